@@ -1,0 +1,236 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A File is an open file: mapped, its header, footer and trailer checked.
+type File struct {
+	path    string
+	data    []byte
+	head    header
+	tail    trailer
+	entries []entry
+}
+
+// Open maps the file at path and checks all but the sections' blocks. The
+// error wraps [ErrCorrupt] when the file is there but is not a sound file of
+// that kind.
+func Open(path string, kind Kind) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s: is a directory where a file (%s) is needed", path, kind)
+	}
+	data, err := mapFile(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	f := &File{path: path, data: data}
+	if err := f.parse(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if f.head.kind != kind {
+		f.Close()
+		return nil, f.corrupt("header", 12, "this is of kind %q where %q is needed", f.head.kind, kind)
+	}
+	return f, nil
+}
+
+// Sniff says of what kind the file at path is; ok is false when it does not
+// begin as a file of ndd.
+func Sniff(path string) (kind Kind, ok bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, false, err
+	}
+	defer f.Close()
+	var b [16]byte
+	if n, _ := f.Read(b[:]); n < len(b) || [8]byte(b[:8]) != headMagic {
+		return 0, false, nil
+	}
+	return Kind(binary.LittleEndian.Uint32(b[12:])), true, nil
+}
+
+func (f *File) corrupt(part string, offset uint64, why string, args ...any) error {
+	return &CorruptError{File: f.path, Section: part, Block: -1, Offset: int64(offset), Why: fmt.Sprintf(why, args...)}
+}
+
+// parse believes nothing: every offset is checked against what is left, and
+// the sections, sums, footer and trailer must fill the file without a gap.
+func (f *File) parse() error {
+	length := uint64(len(f.data))
+	if length < pageBytes+trailerBytes {
+		if length >= 8 && [8]byte(f.data[:8]) == headMagic {
+			return f.corrupt("header", length, "the file ends after %d bytes", length)
+		}
+		return f.corrupt("header", 0, "not a file of ndd (%d bytes, no magic)", length)
+	}
+	if why := f.head.parse(f.data); why != "" {
+		return f.corrupt("header", 0, "%s", why)
+	}
+	end := length - trailerBytes
+	if why := f.tail.parse(f.data[end:], &f.head.Identity); why != "" {
+		return f.corrupt("trailer", end, "%s", why)
+	}
+	t := &f.tail
+	if t.length != length {
+		return f.corrupt("trailer", end+24, "the file should have %d bytes and has %d", t.length, length)
+	}
+	if t.sections > sectionsMax || t.footer > end || t.sums > t.footer || end-t.footer != t.sections*entryBytes {
+		return f.corrupt("trailer", end, "offsets do not fit the file")
+	}
+	footer := f.data[t.footer:end]
+	if f.head.sum(footerSection, 0, footer) != t.footerSum {
+		return f.corrupt("footer", t.footer, "checksum mismatch")
+	}
+	f.entries = make([]entry, t.sections)
+	next, sums := uint64(pageBytes), t.sums
+	for i := range f.entries {
+		e := &f.entries[i]
+		e.parse(footer[i*entryBytes:])
+		at := t.footer + uint64(i)*entryBytes
+		if e.offset != next || e.length > t.sums || e.padded() > t.sums-next {
+			return f.corrupt("footer", at, "section %q does not fit the file", e.name)
+		}
+		n := e.blocks() * sumBytes
+		if n > t.footer-sums {
+			return f.corrupt("footer", at, "the checksums of section %q do not fit the file", e.name)
+		}
+		if f.head.sum(sumsSection, uint64(i), f.data[sums:sums+n]) != e.digest {
+			return f.corrupt(e.name, sums, "the block checksums do not match their digest")
+		}
+		next += e.padded()
+		sums += n
+	}
+	if next != t.sums || sums != t.footer {
+		return f.corrupt("footer", t.footer, "bytes that belong to no section")
+	}
+	return nil
+}
+
+// Path is where the file was opened.
+func (f *File) Path() string { return f.path }
+
+// Kind is the file's.
+func (f *File) Kind() Kind { return f.head.kind }
+
+// Identity is the file's.
+func (f *File) Identity() Identity { return f.head.Identity }
+
+// Bytes is the file's length.
+func (f *File) Bytes() uint64 { return uint64(len(f.data)) }
+
+// A Section is a named part of a file. Its bytes are valid until the file is
+// closed and must not be written.
+type Section struct {
+	Name   string
+	Data   []byte
+	Offset uint64 // in the file
+	file   *File
+}
+
+// Corrupt is an error about the section's content at byte offset at of it.
+func (s *Section) Corrupt(at uint64, why string, args ...any) error {
+	return s.file.corrupt(s.Name, s.Offset+at, why, args...)
+}
+
+// Sections are all of the file's, in order.
+func (f *File) Sections() []Section {
+	out := make([]Section, len(f.entries))
+	for i := range f.entries {
+		out[i] = f.section(i)
+	}
+	return out
+}
+
+func (f *File) section(i int) Section {
+	e := &f.entries[i]
+	return Section{Name: e.name, Data: f.data[e.offset : e.offset+e.length : e.offset+e.length], Offset: e.offset, file: f}
+}
+
+// Section is the only section of that name; the error wraps [ErrCorrupt] when
+// there is none, or more than one.
+func (f *File) Section(name string) (Section, error) {
+	found := -1
+	for i := range f.entries {
+		if f.entries[i].name == name {
+			if found >= 0 {
+				return Section{}, f.corrupt("footer", f.tail.footer, "two sections %q", name)
+			}
+			found = i
+		}
+	}
+	if found < 0 {
+		return Section{}, f.corrupt("footer", f.tail.footer, "no section %q", name)
+	}
+	return f.section(found), nil
+}
+
+// Verify checks every block of every section with the given number of
+// goroutines. The first mismatch ends it; the error wraps [ErrCorrupt].
+// progress, unless nil, is called with bytes as they are done, from many
+// goroutines.
+func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	const stride = 64 // blocks taken at a time: 4 MiB
+	var next atomic.Int64
+	for range max(threads, 1) {
+		group.Go(func() error {
+			for ctx.Err() == nil {
+				from := uint64(next.Add(stride) - stride)
+				more, err := f.verify(from, from+stride, progress)
+				if !more || err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return group.Wait()
+}
+
+// verify checks blocks [from, to) of all sections' blocks counted through;
+// more is false when from is past the last.
+func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error) {
+	sums, first := f.tail.sums, uint64(0)
+	for i := range f.entries {
+		e := &f.entries[i]
+		n := e.blocks()
+		for b := max(from, first); b < min(to, first+n); b++ {
+			k := b - first
+			at := e.offset + k*blockBytes
+			data := f.data[at:min(at+blockBytes, e.offset+e.padded())]
+			if binary.LittleEndian.Uint64(f.data[sums+k*sumBytes:]) != f.head.sum(uint64(i), k, data) {
+				return false, &CorruptError{File: f.path, Section: e.name, Block: int64(k), Offset: int64(at), Why: "checksum mismatch"}
+			}
+			if progress != nil {
+				progress(len(data))
+			}
+		}
+		sums += n * sumBytes
+		first += n
+	}
+	return from < first, nil
+}
+
+// Close unmaps the file. No section of it may be in use.
+func (f *File) Close() error {
+	data := f.data
+	f.data = nil
+	return unmap(data)
+}

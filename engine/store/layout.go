@@ -1,0 +1,203 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/minio/highwayhash"
+)
+
+// Sizes of the format, in bytes.
+const (
+	pageBytes    = 4096    // header; alignment of a section
+	blockBytes   = 1 << 16 // what one checksum covers
+	entryBytes   = 64      // a section's entry in the footer
+	trailerBytes = 64
+	nameMax      = 32 // a section's name
+
+	version  = 1
+	sumBytes = 8
+	// sectionsMax bounds the footer that a reader will believe: 16 M
+	// sections are a fingerprint file of 5e12 documents.
+	sectionsMax = 1 << 24
+)
+
+var (
+	headMagic = [8]byte{'n', 'd', 'd', 'h', 'e', 'a', 'd', '\n'}
+	tailMagic = [8]byte{'n', 'd', 'd', 't', 'a', 'i', 'l', '\n'}
+)
+
+// A Kind says what a file holds; a reader refuses every other kind.
+type Kind uint32
+
+// The kinds of files.
+const (
+	KindFingerprints Kind = 1 // .ndf: documents' fingerprints and names
+	KindSegment      Kind = 2 // one segment of an index
+	KindManifest     Kind = 3 // the list of an index's segments
+)
+
+func (k Kind) String() string {
+	switch k {
+	case KindFingerprints:
+		return "fingerprint file"
+	case KindSegment:
+		return "index segment"
+	case KindManifest:
+		return "index manifest"
+	}
+	return fmt.Sprintf("file of kind %d", uint32(k))
+}
+
+// An Identity tells files and their generations apart: blocks of one do not
+// verify as blocks of another.
+type Identity struct {
+	ID         [16]byte // random
+	Generation uint64   // of the index that the file was written for
+}
+
+// Section numbers that stand for the parts of a file that are no section.
+const (
+	headerSection  = 1<<24 + 1
+	sumsSection    = 1<<24 + 2 // block = the section whose sums these are
+	footerSection  = 1<<24 + 3
+	trailerSection = 1<<24 + 4
+)
+
+// sum is the checksum of data as block number block of section number section:
+// HighwayHash-64 under the key ID | generation | section * 2^39 + block.
+// Sections number at most 2^24 + 4 and blocks of 64 KiB at most 2^38.
+func (id *Identity) sum(section, block uint64, data []byte) uint64 {
+	var key [highwayhash.Size]byte
+	copy(key[:16], id.ID[:])
+	binary.LittleEndian.PutUint64(key[16:], id.Generation)
+	binary.LittleEndian.PutUint64(key[24:], section<<39|block)
+	return highwayhash.Sum64(data, key[:])
+}
+
+// header is the first page of a file.
+//
+//	 0  magic "nddhead\n"     8
+//	 8  version               4
+//	12  kind                  4
+//	16  identity             16
+//	32  generation            8
+//	40  zeros to 4088
+//	4088 checksum             8
+type header struct {
+	kind Kind
+	Identity
+}
+
+func (h *header) append(dst []byte) []byte {
+	at := len(dst)
+	dst = append(dst, make([]byte, pageBytes)...)
+	b := dst[at:]
+	copy(b, headMagic[:])
+	binary.LittleEndian.PutUint32(b[8:], version)
+	binary.LittleEndian.PutUint32(b[12:], uint32(h.kind))
+	copy(b[16:32], h.ID[:])
+	binary.LittleEndian.PutUint64(b[32:], h.Generation)
+	binary.LittleEndian.PutUint64(b[pageBytes-sumBytes:], h.sum(headerSection, 0, b[:pageBytes-sumBytes]))
+	return dst
+}
+
+// parse reads the header from the first page; why is empty when it is sound.
+func (h *header) parse(b []byte) (why string) {
+	if len(b) < pageBytes || [8]byte(b[:8]) != headMagic {
+		return "not a file of ndd (no magic)"
+	}
+	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
+		return fmt.Sprintf("format version %d, this ndd reads version %d", v, version)
+	}
+	h.kind = Kind(binary.LittleEndian.Uint32(b[12:]))
+	h.ID = [16]byte(b[16:32])
+	h.Generation = binary.LittleEndian.Uint64(b[32:])
+	if binary.LittleEndian.Uint64(b[pageBytes-sumBytes:]) != h.sum(headerSection, 0, b[:pageBytes-sumBytes]) {
+		return "checksum mismatch"
+	}
+	return ""
+}
+
+// entry is a section in the footer.
+//
+//	 0  name, zero padded    32
+//	32  offset                8   multiple of 4096
+//	40  length                8   without padding
+//	48  digest of its sums    8
+//	56  zeros                 8
+type entry struct {
+	name           string
+	offset, length uint64
+	digest         uint64
+}
+
+func (e *entry) append(dst []byte) []byte {
+	at := len(dst)
+	dst = append(dst, make([]byte, entryBytes)...)
+	b := dst[at:]
+	copy(b[:nameMax], e.name)
+	binary.LittleEndian.PutUint64(b[32:], e.offset)
+	binary.LittleEndian.PutUint64(b[40:], e.length)
+	binary.LittleEndian.PutUint64(b[48:], e.digest)
+	return dst
+}
+
+func (e *entry) parse(b []byte) {
+	n := 0
+	for n < nameMax && b[n] != 0 {
+		n++
+	}
+	e.name = string(b[:n])
+	e.offset = binary.LittleEndian.Uint64(b[32:])
+	e.length = binary.LittleEndian.Uint64(b[40:])
+	e.digest = binary.LittleEndian.Uint64(b[48:])
+}
+
+// padded is the section's length with its padding.
+func (e *entry) padded() uint64 { return roundUp(e.length, pageBytes) }
+
+// blocks is how many checksums cover the section.
+func (e *entry) blocks() uint64 { return (e.padded() + blockBytes - 1) / blockBytes }
+
+// trailer is the end of a file.
+//
+//	 0  offset of the sums    8
+//	 8  offset of the footer  8
+//	16  sections              8
+//	24  length of the file    8
+//	32  checksum of footer    8
+//	40  zeros                 8
+//	48  checksum of trailer   8
+//	56  magic "nddtail\n"     8
+type trailer struct {
+	sums, footer, sections, length uint64
+	footerSum                      uint64
+}
+
+func (t *trailer) append(dst []byte, id *Identity) []byte {
+	at := len(dst)
+	dst = append(dst, make([]byte, trailerBytes)...)
+	b := dst[at:]
+	for i, v := range []uint64{t.sums, t.footer, t.sections, t.length, t.footerSum} {
+		binary.LittleEndian.PutUint64(b[8*i:], v)
+	}
+	binary.LittleEndian.PutUint64(b[48:], id.sum(trailerSection, 0, b[:48]))
+	copy(b[56:], tailMagic[:])
+	return dst
+}
+
+func (t *trailer) parse(b []byte, id *Identity) (why string) {
+	if [8]byte(b[56:64]) != tailMagic {
+		return "no magic at the end: the file is truncated, extended or still being written"
+	}
+	if binary.LittleEndian.Uint64(b[48:]) != id.sum(trailerSection, 0, b[:48]) {
+		return "checksum mismatch"
+	}
+	for i, v := range []*uint64{&t.sums, &t.footer, &t.sections, &t.length, &t.footerSum} {
+		*v = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return ""
+}
+
+func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
