@@ -1,0 +1,105 @@
+package names
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func build(t testing.TB, list []string) (*bytes.Buffer, []uint64) {
+	t.Helper()
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	for _, s := range list {
+		if err := w.Append(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ends, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &out, ends
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, n := range []int{0, 1, perBlock - 1, perBlock, perBlock + 1, 3*perBlock + 7} {
+		var list []string
+		for i := range n {
+			list = append(list, strings.Repeat("x", i%5)+fmt.Sprintf("/a/long/path/of/a/tree/%d", i*i))
+		}
+		if n > 3 {
+			list[3] = "" // an empty name is a name
+			list[2] = strings.Repeat("y", MaxBytes)
+		}
+		out, ends := build(t, list)
+		names, err := Open(out.Bytes(), ends)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names.Len() != uint64(n) {
+			t.Fatalf("%d names of %d", names.Len(), n)
+		}
+		c := names.Cursor()
+		for i := range list {
+			j := i * 7919 % n // in and out of the kept block
+			if got, err := c.Name(uint64(j)); err != nil || got != list[j] {
+				t.Fatalf("name %d: %q, %v; want %q", j, got, err, list[j])
+			}
+		}
+		names.Close()
+	}
+}
+
+func TestTooLong(t *testing.T) {
+	w := NewWriter(new(bytes.Buffer))
+	if err := w.Append(strings.Repeat("x", MaxBytes+1)); err == nil {
+		t.Fatal("no error")
+	}
+}
+
+func TestCorrupt(t *testing.T) {
+	list := make([]string, 2*perBlock+1)
+	for i := range list {
+		list[i] = fmt.Sprint(i)
+	}
+	out, ends := build(t, list)
+	for _, bad := range [][]uint64{nil, {1}, {0, 1}, ends[:2], append([]uint64{1 << 63}, ends[1:]...)} {
+		if _, err := Open(out.Bytes(), bad); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("ends %v: %v", bad, err)
+		}
+	}
+	swapped := []uint64{ends[0], ends[2], ends[1], ends[3]}
+	n, err := Open(out.Bytes(), swapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if _, err := n.Cursor().Name(perBlock); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("ends out of order: %v", err)
+	}
+}
+
+func FuzzBlock(f *testing.F) {
+	out, _ := build(f, []string{"one", "two", "three"})
+	f.Add(out.Bytes(), uint64(3))
+	f.Fuzz(func(t *testing.T, block []byte, count uint64) {
+		n, err := Open(block, []uint64{count, uint64(len(block))})
+		if err != nil {
+			return
+		}
+		defer n.Close()
+		c := n.Cursor()
+		for i := range min(count, 300) {
+			if _, err := c.Name(i); err != nil && !errors.Is(err, ErrCorrupt) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
