@@ -1,0 +1,98 @@
+package permute
+
+import (
+	"math"
+	"math/bits"
+)
+
+const (
+	// MaxK is the largest Hamming distance a design may promise.
+	MaxK = 8
+	// MaxTables is the largest number of tables a design may have.
+	MaxTables = 1024
+)
+
+// Table says how one table is ordered and how far around a query it is searched.
+type Table struct {
+	Mask   uint64 // the bits that lead; see [New]
+	Radius int    // flips to allow among them: 0 is the paper's exact match on the leading bits
+}
+
+// Finds reports whether the table finds a fingerprint that differs from the query in diff.
+func (t Table) Finds(diff uint64) bool {
+	return bits.OnesCount64(diff&t.Mask) <= t.Radius
+}
+
+// Leading is the number of leading bits, the paper's p.
+func (t Table) Leading() int { return bits.OnesCount64(t.Mask) }
+
+// Design is a set of tables that together find everything within Hamming distance K. Name, K and
+// Seed make the same tables again (see [Named]); the tables are stored all the same, so that an
+// index does not depend on the catalogue of the program that opens it. It has no hidden state: its
+// JSON form is the whole of it. Methods only read.
+type Design struct {
+	Name   string
+	K      int
+	Seed   uint64
+	Tables []Table
+}
+
+// First is the canonical table of a difference: the first in order that finds it, -1 if none does
+// (never, in a valid design, for at most K bits). A hit found in table j is reported if and only if
+// First(diff) == j, so every hit is reported exactly once without remembering any.
+func (d *Design) First(diff uint64) int {
+	for i := range d.Tables {
+		if d.Tables[i].Finds(diff) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Leading returns the smallest and the largest number of leading bits of the tables.
+func (d *Design) Leading() (least, most int) {
+	least = 64
+	for _, t := range d.Tables {
+		least = min(least, t.Leading())
+		most = max(most, t.Leading())
+	}
+	return least, most
+}
+
+// Probes is the number of runs of groups that one query reads, when every table groups its
+// fingerprints by the top groupBits bits: in a table with p leading bits, Ball(min(p, groupBits),
+// radius) runs of 2^(groupBits-p) neighbouring groups, or of one group where p is larger. It stops at
+// math.MaxInt.
+func (d *Design) Probes(groupBits int) int {
+	sum := 0
+	for _, t := range d.Tables {
+		probes := Ball(min(t.Leading(), groupBits), t.Radius)
+		if probes > math.MaxInt-sum {
+			return math.MaxInt
+		}
+		sum += probes
+	}
+	return sum
+}
+
+// Groups is the number of groups that the probes of one query read in all: Probes(groupBits) where
+// every table has at least groupBits leading bits, more where a probe spans neighbouring groups.
+func (d *Design) Groups(groupBits int) float64 {
+	return d.Share(groupBits) * math.Ldexp(1, groupBits)
+}
+
+// Share is the part of n uniform fingerprints that one query compares, summed over the tables:
+// n*Share(groupBits) candidates are expected. It falls as groupBits grows, until that passes the
+// leading bits.
+func (d *Design) Share(groupBits int) float64 {
+	sum := 0.0
+	for _, t := range d.Tables {
+		sum += share(min(t.Leading(), groupBits), t.Radius)
+	}
+	return sum
+}
+
+// share is the part of all words that agree with a query, but for radius flips, in their top bits.
+func share(bits, radius int) float64 {
+	return math.Ldexp(float64(Ball(bits, radius)), -bits)
+}

@@ -1,0 +1,215 @@
+package permute
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// The designs of the paper. All have radius 0: a table finds what has no error among its leading bits.
+
+// Choose is the paper's general scheme: m blocks, a table for each choice of m-k of them to lead. At
+// most k blocks have errors, so the other m-k, or more, agree: C(m, k) tables of about 64*(m-k)/m
+// leading bits. Its name is choose-M-J with J = m-k.
+func Choose(m, k int, seed uint64) (Design, error) {
+	return choose(m, m-k, k, seed)
+}
+
+// choose lets j of m blocks lead and promises k <= m-j.
+func choose(m, j, k int, seed uint64) (Design, error) {
+	name := fmt.Sprintf("choose-%d-%d", m, j)
+	if m < 1 || m > 64 || j < 1 || j > m {
+		return Design{}, fmt.Errorf("design %s: want 1 to 64 blocks, and at least one of them to lead", name)
+	}
+	if k < 0 || k > m-j {
+		return Design{}, fmt.Errorf("design %s: serves k = 0 to %d, not %d", name, m-j, k)
+	}
+	return nest(name, k, []level{{m, j}}, seed)
+}
+
+// Paper is one of the four designs that the paper gives for k = 3 (section 3.1.1), by its number of
+// tables:
+//
+//	 4   4 blocks of 16 bits, 1 leads                                  16 leading bits
+//	10   5 blocks of 12-13, 2 lead                                     25-26
+//	16   4 blocks of 16, 1 leads; the other 48 in 4 of 12, 1 follows   28
+//	20   6 blocks of 10-11, 3 lead                                     31-33
+func Paper(tables int, seed uint64) (Design, error) {
+	return paper(tables, 3, seed)
+}
+
+func paper(tables, k int, seed uint64) (Design, error) {
+	name := fmt.Sprintf("paper-%d", tables)
+	levels := map[int][]level{
+		4: {{4, 1}}, 10: {{5, 2}}, 16: {{4, 1}, {4, 1}}, 20: {{6, 3}},
+	}[tables]
+	if levels == nil {
+		return Design{}, fmt.Errorf("design %s: the paper has 4, 10, 16 and 20 tables", name)
+	}
+	if k < 0 || k > 3 {
+		return Design{}, fmt.Errorf("design %s: serves k = 0 to 3, not %d", name, k)
+	}
+	return nest(name, k, levels, seed)
+}
+
+// Nested repeats Choose inside itself: m[0] blocks, of which k stay behind; those are cut anew into
+// m[1] blocks, of which again k stay behind, and so on. All errors are in what stays behind, so each
+// level is valid for the reason the first one is. The product of the C(m[i], k) is the number of tables.
+// [Recursion] finds the m that need the fewest tables. Its name is nested-M-M-...
+func Nested(m []int, k int, seed uint64) (Design, error) {
+	name := "nested"
+	levels := make([]level, len(m))
+	for i, blocks := range m {
+		name += fmt.Sprintf("-%d", blocks)
+		levels[i] = level{blocks, blocks - k}
+	}
+	if k < 1 || k > MaxK || len(m) == 0 {
+		return Design{}, fmt.Errorf("design %s: want k = 1 to %d and at least one level, not k = %d", name, MaxK, k)
+	}
+	return nest(name, k, levels, seed)
+}
+
+// level cuts what is left of the bits into blocks; lead of them join the leading bits.
+type level struct{ blocks, lead int }
+
+func nest(name string, k int, levels []level, seed uint64) (Design, error) {
+	d := Design{Name: name, K: k, Seed: seed}
+	tables := uint64(1)
+	for _, l := range levels {
+		if l.lead < 1 || l.lead > l.blocks || l.blocks > 64 {
+			return Design{}, fmt.Errorf("design %s: cannot let %d of %d blocks lead", name, l.lead, l.blocks)
+		}
+		if tables *= min(Binomial(l.blocks, l.lead), MaxTables+1); tables > MaxTables {
+			return Design{}, fmt.Errorf("design %s: more than %d tables", name, MaxTables)
+		}
+	}
+	var split func(mask uint64, rest []int, levels []level) error
+	order := shuffled(seed)
+	split = func(mask uint64, rest []int, levels []level) error {
+		if len(levels) == 0 {
+			d.Tables = append(d.Tables, Table{Mask: mask})
+			return nil
+		}
+		l := levels[0]
+		if l.blocks > len(rest) {
+			return fmt.Errorf("design %s: %d blocks in %d bits", name, l.blocks, len(rest))
+		}
+		blocks := cut(rest, even(len(rest), l.blocks))
+		for _, chosen := range subsets(l.blocks, l.lead) {
+			lead, stay := mask, []int(nil)
+			for i, block := range blocks {
+				if chosen>>i&1 == 0 {
+					stay = append(stay, block...)
+					continue
+				}
+				for _, place := range block {
+					lead |= 1 << order[place]
+				}
+			}
+			if err := split(lead, stay, levels[1:]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	all := make([]int, 64)
+	for i := range all {
+		all[i] = i
+	}
+	if err := split(0, all, levels); err != nil {
+		return Design{}, err
+	}
+	return d, nil
+}
+
+// cut splits places into runs of the given sizes.
+func cut(places, sizes []int) [][]int {
+	runs := make([][]int, len(sizes))
+	for i, size := range sizes {
+		runs[i], places = places[:size], places[size:]
+	}
+	return runs
+}
+
+// subsets lists the subsets of m elements that have j, as bit sets: {0, 1, ...} first.
+func subsets(m, j int) []uint64 {
+	list := appendWeight(nil, m, j)
+	for i, s := range list {
+		list[i] = bits.Reverse64(s)
+	}
+	// Reversed words of ascending order are descending in their first elements: turn them round.
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list
+}
+
+// Recursion is the paper's X(f, k, d) of section 3.1.2: the fewest tables that nested Choose designs
+// need for 2^d fingerprints of f bits, if a probe may meet at most 2^tau of them by chance. It also
+// returns the levels that reach it, as [Nested] takes them; none if one table, scanned, will do.
+//
+//	X(f, k, d) = 1                                             if d < tau
+//	X(f, k, d) = min over r > k of C(r, k) * X(f*k/r, k, d - (r-k)*f/r)   otherwise
+//
+// Blocks of fractions of a bit are allowed in between, as in the paper, but not more blocks than bits.
+// If no nesting of at most MaxTables tables is enough, tables is 0.
+func Recursion(f float64, k int, d, tau float64) (tables int, levels []int) {
+	if d < tau {
+		return 1, nil
+	}
+	if k < 1 || k > MaxK {
+		return 0, nil
+	}
+	best := uint64(MaxTables + 1)
+	var path, bestPath []int
+	var descend func(f, d float64, product uint64)
+	descend = func(f, d float64, product uint64) {
+		if product >= best {
+			return
+		}
+		if d < tau {
+			best, bestPath = product, append(bestPath[:0], path...)
+			return
+		}
+		for r := k + 1; float64(r) <= math.Min(f, 64); r++ {
+			factor := Binomial(r, k)
+			if factor >= best {
+				return
+			}
+			path = append(path, r)
+			descend(f*float64(k)/float64(r), d-float64(r-k)*f/float64(r), product*factor)
+			path = path[:len(path)-1]
+		}
+	}
+	descend(f, d, 1)
+	if best > MaxTables {
+		return 0, nil
+	}
+	return int(best), bestPath
+}
+
+// numbers reads the numbers of a name such as choose-5-2 after its prefix; false if it has none.
+func numbers(name, prefix string) ([]int, bool) {
+	rest, ok := strings.CutPrefix(name, prefix+"-")
+	if !ok {
+		return nil, false
+	}
+	var list []int
+	for _, part := range strings.Split(rest, "-") {
+		n := 0
+		for _, c := range []byte(part) {
+			if c < '0' || c > '9' {
+				return nil, false
+			}
+			if n = n*10 + int(c-'0'); n > 1<<16 {
+				return nil, false
+			}
+		}
+		if part == "" || part[0] == '0' {
+			return nil, false
+		}
+		list = append(list, n)
+	}
+	return list, true
+}
