@@ -1,0 +1,124 @@
+package asm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+// EnvKernel is the environment variable that overrides the choice of backend.
+const EnvKernel = "NDD_KERNEL"
+
+// The backends.
+const (
+	Generic = "generic" // plain Go, on every machine
+	AVX2    = "avx2"    // amd64 from Haswell and Zen on
+	AVX512  = "avx512"  // amd64 from Ice Lake and Zen 4 on
+	NEON    = "neon"    // arm64
+)
+
+// ErrKernel is what errors.Is finds in the error for a backend that does not
+// exist or that this machine cannot serve.
+var ErrKernel = errors.New("kernel cannot be used")
+
+// backend says what one backend asks of the machine.
+type backend struct {
+	name string
+	arch string            // the assembly it is written in; "" for none
+	uses []cpuid.FeatureID // every feature that one of its kernels executes
+}
+
+// backends lists every backend, best first. This is the one place where CPU
+// features are named: whoever puts an instruction of another extension into a
+// kernel adds the extension here. (TestFeaturesListed reads the assembly.)
+//
+// cpuid reports a vector extension only if the operating system saves its
+// registers (XCR0), so OS support is part of the feature.
+var backends = []backend{
+	{AVX512, "amd64", []cpuid.FeatureID{
+		cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL,
+		cpuid.AVX512CD, cpuid.AVX512VPOPCNTDQ, cpuid.AVX512VBMI2,
+		cpuid.AVX2, cpuid.BMI1, cpuid.BMI2, cpuid.LZCNT, cpuid.POPCNT,
+	}},
+	{AVX2, "amd64", []cpuid.FeatureID{
+		cpuid.AVX, cpuid.AVX2, cpuid.BMI1, cpuid.BMI2, cpuid.LZCNT, cpuid.POPCNT,
+	}},
+	{NEON, "arm64", []cpuid.FeatureID{cpuid.ASIMD}},
+	{Generic, "", nil},
+}
+
+// served lists the backends that a machine can run, best first: a pure function
+// of the assembly that was compiled in ("amd64", "arm64", or "" for none) and of
+// the machine's features.
+func served(assembly string, has func(...cpuid.FeatureID) bool) []string {
+	var names []string
+	for _, b := range backends {
+		if b.arch == "" || b.arch == assembly && has(b.uses...) {
+			names = append(names, b.name)
+		}
+	}
+	return names
+}
+
+var (
+	inUse    string                         // the backend in use
+	startErr = choose(os.Getenv(EnvKernel)) // what NDD_KERNEL asked for in vain
+)
+
+// choose selects the backend for the environment's request. When the request
+// cannot be served the generic backend is left in use, so that kernels called
+// before the program looks at Err still give right answers.
+func choose(request string) error {
+	use(Generic)
+	if err := Select(request); err != nil {
+		return fmt.Errorf("%s: %w", EnvKernel, err)
+	}
+	return nil
+}
+
+// Kernels lists the backends that this build can run on this machine, best first.
+// The last is always Generic.
+func Kernels() []string { return served(assembly, cpuid.CPU.Supports) }
+
+// Kernel names the backend in use.
+func Kernel() string { return inUse }
+
+// Err reports a request in NDD_KERNEL that could not be served. A program that
+// starts with Err() != nil runs on Generic, which its user did not ask for.
+func Err() error { return startErr }
+
+// Select puts the named backend to use; "" and "auto" mean the best that the
+// machine serves. On error, which wraps ErrKernel, nothing changes. It must not
+// run at the same time as a kernel.
+func Select(name string) error {
+	can := Kernels()
+	switch {
+	case name == "" || name == "auto":
+		use(can[0])
+	case slices.Contains(can, name):
+		use(name)
+	case slices.ContainsFunc(backends, func(b backend) bool { return b.name == name }):
+		return fmt.Errorf("kernel %q: %w: this machine and build serve %s", name, ErrKernel, strings.Join(can, ", "))
+	default:
+		return fmt.Errorf("kernel %q: %w: no such kernel, there are auto, avx512, avx2, neon and generic", name, ErrKernel)
+	}
+	return nil
+}
+
+// Init is what a program calls once at its start: it puts the backend that the
+// command line asked for to use ("" leaves the choice to NDD_KERNEL and the
+// machine), and checks it with SelfTest.
+func Init(name string) error {
+	err := startErr
+	if name != "" {
+		err = Select(name)
+	}
+	if err != nil {
+		return err
+	}
+	return SelfTest()
+}
