@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -233,4 +234,26 @@ func (f *File) Close() error {
 	data := f.data
 	f.data = nil
 	return unmap(data)
+}
+
+// Map maps the file at path as it is: raw bytes without a header or a
+// checksum. It returns them with what unmaps them.
+func Map(path string) ([]byte, func() error, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.IsDir() {
+		return nil, nil, errors.New("is a directory")
+	}
+	data, err := mapFile(f, info.Size())
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, func() error { return unmap(data) }, nil
 }

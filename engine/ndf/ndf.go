@@ -1,0 +1,310 @@
+// Package ndf reads and writes fingerprint files: what `ndd fingerprint -o`
+// writes (.ndf), and raw arrays of little-endian uint64 (.bin).
+//
+// An .ndf file is a checksummed file of package store with the sections
+//
+//	recipe         how texts became fingerprints, JSON      once, first
+//	fingerprints   uint64 each                              \
+//	names          package names' blocks                     | once per 2^20
+//	names.ends     package names' ends                      /  documents
+//	unmarked       names of the documents with too few      \
+//	unmarked.ends  features for a fingerprint               /  once, last
+//
+// so that it is written as documents arrive, with memory for 2^20 of them.
+// The row of a document counts through all chunks from 0.
+package ndf
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"ndd/engine/names"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+)
+
+// chunkDocs is how many documents make a chunk: 8 MiB of fingerprints.
+const chunkDocs = 1 << 20
+
+// A Writer writes an .ndf file. Call [Writer.Commit] at the end, or
+// [Writer.Abort]; until then nothing stands under the file's name.
+type Writer struct {
+	file     *store.Writer
+	names    *names.Writer
+	nameData bytes.Buffer
+	chunk    []uint64
+	docs     uint64
+
+	unmarked     *names.Writer
+	unmarkedData bytes.Buffer
+}
+
+// Create begins the file at path.
+func Create(path string, recipe simhash.Recipe) (*Writer, error) {
+	file, err := store.Create(path, store.KindFingerprints, 0)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{file: file}
+	w.names = names.NewWriter(&w.nameData)
+	w.unmarked = names.NewWriter(&w.unmarkedData)
+	data, err := json.Marshal(recipe)
+	if err != nil {
+		file.Abort()
+		return nil, err
+	}
+	file.Section("recipe")
+	file.Write(data)
+	return w, nil
+}
+
+// Append adds a document.
+func (w *Writer) Append(name string, f simhash.Fingerprint) error {
+	if err := w.names.Append(name); err != nil {
+		return err
+	}
+	w.chunk = append(w.chunk, uint64(f))
+	w.docs++
+	if len(w.chunk) == chunkDocs {
+		return w.flush()
+	}
+	return nil
+}
+
+// AppendUnmarked notes a document that got no fingerprint.
+func (w *Writer) AppendUnmarked(name string) error { return w.unmarked.Append(name) }
+
+func (w *Writer) flush() error {
+	ends, err := w.names.Close()
+	if err != nil {
+		return err
+	}
+	w.file.Section("fingerprints")
+	w.file.Write(store.Bytes64(w.chunk))
+	err = writeNames(w.file, "names", &w.nameData, ends)
+	w.chunk = w.chunk[:0]
+	w.names = names.NewWriter(&w.nameData)
+	return err
+}
+
+func writeNames(file *store.Writer, section string, blocks *bytes.Buffer, ends []uint64) error {
+	file.Section(section)
+	file.Write(blocks.Bytes())
+	blocks.Reset()
+	file.Section(section + ".ends")
+	_, err := file.Write(store.Bytes64(ends))
+	return err
+}
+
+// Commit writes what is left and publishes the file.
+func (w *Writer) Commit() error {
+	if err := w.flush(); err != nil {
+		w.Abort()
+		return err
+	}
+	ends, err := w.unmarked.Close()
+	if err == nil {
+		err = writeNames(w.file, "unmarked", &w.unmarkedData, ends)
+	}
+	if err != nil {
+		w.Abort()
+		return err
+	}
+	return w.file.Commit()
+}
+
+// Abort removes what was written, unless it was committed.
+func (w *Writer) Abort() { w.file.Abort() }
+
+// A File is an open fingerprint file of either format. It may be read from
+// many goroutines.
+type File struct {
+	path   string
+	recipe *simhash.Recipe // nil for raw files
+	chunks []chunk
+	docs   uint64
+	file   *store.File // nil for raw files
+	raw    []byte
+	unmap  func() error
+	noted  *names.Names
+}
+
+type chunk struct {
+	first        uint64 // row
+	fingerprints []uint64
+	names        *names.Names // nil for raw files
+}
+
+// Open opens an .ndf file, known by its content, or else takes the file as a
+// raw array of little-endian uint64, whose size must be a multiple of 8. The
+// blocks of an .ndf file are not verified: see [File.Store].
+func Open(path string) (*File, error) {
+	kind, ok, err := store.Sniff(path)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return openRaw(path)
+	}
+	if kind == store.KindSegment || kind == store.KindManifest {
+		return nil, fmt.Errorf("%s: a part of an index (%s) where a fingerprint file is needed", path, kind)
+	}
+	return openSections(path)
+}
+
+func openRaw(path string) (*File, error) {
+	data, unmap, err := store.Map(path)
+	if err != nil {
+		var e *fs.PathError
+		if errors.As(err, &e) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(data)%8 != 0 {
+		n := len(data)
+		unmap()
+		return nil, &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1, Offset: int64(n / 8 * 8),
+			Why: fmt.Sprintf("%d bytes are no multiple of 8: not an array of uint64, or cut short by %d bytes", n, 8-n%8)}
+	}
+	f := &File{path: path, raw: data, unmap: unmap, docs: uint64(len(data) / 8)}
+	f.chunks = []chunk{{fingerprints: store.Uint64s(data)}}
+	return f, nil
+}
+
+func openSections(path string) (*File, error) {
+	file, err := store.Open(path, store.KindFingerprints)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{path: path, file: file}
+	if err := f.parse(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) parse() error {
+	s := f.file.Sections()
+	if len(s) < 3 || s[0].Name != "recipe" || len(s)%3 != 0 {
+		return fmt.Errorf("%s: %w: %d sections, not those of a fingerprint file", f.path, store.ErrCorrupt, len(s))
+	}
+	recipe, err := simhash.ParseRecipe(s[0].Data)
+	if err != nil {
+		return s[0].Corrupt(0, "%v", err)
+	}
+	f.recipe = &recipe
+	last := len(s) - 2
+	for i := 1; i < last; i += 3 {
+		if s[i].Name != "fingerprints" || s[i+1].Name != "names" || s[i+2].Name != "names.ends" {
+			return s[i].Corrupt(0, "where fingerprints and names are due")
+		}
+		n, err := openNames(&s[i+1], &s[i+2])
+		if err != nil {
+			return err
+		}
+		c := chunk{first: f.docs, fingerprints: store.Uint64s(s[i].Data), names: n}
+		f.chunks = append(f.chunks, c)
+		if len(s[i].Data)%8 != 0 || n.Len() != uint64(len(c.fingerprints)) {
+			return s[i].Corrupt(0, "%d bytes of fingerprints for %d names", len(s[i].Data), n.Len())
+		}
+		f.docs += n.Len()
+	}
+	if s[last].Name != "unmarked" || s[last+1].Name != "unmarked.ends" {
+		return s[last].Corrupt(0, "where the unmarked names are due")
+	}
+	f.noted, err = openNames(&s[last], &s[last+1])
+	return err
+}
+
+func openNames(blocks, ends *store.Section) (*names.Names, error) {
+	n, err := names.Open(blocks.Data, store.Uint64s(ends.Data))
+	if err != nil {
+		return nil, ends.Corrupt(0, "%v", err)
+	}
+	return n, nil
+}
+
+// Path is where the file was opened.
+func (f *File) Path() string { return f.path }
+
+// Recipe is how the fingerprints were made, nil for a raw file.
+func (f *File) Recipe() *simhash.Recipe { return f.recipe }
+
+// Len is the number of documents.
+func (f *File) Len() uint64 { return f.docs }
+
+// HasNames reports whether documents have names beside their rows.
+func (f *File) HasNames() bool { return f.file != nil }
+
+// Store is the checksummed file below, nil for a raw file, which has no
+// checksums.
+func (f *File) Store() *store.File { return f.file }
+
+// Chunks yields the fingerprints in order of row, a chunk at a time. They
+// must not be written, nor used after Close.
+func (f *File) Chunks(yield func([]uint64) bool) {
+	for i := range f.chunks {
+		if !yield(f.chunks[i].fingerprints) {
+			return
+		}
+	}
+}
+
+// Fingerprints are all of the file's, in order of row: mapped where it is one
+// chunk, copied together otherwise.
+func (f *File) Fingerprints() []uint64 {
+	if len(f.chunks) == 1 {
+		return f.chunks[0].fingerprints
+	}
+	all := make([]uint64, 0, f.docs)
+	for i := range f.chunks {
+		all = append(all, f.chunks[i].fingerprints...)
+	}
+	return all
+}
+
+// Names yields the documents' names in order of row; nothing for a raw file.
+func (f *File) Names(yield func(string, error) bool) {
+	for i := range f.chunks {
+		if !yieldNames(f.chunks[i].names, yield) {
+			return
+		}
+	}
+}
+
+// Unmarked yields the names of documents that got no fingerprint.
+func (f *File) Unmarked(yield func(string, error) bool) { yieldNames(f.noted, yield) }
+
+func yieldNames(n *names.Names, yield func(string, error) bool) bool {
+	if n == nil {
+		return true
+	}
+	cursor := n.Cursor()
+	for i := range n.Len() {
+		if s, err := cursor.Name(i); !yield(s, err) || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Close releases the file.
+func (f *File) Close() error {
+	for _, c := range f.chunks {
+		if c.names != nil {
+			c.names.Close()
+		}
+	}
+	if f.noted != nil {
+		f.noted.Close()
+	}
+	if f.file != nil {
+		return f.file.Close()
+	}
+	return f.unmap()
+}

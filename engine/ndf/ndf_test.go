@@ -1,0 +1,134 @@
+package ndf
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func write(t testing.TB, path string, docs, unmarked int) {
+	t.Helper()
+	w, err := Create(path, simhash.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	for i := range docs {
+		if err := w.Append(name(i), print(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range unmarked {
+		if err := w.AppendUnmarked(name(-i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func name(i int) string               { return fmt.Sprintf("page/%d", i) }
+func print(i int) simhash.Fingerprint { return simhash.Fingerprint(uint64(i) * 0x9e3779b97f4a7c15) }
+
+func TestRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.ndf")
+	for _, docs := range []int{0, 1, 1000, chunkDocs, 2*chunkDocs + 3} {
+		write(t, path, docs, docs%7)
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Len() != uint64(docs) || *f.Recipe() != simhash.Default() || !f.HasNames() {
+			t.Fatalf("%d documents, recipe %v", f.Len(), f.Recipe())
+		}
+		all := f.Fingerprints()
+		var chunks []uint64
+		f.Chunks(func(c []uint64) bool { chunks = append(chunks, c...); return true })
+		if len(all) != docs || !slices.Equal(all, chunks) {
+			t.Fatalf("%d fingerprints of %d", len(all), docs)
+		}
+		i := 0
+		for s, err := range f.Names {
+			if err != nil || s != name(i) || simhash.Fingerprint(all[i]) != print(i) {
+				t.Fatalf("row %d: %q %v", i, s, err)
+			}
+			i++
+		}
+		j := 0
+		for s, err := range f.Unmarked {
+			if err != nil || s != name(-j) {
+				t.Fatalf("unmarked %d: %q %v", j, s, err)
+			}
+			j++
+		}
+		if i != docs || j != docs%7 {
+			t.Fatalf("%d names, %d unmarked", i, j)
+		}
+		f.Close()
+	}
+}
+
+func TestRaw(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.bin")
+	want := []uint64{1, 1 << 63, 0}
+	os.WriteFile(path, store.Bytes64(want), 0o644)
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !slices.Equal(f.Fingerprints(), want) || f.Recipe() != nil || f.HasNames() || f.Len() != 3 {
+		t.Fatal("differs")
+	}
+	for range f.Names {
+		t.Fatal("a raw file has no names")
+	}
+	os.WriteFile(path+"0", nil, 0o644)
+	e, err := Open(path + "0")
+	if err != nil || e.Len() != 0 || len(e.Fingerprints()) != 0 {
+		t.Fatal("an empty file is no fingerprints", err)
+	}
+	e.Close()
+}
+
+func TestBadFiles(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	os.WriteFile(at("odd.bin"), make([]byte, 8*5+3), 0o644)
+	write(t, at("good.ndf"), 10, 0)
+	good, _ := os.ReadFile(at("good.ndf"))
+	os.WriteFile(at("cut.ndf"), good[:len(good)-9], 0o644)
+	seg, err := store.Create(at("seg"), store.KindSegment, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seg.Commit()
+	for _, c := range []struct {
+		file, says string
+		corrupt    bool
+	}{
+		{"odd.bin", "43 bytes are no multiple of 8", true},
+		{"cut.ndf", "trailer", true},
+		{"seg", "a part of an index", false},
+		{"none", "no such file", false},
+		{".", "is a directory", false},
+	} {
+		_, err := Open(at(c.file))
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), dir) ||
+			errors.Is(err, store.ErrCorrupt) != c.corrupt {
+			t.Errorf("%s: %v", c.file, err)
+		}
+	}
+}
