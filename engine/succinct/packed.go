@@ -1,0 +1,55 @@
+package succinct
+
+import "math/bits"
+
+// WidthFor is the width that holds all values up to limit.
+func WidthFor(limit uint64) int { return bits.Len64(limit) }
+
+// WordsFor is how many words n integers of a width take.
+func WordsFor(n uint64, width int) uint64 {
+	hi, lo := bits.Mul64(n, uint64(width))
+	if hi != 0 || lo > ^uint64(63) {
+		return 1 << 60 // more than any slice has
+	}
+	return (lo + 63) / 64
+}
+
+// Packed is an array of integers of Width bits (0..64), integer i in the bits
+// [i*Width, (i+1)*Width) counted from the lowest bit of word 0. Words must
+// have at least WordsFor(n, Width) elements.
+type Packed struct {
+	Words []uint64
+	Width int
+}
+
+// NewPacked is an array of n zeros.
+func NewPacked(n uint64, width int) Packed {
+	return Packed{make([]uint64, WordsFor(n, width)), width}
+}
+
+// At is integer i.
+func (p Packed) At(i uint64) uint64 {
+	if p.Width == 0 {
+		return 0
+	}
+	at := i * uint64(p.Width)
+	w, b := at/64, at%64
+	v := p.Words[w] >> b
+	if b+uint64(p.Width) > 64 {
+		v |= p.Words[w+1] << (64 - b)
+	}
+	return v & (^uint64(0) >> (64 - p.Width))
+}
+
+// Set makes integer i, which must be zero so far, v.
+func (p Packed) Set(i, v uint64) {
+	if p.Width == 0 {
+		return
+	}
+	at := i * uint64(p.Width)
+	w, b := at/64, at%64
+	p.Words[w] |= v << b
+	if b+uint64(p.Width) > 64 {
+		p.Words[w+1] |= v >> (64 - b)
+	}
+}

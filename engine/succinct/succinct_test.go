@@ -1,0 +1,76 @@
+package succinct
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestPacked(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for width := 0; width <= 64; width++ {
+		for _, n := range []uint64{0, 1, 63, 64, 65, 500} {
+			p := NewPacked(n, width)
+			want := make([]uint64, n)
+			for _, i := range rng.Perm(int(n)) {
+				want[i] = rng.Uint64() & (1<<width - 1)
+				p.Set(uint64(i), want[i])
+			}
+			for i, v := range want {
+				if got := p.At(uint64(i)); got != v {
+					t.Fatalf("width %d, integer %d of %d: %#x, want %#x", width, i, n, got, v)
+				}
+			}
+		}
+	}
+	if WordsFor(1<<63, 64) < 1<<58 || WordsFor(3, 33) != 2 || WidthFor(0) != 0 || WidthFor(256) != 9 {
+		t.Fatal("sizes")
+	}
+}
+
+func TestOnes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, one := range []float64{0, 0.001, 0.1, 0.5, 0.99, 1} {
+		t.Run(fmt.Sprint(one), func(t *testing.T) {
+			words := make([]uint64, 1000)
+			var at []uint64
+			for i := range uint64(len(words)) * 64 {
+				if rng.Float64() < one {
+					words[i/64] |= 1 << (i % 64)
+					at = append(at, i)
+				}
+			}
+			o := NewOnes(words)
+			for j, want := range at {
+				if got, ok := o.Select(uint64(j)); !ok || got != want {
+					t.Fatalf("one %d: at %d, want %d", j, got, want)
+				}
+				next := uint64(len(words)) * 64
+				if j+1 < len(at) {
+					next = at[j+1]
+				}
+				if got := o.Next(want); got != next {
+					t.Fatalf("after one %d: %d, want %d", j, got, next)
+				}
+			}
+			for _, past := range []uint64{uint64(len(at)), uint64(len(at)) + 1, 1 << 40} {
+				if _, ok := o.Select(past); ok {
+					t.Fatalf("one %d of %d", past, len(at))
+				}
+			}
+		})
+	}
+}
+
+// TestHostileSamples has samples that do not belong to the words.
+func TestHostileSamples(t *testing.T) {
+	for _, o := range []Ones{
+		{Words: []uint64{1}, Samples: []uint64{1 << 60}},
+		{Words: []uint64{1}, Samples: []uint64{63}},
+		{Words: nil, Samples: []uint64{0}},
+	} {
+		if _, ok := o.Select(5); ok {
+			t.Errorf("%v", o)
+		}
+	}
+}
