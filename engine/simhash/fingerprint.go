@@ -1,0 +1,56 @@
+package simhash
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+)
+
+// Fingerprint is a simhash. Documents that share most of their features have fingerprints that differ in
+// few bits.
+type Fingerprint uint64
+
+// String gives the 16 lower-case hexadecimal digits, most significant first.
+func (f Fingerprint) String() string {
+	const digits = "0123456789abcdef"
+	var s [16]byte
+	for i := range s {
+		s[i] = digits[f>>(60-4*i)&15]
+	}
+	return string(s[:])
+}
+
+// Parse reads what [Fingerprint.String] writes. Upper-case digits are taken too; anything but exactly 16
+// digits is refused.
+func Parse(s string) (Fingerprint, error) {
+	if len(s) != 16 {
+		return 0, fmt.Errorf("fingerprint %.32q: %d characters where 16 hexadecimal digits were expected", s, len(s))
+	}
+	for i := range len(s) {
+		if c := s[i] | 0x20; (s[i] < '0' || s[i] > '9') && (c < 'a' || c > 'f') {
+			return 0, fmt.Errorf("fingerprint %.32q: %q at position %d is no hexadecimal digit", s, s[i], i)
+		}
+	}
+	v, err := strconv.ParseUint(s, 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("fingerprint %.32q: %w", s, err)
+	}
+	return Fingerprint(v), nil
+}
+
+// MarshalText writes the 16 hexadecimal digits, so that JSON carries fingerprints as strings: a JSON
+// number would lose bits beyond 2^53.
+func (f Fingerprint) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads the 16 hexadecimal digits.
+func (f *Fingerprint) UnmarshalText(text []byte) error {
+	v, err := Parse(string(text))
+	if err != nil {
+		return err
+	}
+	*f = v
+	return nil
+}
+
+// Distance is the Hamming distance: the number of bits, 0 to 64, in which a and b differ.
+func Distance(a, b Fingerprint) int { return bits.OnesCount64(uint64(a ^ b)) }

@@ -1,0 +1,70 @@
+package simhash
+
+import "math/bits"
+
+// shingler turns a stream of token hashes into features: every n tokens in a row within a run. Words and
+// characters are runs of their own, each with its own n; a change from one to the other ends the run. A run
+// shorter than n is one feature, so that short texts and single foreign words are not lost.
+type shingler struct {
+	size   [2]int // shingle length by kind
+	kind   kind
+	filled int // tokens in this run so far
+	ring   [maxShingle]uint64
+	counts *counter
+}
+
+// kind says what a token is.
+type kind uint8
+
+const (
+	kindWord kind = iota
+	kindChar
+)
+
+// push adds one token, whose hash is not 0.
+func (s *shingler) push(hash uint64, k kind) {
+	if k != s.kind {
+		s.endRun()
+		s.kind = k
+	}
+	n := s.size[k]
+	if n == 1 {
+		s.filled++
+		s.counts.add(hash)
+		return
+	}
+	s.ring[s.filled%maxShingle] = hash
+	s.filled++
+	if s.filled >= n {
+		s.counts.add(s.fold(n))
+	}
+}
+
+// endRun closes the run; called at the end of the text too.
+func (s *shingler) endRun() {
+	if s.filled > 0 && s.filled < s.size[s.kind] {
+		s.counts.add(s.fold(s.filled))
+	}
+	s.filled = 0
+}
+
+// fold makes one hash of the last n tokens, oldest first:
+//
+//	fold(t1) = t1      fold(t1..tn) = mum(fold(t1..tn-1) ^ foldLeft, tn ^ foldRight)
+//
+// where mum is the high half of the 128-bit product XORed with the low half. Order matters because the two
+// constants differ. This rule is part of recipe version 1.
+func (s *shingler) fold(n int) uint64 {
+	h := s.ring[(s.filled-n)%maxShingle]
+	for i := s.filled - n + 1; i < s.filled; i++ {
+		hi, lo := bits.Mul64(h^foldLeft, s.ring[i%maxShingle]^foldRight)
+		h = hi ^ lo
+	}
+	return h
+}
+
+// The first 128 bits of the fraction of pi, as words.
+const (
+	foldLeft  = 0x243f6a8885a308d3
+	foldRight = 0x13198a2e03707344
+)

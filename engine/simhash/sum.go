@@ -1,0 +1,97 @@
+package simhash
+
+import "math/bits"
+
+// Sum is the heart of simhash: every hash votes with its weight on each of the 64 bits, and the
+// fingerprint has a 1 where the ones have strictly more votes than the zeros. A tie is a 0, so the empty
+// sum is 0. weights may be nil, which is a weight of 1 each; otherwise it is as long as hashes, or Sum
+// panics. The order of the features does not matter.
+func Sum(hashes []uint64, weights []uint32) Fingerprint {
+	var v votes
+	if weights == nil {
+		v.addAll(hashes)
+		return v.sign()
+	}
+	if len(weights) != len(hashes) {
+		panic("simhash: Sum wants one weight for each hash")
+	}
+	for i, h := range hashes {
+		v.add(h, weights[i])
+	}
+	return v.sign()
+}
+
+// votes counts, for each of 64 bits, the weight of the hashes that have it set. The 64 counters lie bit
+// by bit across words, so that adding one hash to all of them is a ripple of ANDs and XORs:
+//
+//	plane[0]  bit 0 of counter 63 ... bit 0 of counter 1, bit 0 of counter 0
+//	plane[1]  bit 1 of counter 63 ... bit 1 of counter 0
+//	...
+//
+// A ripple ends when no counter carries any more: about 7 planes on average for 64 independent counters,
+// 3 instructions each. Counters of 64 bits cannot overflow before 2^32 features of weight 2^32.
+type votes struct {
+	plane [64]uint64
+	total uint64 // weight of all hashes
+}
+
+func (v *votes) add(hash uint64, weight uint32) {
+	v.total += uint64(weight)
+	for w := weight; w != 0; w &= w - 1 {
+		v.ripple(hash, bits.TrailingZeros32(w))
+	}
+}
+
+// addAll adds hashes of weight 1, eight at a time: a tree of carry-save adders brings eight hashes down to
+// one carry into plane 3, so that seven of eight ripples are saved.
+func (v *votes) addAll(hashes []uint64) {
+	v.total += uint64(len(hashes))
+	ones, twos, fours := v.plane[0], v.plane[1], v.plane[2]
+	for ; len(hashes) >= 8; hashes = hashes[8:] {
+		h := hashes[:8:8]
+		var twosA, twosB, foursA, foursB, eights uint64
+		ones, twosA = carrySave(ones, h[0], h[1])
+		ones, twosB = carrySave(ones, h[2], h[3])
+		twos, foursA = carrySave(twos, twosA, twosB)
+		ones, twosA = carrySave(ones, h[4], h[5])
+		ones, twosB = carrySave(ones, h[6], h[7])
+		twos, foursB = carrySave(twos, twosA, twosB)
+		fours, eights = carrySave(fours, foursA, foursB)
+		v.ripple(eights, 3)
+	}
+	v.plane[0], v.plane[1], v.plane[2] = ones, twos, fours
+	for _, h := range hashes {
+		v.ripple(h, 0)
+	}
+}
+
+// ripple adds 2^plane to every counter whose bit is set in carry.
+func (v *votes) ripple(carry uint64, plane int) {
+	for ; carry != 0; plane++ {
+		carry, v.plane[plane&63] = v.plane[plane&63]&carry, v.plane[plane&63]^carry
+	}
+}
+
+// sign compares all 64 counters with half the total at once, from the most significant plane down: a
+// counter is greater as soon as it has a 1 where half has a 0 and all planes above were equal. count >
+// total/2 and count > floor(total/2) are the same for whole counts.
+func (v *votes) sign() Fingerprint {
+	half := v.total / 2
+	greater, equal := uint64(0), ^uint64(0)
+	for i := bits.Len64(v.total); i >= 0; i-- {
+		p := v.plane[i&63]
+		if half>>uint(i)&1 == 0 {
+			greater |= equal & p
+			equal &^= p
+		} else {
+			equal &= p
+		}
+	}
+	return Fingerprint(greater)
+}
+
+// carrySave adds three words bit by bit: sum is the low bit of each column, carry the high one.
+func carrySave(a, b, c uint64) (sum, carry uint64) {
+	x := a ^ b
+	return x ^ c, a&b | x&c
+}

@@ -1,0 +1,104 @@
+package simhash
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/words"
+	"pgregory.net/rapid"
+)
+
+// token is what the specification of the tokeniser yields.
+type token struct {
+	text string
+	kind kind
+}
+
+// tokensBySpecification says in the plainest way what the tokeniser has to give: normalise everything at
+// once, take characters of continuous scripts alone, and leave the rest to UAX #29.
+func tokensBySpecification(text string) (tokens []token) {
+	text = string(newNormaliser().normalForm(nil, strings.ToValidUTF8(text, "\ufffd")))
+	flush := func(s string) {
+		for w := words.FromString(s); w.Next(); {
+			if isWord([]byte(w.Value())) {
+				tokens = append(tokens, token{w.Value(), kindWord})
+			}
+		}
+	}
+	start := 0
+	for i, r := range text {
+		if continuousScript(r) {
+			flush(text[start:i])
+			start = i + utf8.RuneLen(r)
+			tokens = append(tokens, token{text[i:start], kindChar})
+		}
+	}
+	flush(text[start:])
+	return tokens
+}
+
+// featuresBySpecification makes the features of those tokens with the real shingler.
+func featuresBySpecification(r Recipe, text string) *counter {
+	f, err := New(r)
+	if err != nil {
+		panic(err)
+	}
+	f.counts.reset()
+	for _, t := range tokensBySpecification(text) {
+		f.shingles.push(f.memo.long([]byte(t.text)), t.kind)
+	}
+	f.shingles.endRun()
+	return &f.counts
+}
+
+// checkTokens compares the features of the fast path with those of the specification.
+func checkTokens(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, text string) {
+	t.Helper()
+	for _, n := range []int{1, 2} {
+		r := Default()
+		r.WordShingle, r.CharShingle, r.MinFeatures = n, n, 1
+		f, err := New(r)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		f.Fingerprint(text)
+		want := featuresBySpecification(r, text)
+		if !slices.Equal(f.counts.hashes, want.hashes) {
+			t.Fatalf("n=%d: %q: %d features, %d by the specification, whose tokens are %q",
+				n, text, len(f.counts.hashes), len(want.hashes), tokensBySpecification(text))
+		}
+	}
+}
+
+var tokenTexts = []string{
+	"", " ", "a", "The quick (\"brown\") fox can't jump 32.3 feet, right?",
+	"e.g. example.com, 3,456.789 a.1 1.a a_b _ __ _1 foo_ a:b a;b 1;2 1:2 it's' 'tis x' .a ..a a..b",
+	"don’t l’été naïve — “Ärger” STRASSE Straße ΣΊΣΥΦΟΣ ﬁn ①② ½ ǆ İstanbul",
+	"e\u0301te\u0301 vs \u00e9t\u00e9; \u1112\u1161\u11ab\u1100\u1173\u11af 한글",
+	"\u304b\u3099 が ｶﾞ ﾊﾟﾊﾟ ﾃｽﾄ", "使用 Vue 3.4 的组件，在2024年！ＡＢＣ　１２３", "東京タワーは高い。コーヒー々〆",
+	"สวัสดีชาวโลก กำ ก\u0e48\u0e33", "ພາສາລາວ ខ្មែរ မြန်မာ", "שלום \"א\"ב\" ע'ב", "co\u00adoperate a\u200bb 中\u200b文 \ufefftext x\ufe0f",
+	"a\xffb \xe4\xb8 中\x80文", "𠀀𪜶丽 𝔘𝔫𝔦 😀👍🏽", "<\u0338 =\u0338 é\u0338x", "\u0300a a\u0300\u0301\u0323b 1\u20e31",
+}
+
+func TestTokensAgainstSpecification(t *testing.T) {
+	for _, text := range tokenTexts {
+		checkTokens(t, text)
+	}
+	alphabet := []rune("aB1_.,:;'\"- \n’é中文がか\u3099ｶﾞก็ำ가\u11a8\u0301\u0323\u200d\u00ad，Ａ½ß\ufffdאᾳ\u0345😀")
+	rapid.Check(t, func(t *rapid.T) {
+		checkTokens(t, string(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 40).Draw(t, "text")))
+	})
+	rapid.Check(t, func(t *rapid.T) { checkTokens(t, rapid.String().Draw(t, "text")) })
+}
+
+func FuzzTokens(f *testing.F) {
+	for _, text := range tokenTexts {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkTokens(t, text) })
+}
