@@ -1,17 +1,174 @@
 package permute
 
 import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
-func TestCatalogueIsValid(t *testing.T) {
+// everyDesign calls f with each design of the catalogue, and each further one that a name of the
+// paper gives, for every k.
+func everyDesign(t *testing.T, seed uint64, f func(t *testing.T, d Design)) {
+	t.Helper()
 	for k := 0; k <= MaxK; k++ {
-		for _, seed := range []uint64{0, 1, 0xfeedfacecafebeef} {
-			for _, d := range Catalogue(k, seed) {
-				if err := d.Validate(); err != nil {
-					t.Error(err)
+		for _, d := range designsFor(t, k, seed) {
+			f(t, d)
+		}
+	}
+}
+
+func designsFor(t *testing.T, k int, seed uint64) []Design {
+	t.Helper()
+	list := Catalogue(k, seed)
+	for _, name := range []string{
+		"one", "halves", "thirds", "quarters", "paper-4", "paper-10", "paper-16", "paper-20",
+		"weave-5-2", "weave-7-3",
+	} {
+		if slices.ContainsFunc(list, func(d Design) bool { return d.Name == name }) {
+			continue
+		}
+		if d, err := Named(name, k, seed); err == nil {
+			list = append(list, d)
+		}
+	}
+	if k > 0 {
+		d, err := Choose(k+2, k, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// someBits returns n different bits.
+func someBits(random *rand.Rand, n int) (set uint64) {
+	for bits.OnesCount64(set) < n {
+		set |= 1 << random.IntN(64)
+	}
+	return set
+}
+
+func TestFirstIsTheFirstThatFinds(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 64))
+	everyDesign(t, 12345, func(t *testing.T, d Design) {
+		for range 2000 {
+			diff := someBits(random, random.IntN(d.K+1))
+			first := d.First(diff)
+			if first < 0 || first >= len(d.Tables) {
+				t.Fatalf("%s, k = %d: First(%#x) = %d", d.Name, d.K, diff, first)
+			}
+			for i, table := range d.Tables[:first+1] {
+				finds := bits.OnesCount64(diff&table.Mask) <= table.Radius
+				if finds != (i == first) {
+					t.Fatalf("%s, k = %d: First(%#x) = %d, but table %d finds: %v", d.Name, d.K, diff, first, i, finds)
 				}
 			}
 		}
+	})
+	d := Design{Tables: []Table{{Mask: 0xff}, {Mask: 0xff00, Radius: 1}}}
+	if got := d.First(0x301); got != -1 {
+		t.Errorf("First of a difference that both tables miss is %d, want -1", got)
 	}
+}
+
+// What an engine does with a design: permute, flip, compare the leading bits. It has to find every
+// difference of at most k bits, with groups smaller and larger than the leading bits.
+func TestProbesFindEveryDifference(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 64))
+	everyDesign(t, 99, func(t *testing.T, d Design) {
+		for _, groupBits := range []int{5, 12, 40} {
+			if d.Probes(groupBits) > 20000 {
+				continue // one at 40 bits: the smaller ones make the point
+			}
+			probes := 0
+			found := make([]map[uint64]bool, len(d.Tables)) // per table: the flips of its top bits
+			for i, table := range d.Tables {
+				flips := Flips(min(table.Leading(), groupBits), table.Radius)
+				probes += len(flips)
+				found[i] = make(map[uint64]bool, len(flips))
+				for _, f := range flips {
+					found[i][f] = true
+				}
+			}
+			if got := d.Probes(groupBits); got != probes {
+				t.Fatalf("%s, k = %d: Probes(%d) = %d, but there are %d", d.Name, d.K, groupBits, got, probes)
+			}
+			for range 200 {
+				x, diff := random.Uint64(), someBits(random, d.K)
+				hit := false
+				for i, table := range d.Tables {
+					p := New(table.Mask)
+					top := ^uint64(0) << (64 - uint(min(table.Leading(), groupBits)))
+					hit = hit || found[i][(p.Apply(x)^p.Apply(x^diff))&top]
+				}
+				if !hit {
+					t.Fatalf("%s, k = %d, %d group bits: no probe for %#x finds the difference %#x", d.Name, d.K, groupBits, x, diff)
+				}
+			}
+		}
+	})
+}
+
+func TestCosts(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		k, tables     int
+		least, most   int
+		probesAt28    int
+		candidatesAt9 float64 // of 2^33, in groups by 28 bits
+	}{
+		{"one", 3, 1, 64, 64, 3683, 3683 * 32},
+		{"halves", 3, 2, 32, 32, 58, 58 * 32},
+		{"paper-4", 3, 4, 16, 16, 4, 4 * 131072},
+		{"cover-7-5-3", 3, 5, 18, 19, 5, 3*32768 + 2*16384},
+		{"cover-6-4-3", 3, 6, 21, 22, 6, 2*2048 + 4*4096},
+		{"cover-8-5-3", 3, 8, 24, 24, 8, 8 * 512},
+		{"paper-10", 3, 10, 25, 26, 10, 6*128 + 4*256},
+		{"cover-11-6-3", 3, 11, 28, 30, 11, 11 * 32},
+		{"cover-8-4-3", 3, 14, 32, 32, 14, 14 * 32},
+		{"paper-16", 3, 16, 28, 28, 16, 16 * 32},
+		{"paper-20", 3, 20, 31, 33, 20, 20 * 32},
+		{"weave-7-3", 6, 7, 27, 28, 5*379 + 2*28, 0},
+	} {
+		d, err := Named(c.name, c.k, 7)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if err := d.Validate(); err != nil {
+			t.Error(err)
+		}
+		least, most := d.Leading()
+		if len(d.Tables) != c.tables || least != c.least || most != c.most {
+			t.Errorf("%s: %d tables with %d to %d leading bits, want %d with %d to %d",
+				c.name, len(d.Tables), least, most, c.tables, c.least, c.most)
+		}
+		if c.candidatesAt9 == 0 {
+			continue
+		}
+		if got := d.Probes(28); got != c.probesAt28 {
+			t.Errorf("%s: %d probes, want %d", c.name, got, c.probesAt28)
+		}
+		if got := d.Share(28) * (1 << 33); math.Abs(got-c.candidatesAt9) > 0.5 {
+			t.Errorf("%s: %.0f candidates, want %.0f", c.name, got, c.candidatesAt9)
+		}
+	}
+}
+
+func TestGroupsAreProbesWhereMasksAreLong(t *testing.T) {
+	everyDesign(t, 5, func(t *testing.T, d Design) {
+		least, _ := d.Leading()
+		for g := range 40 {
+			groups, probes := d.Groups(g), float64(d.Probes(g))
+			if g <= least && groups != probes || groups < probes {
+				t.Errorf("%s, k = %d: %d group bits: %v groups, %v probes", d.Name, d.K, g, groups, probes)
+			}
+			if d.Share(g+1) > d.Share(g) {
+				t.Errorf("%s, k = %d: more candidates with %d group bits than with %d", d.Name, d.K, g+1, g)
+			}
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -55,8 +56,9 @@ func paper(tables, k int, seed uint64) (Design, error) {
 
 // Nested repeats Choose inside itself: m[0] blocks, of which k stay behind; those are cut anew into
 // m[1] blocks, of which again k stay behind, and so on. All errors are in what stays behind, so each
-// level is valid for the reason the first one is. The product of the C(m[i], k) is the number of tables.
-// [Recursion] finds the m that need the fewest tables. Its name is nested-M-M-...
+// level is valid for the reason the first one is. The number of tables is the product of the C(m[i], k),
+// or less where two ways lead to one mask. [Recursion] finds the m that need the fewest tables. Its
+// name is nested-M-M-...
 func Nested(m []int, k int, seed uint64) (Design, error) {
 	name := "nested"
 	levels := make([]level, len(m))
@@ -88,7 +90,10 @@ func nest(name string, k int, levels []level, seed uint64) (Design, error) {
 	order := shuffled(seed)
 	split = func(mask uint64, rest []int, levels []level) error {
 		if len(levels) == 0 {
-			d.Tables = append(d.Tables, Table{Mask: mask})
+			// a then b leads as b then a does, where the blocks of two levels end at the same bits.
+			if t := (Table{Mask: mask}); !slices.Contains(d.Tables, t) {
+				d.Tables = append(d.Tables, t)
+			}
 			return nil
 		}
 		l := levels[0]

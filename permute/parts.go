@@ -23,30 +23,13 @@ func Parts(m, k int, seed uint64) (Design, error) {
 	}
 	radii := even(k-m+1, m)
 	d := Design{Name: name, K: k, Seed: seed}
-	for i, mask := range spread(partSizes(radii), seed) {
-		d.Tables = append(d.Tables, Table{mask, radii[i]})
+	for i, radius := range radii {
+		d.Tables = append(d.Tables, Table{1 << i, radius})
+	}
+	for i, mask := range spread(balance(d.Tables), seed) {
+		d.Tables[i].Mask = mask
 	}
 	return d, nil
-}
-
-// partSizes gives each bit in turn to the part whose share of candidates it lowers most.
-func partSizes(radii []int) []int {
-	sizes := make([]int, len(radii))
-	for range 64 {
-		best, most := 0, -1.0
-		for i, radius := range radii {
-			// A part not larger than its radius rejects nothing yet, so look at where it stands.
-			gain := share(sizes[i], radius) - share(sizes[i]+1, radius)
-			if sizes[i] <= radius {
-				gain = 1
-			}
-			if gain > most {
-				best, most = i, gain
-			}
-		}
-		sizes[best]++
-	}
-	return sizes
 }
 
 // Weave is the radius design of overlapping parts: m blocks, and in table i the blocks i, i+1, ...,

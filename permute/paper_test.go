@@ -1,0 +1,187 @@
+package permute
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// The four designs of section 3.1.1, as the paper spells them.
+func TestPaper(t *testing.T) {
+	for _, c := range []struct{ tables, least, most int }{{4, 16, 16}, {10, 25, 26}, {16, 28, 28}, {20, 31, 33}} {
+		for _, seed := range []uint64{0, 1, 42} {
+			d, err := Paper(c.tables, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			least, most := d.Leading()
+			if len(d.Tables) != c.tables || least != c.least || most != c.most || d.K != 3 {
+				t.Errorf("%s: %d tables, %d to %d leading bits, k = %d", d.Name, len(d.Tables), least, most, d.K)
+			}
+			if err := d.Validate(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := Paper(11, 1); err == nil {
+		t.Error("the paper has no 11 tables")
+	}
+	d, _ := Paper(16, 0)
+	if got, want := d.Tables[0].Mask, uint64(0xfffffff)<<36; got != want {
+		t.Errorf("paper-16 with neighbouring bits begins with %#x, want %#x", got, want)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	for k := 0; k <= MaxK; k++ {
+		for m := k + 1; m <= k+4; m++ {
+			d, err := Choose(m, k, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := int(Binomial(m, k)); len(d.Tables) != want {
+				t.Errorf("%s: %d tables, want %d", d.Name, len(d.Tables), want)
+			}
+			least, most := d.Leading()
+			if mean := 64 * float64(m-k) / float64(m); float64(most) < mean || float64(least) > mean ||
+				most-least > m-k {
+				t.Errorf("%s: %d to %d leading bits, want about %.1f", d.Name, least, most, mean)
+			}
+			if err := d.Validate(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, c := range []struct{ m, k int }{{3, 3}, {0, 0}, {65, 1}, {64, 4}, {5, -1}} {
+		if d, err := Choose(c.m, c.k, 1); err == nil {
+			t.Errorf("Choose(%d, %d) made %s", c.m, c.k, d.Name)
+		}
+	}
+}
+
+func TestNested(t *testing.T) {
+	for _, c := range []struct {
+		k int
+		m []int
+	}{{1, []int{2, 2, 2}}, {1, []int{3, 2}}, {2, []int{3, 4}}, {2, []int{4, 3, 3}}, {3, []int{4, 4, 4}}, {3, []int{5, 4}}, {4, []int{5, 6}}} {
+		d, err := Nested(c.m, c.k, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		for _, m := range c.m {
+			want *= int(Binomial(m, c.k))
+		}
+		if len(d.Tables) > want {
+			t.Errorf("%s: %d tables, want at most %d", d.Name, len(d.Tables), want)
+		}
+		if err := d.Validate(); err != nil { // which also says that no mask is there twice
+			t.Error(err)
+		}
+		again, err := Named(d.Name, c.k, 9)
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(d) {
+			t.Errorf("Named(%q) is another design: %v", d.Name, err)
+		}
+	}
+	for _, c := range []struct {
+		k int
+		m []int
+	}{{0, []int{2}}, {3, nil}, {3, []int{3}}, {1, []int{64, 2}}, {4, []int{9, 9}}} {
+		if d, err := Nested(c.m, c.k, 1); err == nil {
+			t.Errorf("Nested(%v, %d) made %d tables", c.m, c.k, len(d.Tables))
+		}
+	}
+}
+
+// formula is the recursion of section 3.1.2 as it stands there, without bounds.
+func formula(f float64, k int, d, tau float64) float64 {
+	if d < tau {
+		return 1
+	}
+	best := math.Inf(1)
+	for r := k + 1; float64(r) <= f; r++ {
+		if b := float64(Binomial(r, k)); b < 1000 {
+			best = min(best, b*formula(f*float64(k)/float64(r), k, d-float64(r-k)*f/float64(r), tau))
+		}
+	}
+	return best
+}
+
+func TestRecursion(t *testing.T) {
+	for _, c := range []struct {
+		k      int
+		d, tau float64
+		tables int
+		levels string
+	}{
+		{3, 34, 35, 1, "[]"},
+		{3, 34, 18.5, 4, "[4]"},
+		{3, 34, 9, 10, "[5]"},
+		{3, 34, 6.5, 16, "[4 4]"}, // 28 leading bits leave 2^6
+		{3, 34, 2.5, 20, "[6]"},   // 32 leave 2^2
+		{1, 34, 2.5, 2, "[2]"},
+	} {
+		tables, levels := Recursion(64, c.k, c.d, c.tau)
+		if tables != c.tables || fmt.Sprint(levels) != c.levels {
+			t.Errorf("Recursion(64, %d, %v, %v) = %d, %v, want %d, %s", c.k, c.d, c.tau, tables, levels, c.tables, c.levels)
+		}
+	}
+	for k := 1; k <= 4; k++ {
+		for d := 10.0; d <= 34; d += 4 {
+			for tau := 4.0; tau <= d; tau += 3 {
+				want := formula(64, k, d, tau)
+				tables, levels := Recursion(64, k, d, tau)
+				if want > MaxTables {
+					want = 0
+				}
+				if float64(tables) != want {
+					t.Errorf("Recursion(64, %d, %v, %v) = %d, the formula says %v", k, d, tau, tables, want)
+				}
+				if len(levels) == 0 {
+					continue
+				}
+				made, err := Nested(levels, k, 1)
+				if err != nil || len(made.Tables) > tables {
+					t.Errorf("Nested(%v, %d): %d tables, want at most %d: %v", levels, k, len(made.Tables), tables, err)
+				}
+			}
+		}
+	}
+	if tables, levels := Recursion(64, 8, 34, 1); tables != 0 || levels != nil {
+		t.Errorf("more than %d tables were returned: %d, %v", MaxTables, tables, levels)
+	}
+}
+
+func TestNamed(t *testing.T) {
+	everyDesign(t, 4, func(t *testing.T, d Design) {
+		again, err := Named(d.Name, d.K, 4)
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(d) {
+			t.Errorf("Named(%q, %d) is another design: %v", d.Name, d.K, err)
+		}
+	})
+	for _, name := range []string{"", "paper", "paper-", "paper-5", "paper-010", "choose-5", "choose-2-5", "choose-5-0",
+		"choose-99999999999999999999-1", "choose-5-2-1", "nested", "nested-3", "weave-3-3", "weave-3-1", "tenths",
+		"Halves", "choose-+5-2", strings.Repeat("x", 1000)} {
+		d, err := Named(name, 3, 1)
+		if err == nil {
+			t.Errorf("Named(%.20q) made %s", name, d.Name)
+		} else if len(err.Error()) > 2000 {
+			t.Errorf("Named(%.20q): the error has %d bytes", name, len(err.Error()))
+		}
+	}
+	_, err := Named("sevens", 3, 1)
+	for _, known := range []string{"sevens", "halves", "paper-10", "cover-11-6-3"} {
+		if err == nil || !strings.Contains(err.Error(), known) {
+			t.Errorf("the error for an unknown name does not say %q: %v", known, err)
+		}
+	}
+	for _, k := range []int{-1, MaxK + 1} {
+		if _, err := Named("one", k, 1); err == nil {
+			t.Errorf("k = %d was accepted", k)
+		}
+	}
+	if d, err := Named("paper-20", 2, 1); err != nil || d.K != 2 || d.Validate() != nil {
+		t.Errorf("paper-20 for k = 2: %v, %v", d.K, err)
+	}
+}
