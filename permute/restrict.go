@@ -1,0 +1,50 @@
+package permute
+
+// For is the cheapest part of the design that is valid for a smaller distance
+// k: radii lowered together as far as they go, then tables left out, last
+// first, where the others do without them. A table that is left out keeps its
+// place with radius -1, which no difference satisfies. It panics unless
+// 0 <= k <= d.K.
+//
+// For k = 1, two of paper-10's tables do (no single error touches both), and
+// the halves of k = 3 need no flips.
+func (d *Design) For(k int) Design {
+	if k < 0 || k > d.K {
+		panic("permute: k is not within the design's")
+	}
+	part := *d
+	part.K = k
+	if k == d.K {
+		return part
+	}
+	part.Tables = append([]Table(nil), d.Tables...)
+	for {
+		lower := part
+		lower.Tables = append([]Table(nil), part.Tables...)
+		any := false
+		for i := range lower.Tables {
+			if lower.Tables[i].Radius > 0 {
+				lower.Tables[i].Radius--
+				any = true
+			}
+		}
+		if !any || !lower.proves() {
+			break
+		}
+		part = lower
+	}
+	for i := len(part.Tables) - 1; i >= 0; i-- {
+		radius := part.Tables[i].Radius
+		if part.Tables[i].Radius = -1; !part.proves() {
+			part.Tables[i].Radius = radius
+		}
+	}
+	return part
+}
+
+// proves says whether the design is valid, without a word on why not.
+func (d *Design) proves() bool {
+	p := newProof(d)
+	_, gap := p.search(^uint64(0)>>(64-uint(len(p.blocks))), d.K)
+	return !gap && p.budget >= 0
+}

@@ -1,0 +1,73 @@
+package permute
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestFor holds every smaller distance's part of every design against all
+// error sets, bit by bit, and against the whole design.
+func TestFor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for k := 1; k <= 5; k++ {
+		for _, d := range Catalogue(k, 1) {
+			if len(d.Tables) > 60 {
+				continue // the proof of each restriction is what Validate's tests cover
+			}
+			for lower := range k + 1 {
+				part := d.For(lower)
+				if len(part.Tables) != len(d.Tables) || part.K != lower {
+					t.Fatalf("%s for %d: %d tables, k = %d", d.Name, lower, len(part.Tables), part.K)
+				}
+				for i, p := range part.Tables {
+					if p.Mask != d.Tables[i].Mask || p.Radius > d.Tables[i].Radius {
+						t.Fatalf("%s for %d: table %d is %+v of %+v", d.Name, lower, i, p, d.Tables[i])
+					}
+				}
+				if lower <= 2 {
+					eachErrorSet(lower, func(e uint64) {
+						if part.First(e) < 0 {
+							t.Fatalf("%s for %d: no table finds %#x", d.Name, lower, e)
+						}
+					})
+				}
+				for range 2000 {
+					var e uint64
+					for bits.OnesCount64(e) < lower {
+						e |= 1 << rng.IntN(64)
+					}
+					if part.First(e) < 0 {
+						t.Fatalf("%s for %d: no table finds %#x", d.Name, lower, e)
+					}
+				}
+			}
+			if zero := d.For(0); used(zero) != 1 {
+				t.Errorf("%s for 0 uses %d tables, one does", d.Name, used(zero))
+			}
+		}
+	}
+}
+
+func used(d Design) (n int) {
+	for _, t := range d.Tables {
+		if t.Radius >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func eachErrorSet(k int, f func(uint64)) {
+	f(0)
+	for i := range 64 {
+		if k >= 1 {
+			f(1 << i)
+		}
+		for j := range i {
+			if k >= 2 {
+				f(1<<i | 1<<j)
+			}
+		}
+	}
+}
