@@ -1,0 +1,3 @@
+package asm
+
+func decode(dst []uint64, block []byte, w *Window) bool { return decodeGeneric(dst, block, w) }

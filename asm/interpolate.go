@@ -1,0 +1,50 @@
+package asm
+
+// Interpolate finds many keys in one sorted slice: dst[j] becomes the lower bound of sought[j], the smallest i with
+// keys[i] >= sought[j], or len(keys) if there is none.
+//
+// keys must be ascending; equal runs and any skew are fine. sought may be in any order. dst must be at least as long as
+// sought; only dst[:len(sought)] is written. Nothing is allocated; safe for concurrent use on disjoint dst.
+//
+// Every sought key keeps a bracket (low, high] that holds its answer: keys[low] < sought <= keys[high]. A step reads one
+// key inside the bracket and moves one end there:
+//
+//	step    0 1 2          where the straight line between the two ends would pass the sought key
+//	step    3 4 5 ...      near the end that moved last, 4, 8, 16 ... keys away, but never past the middle
+//	step    8 11 14 ...    the straight line again, while the bracket is wider than 64 keys
+//
+// Uniform keys: each line lands within about the square root of the distance that was left (10 M keys: 1,600, 40, 6), and
+// two or three strides inside one or two cache lines close the bracket. Skewed keys: the strides double until they are
+// bisection, so that no key takes more than 5 + 2 log2(n) steps.
+//
+// Up to 64 sought keys take each step together. Their reads do not depend on each other, so the misses of a step
+// overlap: a search costs 4 or 5 misses of throughput (15-18 ns each from DRAM), not 23 of latency.
+func Interpolate(dst []int, keys, sought []uint64) {
+	dst = dst[:len(sought)]
+	if len(keys) == 0 {
+		clear(dst)
+		return
+	}
+	for len(sought) > 0 {
+		n := min(len(sought), searchWidth)
+		interpolate(dst[:n], keys, sought[:n])
+		dst, sought = dst[n:], sought[n:]
+	}
+}
+
+const (
+	// searchWidth is how many searches advance together. 32 leave misses unused, 128 overflow the first-level cache's
+	// queue of misses and win nothing (BenchmarkInterpolate over width).
+	searchWidth = 64
+	// searchLines is how many of the first steps follow the straight line before the strides begin.
+	searchLines = 3
+	// searchStride is the first stride, in keys: half a cache line, about the error that three lines leave.
+	searchStride = 4
+	// searchAgain is the bracket, in keys, from which every third later step follows the line again.
+	searchAgain = 64
+)
+
+// followsLine says whether step is one of those that interpolate.
+func followsLine(step int) bool {
+	return step < searchLines || step >= 8 && step%3 == 2
+}

@@ -1,0 +1,80 @@
+package asm
+
+// bracket is one search under way: keys[low] < sought <= keys[high], where both keys are at hand.
+type bracket struct {
+	low, high       int
+	lowKey, highKey uint64
+	moved           int // +1: low moved last, -1: high did
+}
+
+// interpolateGeneric is the specification. len(dst) == len(sought) <= searchWidth, len(keys) > 0.
+func interpolateGeneric(dst []int, keys, sought []uint64) {
+	var (
+		open     [searchWidth]bracket
+		searches [searchWidth]uint8 // which of sought are still open
+	)
+	n := 0
+	last := len(keys) - 1
+	for j, x := range sought {
+		switch {
+		case x <= keys[0]:
+			dst[j] = 0
+		case x > keys[last]:
+			dst[j] = len(keys)
+		default:
+			open[j] = bracket{high: last, lowKey: keys[0], highKey: keys[last]}
+			searches[n] = uint8(j)
+			n++
+		}
+	}
+	var guesses [searchWidth]int
+	stride := searchStride
+	for step := 0; n > 0; step++ {
+		line := followsLine(step)
+		if step >= searchLines && !line {
+			stride *= 2
+		}
+		// Retire what is closed and place the next guess of the rest.
+		rest := searches[:0]
+		for _, j := range searches[:n] {
+			b := &open[j%searchWidth]
+			if b.high-b.low == 1 {
+				dst[j] = b.high
+				continue
+			}
+			if line && (step < searchLines || b.high-b.low > searchAgain) {
+				guesses[j%searchWidth] = b.onLine(sought[j])
+			} else {
+				guesses[j%searchWidth] = b.near(stride / 2)
+			}
+			rest = append(rest, j)
+		}
+		n = len(rest)
+		// Read all guesses, one independent miss each.
+		for _, j := range rest {
+			b, g := &open[j%searchWidth], guesses[j%searchWidth]
+			if key := keys[g]; key < sought[j] {
+				b.low, b.lowKey, b.moved = g, key, 1
+			} else {
+				b.high, b.highKey, b.moved = g, key, -1
+			}
+		}
+	}
+}
+
+// onLine returns where the line from (low, lowKey) to (high, highKey) passes x, inside the open bracket. The differences are halved to fit a signed
+// conversion, and rounded to 53 bits: a guess may be off, an answer never is.
+func (b *bracket) onLine(x uint64) int {
+	share := float64(int64((x-b.lowKey)>>1)) / float64(int64((b.highKey-b.lowKey)>>1)|1)
+	guess := b.low + int(share*float64(b.high-b.low))
+	return min(max(guess, b.low+1), b.high-1)
+}
+
+// near returns the place stride keys inside the end that moved last, or the middle if that is nearer.
+func (b *bracket) near(stride int) int {
+	half := (b.high - b.low) / 2
+	if b.moved > 0 {
+		return b.low + min(stride, half)
+	}
+	return b.high - min(stride, half)
+}

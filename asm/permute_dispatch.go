@@ -1,0 +1,3 @@
+package asm
+
+func permute(dst, src []uint64, mask uint64, dir direction) { permuteGeneric(dst, src, mask, dir) }

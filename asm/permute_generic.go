@@ -1,0 +1,64 @@
+package asm
+
+import "math/bits"
+
+// permuteGeneric is the specification: two extracts and an OR, or two deposits and an OR.
+func permuteGeneric(dst, src []uint64, mask uint64, dir direction) {
+	if len(src) >= lookupFrom {
+		permuteLookup(dst, src, mask, dir)
+		return
+	}
+	front, rest := newSieve(mask), newSieve(^mask)
+	shift := 64 - bits.OnesCount64(mask)
+	if dir == forward {
+		for i, x := range src {
+			dst[i] = front.extract(x)<<shift | rest.extract(x)
+		}
+		return
+	}
+	for i, x := range src {
+		dst[i] = front.deposit(x>>shift) | rest.deposit(x)
+	}
+}
+
+// sieve holds what the compress and expand of one mask need: in step s, the bits of move[s] travel 1<<s places.
+// (Warren, Hacker's Delight, 2nd edition, sections 7-4 and 7-5.)
+type sieve struct {
+	mask uint64
+	move [6]uint64
+}
+
+// newSieve prepares the six steps of mask: about 60 operations.
+func newSieve(mask uint64) sieve {
+	s := sieve{mask: mask}
+	gaps := ^mask << 1 // bit i: position i-1 holds a gap, which bits from i upwards must cross
+	for step := range s.move {
+		odd := gaps // becomes: bit i is set when the count of gap bits at or below i is odd
+		for shift := 1; shift < 64; shift <<= 1 {
+			odd ^= odd << shift
+		}
+		s.move[step] = odd & mask
+		mask = mask ^ s.move[step] | s.move[step]>>(1<<step)
+		gaps &^= odd
+	}
+	return s
+}
+
+// extract gathers the bits of x under the mask at the low end, in order: PEXT.
+func (s *sieve) extract(x uint64) uint64 {
+	x &= s.mask
+	for step, move := range s.move {
+		t := x & move
+		x = x ^ t | t>>(1<<step)
+	}
+	return x
+}
+
+// deposit spreads the low bits of x to the places of the mask, in order: PDEP, the inverse of extract.
+func (s *sieve) deposit(x uint64) uint64 {
+	for step := len(s.move) - 1; step >= 0; step-- {
+		move := s.move[step]
+		x = x&^move | x<<(1<<step)&move
+	}
+	return x & s.mask
+}

@@ -1,0 +1,321 @@
+package huffman
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ndd/asm"
+	"ndd/asm/guard"
+	"pgregory.net/rapid"
+)
+
+// eachKernel runs f once on every backend that this machine serves.
+func eachKernel(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	before := asm.Kernel()
+	t.Cleanup(func() {
+		if err := asm.Select(before); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, name := range asm.Kernels() {
+		if err := asm.Select(name); err != nil {
+			t.Fatal(err)
+		}
+		t.Run("kernel="+name, f)
+	}
+}
+
+// slice draws n consecutive keys of a set of 2^dense uniform ones: gaps are exponential with mean 2^(64-dense).
+func slice(rng *rand.Rand, n int, dense float64) []uint64 {
+	mean := 1.0
+	for range int(64 - dense) {
+		mean *= 2
+	}
+	keys := make([]uint64, 0, n)
+	key := rng.Uint64() >> 2
+	for range n {
+		keys = append(keys, key)
+		key += 1 + uint64(rng.ExpFloat64()*mean)
+	}
+	return keys
+}
+
+// sets are keys of every kind that a table may meet, each ascending.
+func sets(rng *rand.Rand) map[string][]uint64 {
+	uniform := func(n int) []uint64 {
+		keys := make([]uint64, n)
+		for i := range keys {
+			keys[i] = rng.Uint64()
+		}
+		slices.Sort(keys)
+		return slices.Compact(keys)
+	}
+	run := make([]uint64, 100_000) // h is the ruler sequence: the smallest raw bits there are
+	for i := range run {
+		run[i] = 1<<40 + uint64(i)
+	}
+	clusters := uniform(500)
+	for _, c := range clusters[:300] {
+		for range 40 {
+			clusters = append(clusters, c^1<<rng.IntN(64)^1<<rng.IntN(64))
+		}
+	}
+	slices.Sort(clusters)
+	powers := []uint64{0} // every h once, 63 last
+	for h := range 64 {
+		powers = append(powers, 1<<h)
+	}
+	return map[string][]uint64{
+		"one":        {7},
+		"zero":       {0},
+		"ends":       {0, 1<<64 - 1},
+		"two":        {1<<63 - 1, 1 << 63},
+		"powers":     powers,
+		"run":        run,
+		"uniform10":  uniform(10),
+		"uniform100": uniform(100),
+		"uniform20k": uniform(20_000),
+		"dense30":    slice(rng, 20_000, 30),
+		"dense33":    slice(rng, 20_000, 33),
+		"dense60":    slice(rng, 20_000, 60),
+		"clusters":   slices.Compact(clusters),
+	}
+}
+
+func codeOf(keys []uint64) *Code {
+	var counts [Positions]uint64
+	Count(&counts, keys)
+	return NewCode(&counts)
+}
+
+// naiveBlock is AppendBlock bit by bit, from the package comment.
+func naiveBlock(code *Code, keys []uint64, blockBytes int) ([]byte, int) {
+	block := make([]byte, blockBytes)
+	set := func(bit int, v uint64) { block[bit/8] |= byte(v&1) << (bit % 8) }
+	up, down, n := 80, 8*blockBytes, 1
+	for ; n < min(len(keys), 65535); n++ {
+		x := keys[n] ^ keys[n-1]
+		h := bits.Len64(x) - 1
+		length := int(code.lengths[h])
+		if length == 0 || up+length > down-h {
+			break
+		}
+		for i := range length {
+			set(up+i, uint64(code.words[h])>>i)
+		}
+		up += length
+		down -= h
+		for i := range h {
+			set(down+i, x>>i)
+		}
+	}
+	binary.LittleEndian.PutUint16(block, uint16(n))
+	binary.LittleEndian.PutUint64(block[2:], keys[0])
+	return block, n
+}
+
+// TestBlocks packs every kind of set into blocks of every kind of size, compares each block with the naive
+// one, and decodes it on every backend, from and into memory that ends where it says.
+func TestBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	all := sets(rng)
+	eachKernel(t, func(t *testing.T) {
+		for name, keys := range all {
+			code := codeOf(keys)
+			for _, size := range []int{64, 65, 71, 100, 128, 1000, 1024, 4096, 32768} {
+				src := guard.New(t, size)
+				dst := guard.New(t, 8*MaxKeys(size))
+				left := keys
+				for i := 0; len(left) > 0 && i < 300; i++ {
+					block, n := AppendBlock(nil, code, left, size)
+					if want, wantN := naiveBlock(code, left, size); n != wantN || !bytes.Equal(block, want) {
+						t.Fatalf("%s, %d bytes: AppendBlock took %d, the naive one %d, or their bytes differ", name, size, n, wantN)
+					}
+					for side, in := range [][]byte{guard.Head[byte](src, size), guard.Tail[byte](src, size)} {
+						copy(in, block)
+						for _, out := range [][]uint64{guard.Head[uint64](dst, n), guard.Tail[uint64](dst, n)} {
+							got, err := code.DecodeBlock(out, in)
+							if err != nil || got != n || !slices.Equal(out, left[:n]) {
+								t.Fatalf("%s, %d bytes, block %d of %d keys, side %d: decoded %d, %v", name, size, i, n, side, got, err)
+							}
+						}
+					}
+					left = left[n:]
+				}
+			}
+		}
+	})
+}
+
+// TestRoundTrip is TestBlocks for keys and codes that nobody thought of.
+func TestRoundTrip(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			width := rapid.IntRange(1, 64).Draw(t, "width")
+			keys := rapid.SliceOfN(rapid.Uint64Range(0, 1<<width-1), 1, 2000).Draw(t, "keys")
+			slices.Sort(keys)
+			keys = slices.Compact(keys)
+			code := codeOf(keys[:rapid.IntRange(0, len(keys)).Draw(t, "counted")])
+			size := rapid.IntRange(BlockBytesMin, 2048).Draw(t, "size")
+			out := make([]uint64, MaxKeys(size))
+			for left := keys; len(left) > 0; {
+				block, n := AppendBlock([]byte("head"), code, left, size)
+				if n < 1 || len(block) != 4+size || string(block[:4]) != "head" {
+					t.Fatalf("AppendBlock took %d keys and returned %d bytes", n, len(block))
+				}
+				got, err := code.DecodeBlock(out, block[4:])
+				if err != nil || !slices.Equal(out[:got], left[:n]) {
+					t.Fatalf("decoded %d of %d: %v", got, n, err)
+				}
+				left = left[n:]
+			}
+		})
+	})
+}
+
+// TestMaxKeys: no keys pack closer than consecutive ones, and those stay below the bound at every size.
+func TestMaxKeys(t *testing.T) {
+	keys := make([]uint64, 70_000)
+	for i := range keys {
+		keys[i] = uint64(i)
+	}
+	code := codeOf(keys)
+	for size := BlockBytesMin; size <= BlockBytesMax; size += 1 + size/37 {
+		if _, n := AppendBlock(nil, code, keys, size); n > MaxKeys(size) || n < MaxKeys(size)/2 {
+			t.Errorf("%d bytes: %d consecutive keys, MaxKeys %d", size, n, MaxKeys(size))
+		}
+	}
+	if got := MaxKeys(BlockBytesMax); got != 65535 {
+		t.Errorf("MaxKeys(%d) = %d", BlockBytesMax, got)
+	}
+}
+
+// TestUncodedPosition: a code built from other keys still packs any keys, one block sooner.
+func TestUncodedPosition(t *testing.T) {
+	code := codeOf([]uint64{0, 1, 2, 3})
+	keys := []uint64{4, 5, 6, 1 << 20, 1<<20 + 1}
+	for _, want := range []int{3, 2} {
+		block, n := AppendBlock(nil, code, keys, 64)
+		if n != want {
+			t.Fatalf("took %d keys of %v, want %d", n, keys, want)
+		}
+		out := make([]uint64, n)
+		if _, err := code.DecodeBlock(out, block); err != nil || !slices.Equal(out, keys[:n]) {
+			t.Fatalf("got %v, %v", out, err)
+		}
+		keys = keys[n:]
+	}
+	if out, n := AppendBlock([]byte{1}, code, nil, 64); n != 0 || len(out) != 1 {
+		t.Errorf("no keys gave %d bytes, %d keys", len(out), n)
+	}
+}
+
+func TestAppendBlockPanics(t *testing.T) {
+	code := codeOf([]uint64{0, 1})
+	for name, f := range map[string]func(){
+		"equal":      func() { AppendBlock(nil, code, []uint64{5, 5}, 64) },
+		"descending": func() { AppendBlock(nil, code, []uint64{5, 4}, 64) },
+		"small":      func() { AppendBlock(nil, code, []uint64{5}, BlockBytesMin-1) },
+		"large":      func() { AppendBlock(nil, code, []uint64{5}, BlockBytesMax+1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// TestCorrupt breaks blocks in each way that the format can be broken; the answer is ErrCorrupt, and the same on every backend.
+func TestCorrupt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	keys := slice(rng, 300, 30)
+	code := codeOf(keys)
+	block, n := AppendBlock(nil, code, keys, 1024)
+	with := func(change func(b []byte)) []byte {
+		b := slices.Clone(block)
+		change(b)
+		return b
+	}
+	count := func(n int) []byte { return with(func(b []byte) { binary.LittleEndian.PutUint16(b, uint16(n)) }) }
+	ones := bytes.Repeat([]byte{0xff}, 1024)
+	cases := map[string]struct {
+		block []byte
+		room  int
+	}{
+		"no keys":            {count(0), 4096},
+		"more than room":     {block, n - 1},
+		"more than possible": {count(MaxKeys(1024) + 1), 1 << 16},
+		"codes run out":      {count(MaxKeys(1024)), 1 << 16},
+		"a few too many":     {count(n + 40), 4096},
+		"does not ascend":    {with(func(b []byte) { binary.LittleEndian.PutUint64(b[2:], 1<<64-1) }), 4096},
+		"short":              {block[:BlockBytesMin-1], 4096},
+		"empty":              {nil, 4096},
+		"long":               {make([]byte, BlockBytesMax+1), 4096},
+		"all ones":           {ones, 1 << 16},
+		"all zeros":          {make([]byte, 1024), 4096},
+	}
+	eachKernel(t, func(t *testing.T) {
+		for name, c := range cases {
+			if n, err := code.DecodeBlock(make([]uint64, c.room), c.block); !errors.Is(err, ErrCorrupt) || n != 0 {
+				t.Errorf("%s: %d, %v, want 0, ErrCorrupt", name, n, err)
+			}
+		}
+	})
+}
+
+// TestCodesMeetRawBits: of blocks that are full to the last bit, one more key is refused, not read out of the other side.
+func TestCodesMeetRawBits(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		full := 0
+		for seed := range uint64(400) {
+			keys := slice(rand.New(rand.NewPCG(seed, 5)), 40, 30)
+			code := codeOf(keys)
+			block, n := AppendBlock(nil, code, keys, 128)
+			var counts [Positions]uint64
+			Count(&counts, keys[:n])
+			gap := 8*(128-10) - int(code.Bits(&counts))
+			if gap < 0 {
+				t.Fatalf("%d keys take %d bits too many", n, -gap)
+			}
+			if gap == 0 {
+				full++
+			}
+			binary.LittleEndian.PutUint16(block, uint16(n+1))
+			out := make([]uint64, n+1)
+			if _, err := code.DecodeBlock(out, block); err == nil && gap < 32 {
+				t.Fatalf("seed %d: a key more than fits into %d bits decoded", seed, gap)
+			}
+		}
+		if full == 0 {
+			t.Error("no block was full to the last bit")
+		}
+	})
+}
+
+// Example is the worked example of the package comment.
+func Example() {
+	keys := []uint64{0x10, 0x13, 0x1c, 0x20}
+	var counts [Positions]uint64
+	Count(&counts, keys)
+	code := NewCode(&counts)
+	block, n := AppendBlock(nil, code, keys, 64)
+	fmt.Printf("%d keys: % x ... % x\n", n, block[:12], block[60:])
+
+	out := make([]uint64, MaxKeys(len(block)))
+	n, err := code.DecodeBlock(out, block)
+	fmt.Printf("%#x %v\n", out[:n], err)
+	// Output:
+	// 4 keys: 04 00 10 00 00 00 00 00 00 00 0d 00 ... 00 00 00 fe
+	// [0x10 0x13 0x1c 0x20] <nil>
+}

@@ -1,0 +1,107 @@
+package huffman
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"ndd/asm"
+)
+
+// Positions is the number of symbols: h is 0..63.
+const Positions = 64
+
+// LengthMax is the longest code in bits: what one look-up of the decoder sees.
+const LengthMax = asm.WindowBits
+
+// ErrCode is what errors.Is finds in the error for lengths that make no code.
+var ErrCode = errors.New("not a code")
+
+// Code is a canonical Huffman code, limited to LengthMax bits, over the positions h. It is always complete: every
+// sequence of bits is the beginning of some sequence of codes. Immutable, about 33 KiB.
+//
+// A position that never occurred has no code. That is no trap: a key whose position has none ends its block, and
+// is the next one's first key, whole (AppendBlock).
+type Code struct {
+	lengths [Positions]uint8  // 0: no code
+	words   [Positions]uint16 // the code, first bit lowest
+	window  asm.Window
+}
+
+// NewCode builds the code that writes positions with these counts in the fewest bits. The counts are those of the keys to
+// be packed (Count). Fewer than two positions with a count still make a code: a neighbour position completes it. The sum of the
+// counts must be below 2^59.
+func NewCode(counts *[Positions]uint64) *Code {
+	c := *counts
+	used := 0
+	for _, n := range c {
+		if n > 0 {
+			used++
+		}
+	}
+	for h := 0; used < 2; h++ {
+		if c[h] == 0 {
+			c[h] = 1
+			used++
+		}
+	}
+	lengths := limitedLengths(&c)
+	code, err := NewCodeFromLengths(&lengths)
+	if err != nil {
+		panic(fmt.Sprintf("huffman: lengths of counts %v: %v", c, err))
+	}
+	return code
+}
+
+// NewCodeFromLengths rebuilds the code whose Lengths these are. They may come from a file: lengths above LengthMax, or
+// whose Kraft sum is not exactly 1, are an error that wraps ErrCode.
+func NewCodeFromLengths(lengths *[Positions]uint8) (*Code, error) {
+	kraft := 0 // in units of 2^-LengthMax
+	for h, length := range lengths {
+		if length > LengthMax {
+			return nil, fmt.Errorf("huffman: position %d, length %d, above %d: %w", h, length, LengthMax, ErrCode)
+		}
+		if length > 0 {
+			kraft += 1 << (LengthMax - length)
+		}
+	}
+	if kraft != 1<<LengthMax {
+		return nil, fmt.Errorf("huffman: Kraft sum %d/%d: %w", kraft, 1<<LengthMax, ErrCode)
+	}
+	c := &Code{lengths: *lengths}
+	c.assign()
+	c.window.Fill(&c.words, &c.lengths)
+	return c, nil
+}
+
+// Lengths returns the length of every position's code, 0 for none. These 64 numbers are the whole code: write them to a file,
+// and NewCodeFromLengths makes the code again.
+func (c *Code) Lengths() [Positions]uint8 { return c.lengths }
+
+// Bits returns how many bits keys with these counts take, codes and raw bits, without the heads of blocks.
+// Positions without a code count as 64 bits.
+func (c *Code) Bits(counts *[Positions]uint64) uint64 {
+	var sum uint64
+	for h, n := range counts {
+		if c.lengths[h] == 0 {
+			sum += n * 64
+		} else {
+			sum += n * uint64(int(c.lengths[h])+h)
+		}
+	}
+	return sum
+}
+
+// assign gives out the canonical codes: by length, then by position, each one more than the one before.
+func (c *Code) assign() {
+	word := 0
+	for length := 1; length <= LengthMax; length++ {
+		word <<= 1
+		for h, l := range c.lengths {
+			if int(l) == length {
+				c.words[h] = bits.Reverse16(uint16(word)) >> (16 - length)
+				word++
+			}
+		}
+	}
+}
