@@ -7,6 +7,9 @@ import (
 	"unsafe"
 )
 
+// raceEnabled says whether the race detector is compiled in.
+const raceEnabled = true
+
 // raceRead tells the race detector that assembly reads all of s.
 func raceRead[T any](s []T) {
 	if len(s) > 0 {

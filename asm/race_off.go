@@ -2,6 +2,9 @@
 
 package asm
 
+// raceEnabled says whether the race detector is compiled in.
+const raceEnabled = false
+
 // raceRead tells the race detector that assembly reads all of s.
 func raceRead[T any]([]T) {}
 

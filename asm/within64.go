@@ -1,0 +1,44 @@
+package asm
+
+// within64Call is how many elements one call into assembly looks at: 256 KiB,
+// 20 to 60 microseconds from memory.
+const within64Call = 32 << 10
+
+// Within64 finds the elements of xs that differ from q in at most k bits and
+// writes their indexes to dst in ascending order. It returns how many it wrote and
+// how many elements of xs it has dealt with. scanned < len(xs) means that dst is
+// full and xs[scanned] is the next hit: the caller empties dst and goes on with
+// xs[scanned:], whose indexes start from 0 again. An index has 32 bits, so one call
+// deals with at most 2^32 elements.
+//
+// It is the linear scan: of a write buffer, of a table that streams past, of the
+// oracle in a test. Napkin: one load, XOR, popcount and comparison for 8 elements
+// (AVX-512) or 4 (AVX2), so two cycles or four for a line of 64 bytes, where
+// memory delivers one in ten or more: the scan costs what reading costs.
+func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) {
+	k = min(max(k, -1), 64)
+	if uint64(len(xs)) > 1<<32 {
+		xs = xs[:1<<32]
+	}
+	raceRead(xs)
+	raceWrite(dst)
+	for scanned < len(xs) {
+		part := xs[scanned:min(scanned+within64Call, len(xs))]
+		found, done := within64(dst[n:], part, uint32(scanned), q, k)
+		n += found
+		scanned += done
+		if done == len(part) {
+			continue
+		}
+		// Assembly stops before a block whose hits do not all fit; the last of
+		// dst is filled here, so that every backend fills it alike.
+		part = part[done:]
+		found, done = within64Generic(dst[n:], part, uint32(scanned), q, k)
+		n += found
+		scanned += done
+		if done < len(part) {
+			break
+		}
+	}
+	return n, scanned
+}
