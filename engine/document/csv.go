@@ -1,0 +1,99 @@
+package document
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// records yields one unit a record. The first record names the fields. Quotes may span lines, so records
+// are taken apart here, in order.
+func (s *stream) records() error {
+	if mark, err := s.r.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
+		if _, err := s.r.Discard(3); err != nil {
+			return err
+		}
+	}
+	limited := &recordLimit{r: s.r, most: s.opts.MaxDocumentBytes}
+	c := csv.NewReader(bufio.NewReader(limited))
+	c.ReuseRecord = true
+	if separator(s.file.path) == "\t" {
+		c.Comma, c.LazyQuotes = '\t', true
+	}
+	s.line = 1
+	header, err := c.Read()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return csvCause(err)
+	}
+	text := slices.Index(header, s.opts.TextField)
+	id := slices.Index(header, s.opts.IDField)
+	if text < 0 {
+		return fmt.Errorf("no field %q among the first record's: %.200q", s.opts.TextField, header)
+	}
+	for {
+		limited.seen = 0
+		record, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
+			s.line = parse.StartLine
+			if err := s.skip(&Skip{Source: s.file.path, Line: s.line, Reason: Broken, Err: csvCause(err)}); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err // a record beyond the limit ends the file: where the next one starts is unknown
+		}
+		s.line, _ = c.FieldPos(0)
+		u := Unit{Line: s.line, format: CSV, raw: []byte(record[text])}
+		if id >= 0 {
+			u.id = strings.Clone(record[id])
+		}
+		if err := s.emit(u); err != nil {
+			return err
+		}
+	}
+}
+
+// separator is a tab for .tsv, whatever compression's extension follows, and a comma otherwise.
+func separator(path string) string {
+	if strings.Contains(strings.ToLower(filepath.Base(path)), ".tsv") {
+		return "\t"
+	}
+	return ","
+}
+
+// csvCause drops the place that a ParseError repeats.
+func csvCause(err error) error {
+	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
+		return parse.Err
+	}
+	return err
+}
+
+// recordLimit fails when one record takes more than most bytes. An open quote would otherwise swallow the
+// file.
+type recordLimit struct {
+	r    io.Reader
+	seen int64
+	most int64
+}
+
+func (l *recordLimit) Read(p []byte) (int, error) {
+	if l.seen > l.most {
+		return 0, fmt.Errorf("a record of more than %d bytes; is a quote left open?", l.most)
+	}
+	n, err := l.r.Read(p)
+	l.seen += int64(n)
+	return n, err
+}

@@ -1,0 +1,53 @@
+package document
+
+import (
+	"unsafe"
+
+	"github.com/valyala/fastjson"
+)
+
+// Extractor makes documents of units. It reuses its memory; one goroutine at a time.
+type Extractor struct {
+	opts Options
+	json fastjson.Parser
+	page pageText
+}
+
+// NewExtractor makes an Extractor for units that were scanned with the same options.
+func NewExtractor(opts Options) *Extractor {
+	if filled, err := opts.withDefaults(); err == nil {
+		opts = filled // Scan reports the error
+	}
+	return &Extractor{opts: opts}
+}
+
+// Extract gives the document of a unit, or a *[Skip]. The document owns its memory.
+func (e *Extractor) Extract(u Unit) (Document, error) {
+	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Bytes: len(u.raw)}
+	switch u.format {
+	case HTML:
+		page, repaired := decodeHTML(u.raw)
+		doc.Text = e.page.extract(page)
+		doc.Repaired = repaired
+	case JSONL:
+		id, text, reason, err := e.jsonFields(u.raw)
+		if err != nil {
+			return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: reason, Err: err}
+		}
+		text, doc.Repaired = repair(text)
+		doc.ID, doc.Text = id, string(text) // the parser owns its bytes
+	case CSV:
+		text, repaired := repair(u.raw)
+		doc.Text, doc.Repaired = ownString(text), repaired
+	default:
+		text, repaired := decodeText(u.raw)
+		doc.Text, doc.Repaired = ownString(text), repaired
+	}
+	if doc.ID == "" {
+		doc.ID = place(u.Source, u.Line)
+	}
+	return doc, nil
+}
+
+// ownString makes a string of bytes that nobody will write to any more, without copying them.
+func ownString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,0 +1,116 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Stdin is the input that means standard input.
+const Stdin = "-"
+
+// file is one file to read.
+type file struct {
+	path     string
+	inFolder bool // found in a folder, not named by the user
+}
+
+// files yields the files that the inputs stand for. A folder gives its files and those of its folders in
+// order of their paths; a pattern gives what it matches, in order.
+func files(ctx context.Context, inputs []string) iter.Seq2[file, error] {
+	return func(yield func(file, error) bool) {
+		for _, input := range inputs {
+			if !expand(ctx, input, yield) {
+				return
+			}
+		}
+	}
+}
+
+// expand yields the files of one input and tells whether to go on.
+func expand(ctx context.Context, input string, yield func(file, error) bool) bool {
+	if input == Stdin {
+		return yield(file{path: Stdin}, nil)
+	}
+	info, err := os.Stat(input)
+	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(input, "*?[") {
+		matches, globErr := filepath.Glob(input)
+		if globErr != nil {
+			yield(file{}, fmt.Errorf("%s: %w", input, globErr))
+			return false
+		}
+		if len(matches) == 0 {
+			yield(file{}, fmt.Errorf("%s: no such file, and nothing matches it as a pattern", input))
+			return false
+		}
+		for _, m := range matches {
+			// Stat again through expand would take a match with [ in its name for a pattern only if it vanished.
+			if !expand(ctx, m, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	if err != nil {
+		yield(file{}, bare(input, err))
+		return false
+	}
+	if info.IsDir() {
+		return walk(ctx, input, yield)
+	}
+	return yield(file{path: input}, nil)
+}
+
+// walk yields the files of a folder.
+func walk(ctx context.Context, root string, yield func(file, error) bool) bool {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var skip *Skip
+		switch {
+		case err != nil && path == root:
+			return bare(path, err)
+		case err != nil:
+			skip = &Skip{Source: path, Reason: Unreadable, Err: bareCause(err)}
+		case path != root && strings.HasPrefix(d.Name(), "."):
+			skip = &Skip{Source: path, Reason: Hidden}
+		case d.IsDir():
+			return nil
+		case !d.Type().IsRegular():
+			skip = &Skip{Source: path, Reason: Special}
+		}
+		goOn := false
+		if skip == nil {
+			goOn = yield(file{path: path, inFolder: true}, nil)
+		} else {
+			goOn = yield(file{}, skip)
+		}
+		switch {
+		case !goOn:
+			return errStop
+		case d != nil && d.IsDir():
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errStop) {
+		yield(file{}, err)
+	}
+	return err == nil
+}
+
+// bare names the file once: the errors of package os repeat path and operation.
+func bare(path string, err error) error { return fmt.Errorf("%s: %w", path, bareCause(err)) }
+
+func bareCause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/valyala/fastjson"
+)
+
+// jsonLines yields one unit a line. White space alone is no line.
+func (s *stream) jsonLines() error {
+	for {
+		line, err := s.readLine()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if skip := (*Skip)(nil); errors.As(err, &skip) {
+			if err = s.skip(skip); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if s.line == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if err := s.emit(Unit{Line: s.line, format: JSONL, raw: line}); err != nil {
+			return err
+		}
+	}
+}
+
+// readLine gives the next line in memory of its own, io.EOF at the end, or a skip for a line beyond the
+// limit, which it leaves behind.
+func (s *stream) readLine() ([]byte, error) {
+	s.line++
+	var line []byte
+	tooLong := false
+	for {
+		part, err := s.r.ReadSlice('\n')
+		if int64(len(line)+len(part)) > s.opts.MaxDocumentBytes {
+			tooLong, line = true, nil
+		}
+		if !tooLong {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == io.EOF && (tooLong || len(line) > 0):
+		case err != nil:
+			return nil, err
+		}
+		if tooLong {
+			return nil, s.tooLarge(s.line)
+		}
+		return line, nil
+	}
+}
+
+// jsonFields parses a line and gives its id ("" if there is none) and text.
+func (e *Extractor) jsonFields(line []byte) (id string, text []byte, reason Reason, err error) {
+	v, err := e.json.ParseBytes(line)
+	if err != nil {
+		// The parser's errors go on to quote the rest of the line, which may be long.
+		cause, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "cannot parse JSON: "), "; unparsed tail")
+		return "", nil, Broken, fmt.Errorf("%.160s", cause)
+	}
+	if v.Type() != fastjson.TypeObject {
+		return "", nil, Broken, fmt.Errorf("a JSON %s where an object was expected", v.Type())
+	}
+	field := jsonField(v, e.opts.TextField)
+	if field == nil {
+		return "", nil, NoText, fmt.Errorf("no field %q", e.opts.TextField)
+	}
+	if field.Type() != fastjson.TypeString {
+		return "", nil, NoText, fmt.Errorf("field %q is a JSON %s, not a string", e.opts.TextField, field.Type())
+	}
+	text, err = field.StringBytes()
+	if err != nil {
+		return "", nil, Broken, err
+	}
+	if field := jsonField(v, e.opts.IDField); field != nil {
+		switch field.Type() {
+		case fastjson.TypeString:
+			b, err := field.StringBytes()
+			if err != nil {
+				return "", nil, Broken, err
+			}
+			id = string(b)
+		case fastjson.TypeNumber:
+			id = field.String()
+		}
+	}
+	return id, text, "", nil
+}
+
+// jsonField finds a field by its name, or else by the path that its dots describe.
+func jsonField(v *fastjson.Value, name string) *fastjson.Value {
+	if field := v.Get(name); field != nil {
+		return field
+	}
+	if strings.Contains(name, ".") {
+		return v.Get(strings.Split(name, ".")...)
+	}
+	return nil
+}

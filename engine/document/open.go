@@ -1,0 +1,153 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	diskBufferBytes   = 128 << 10 // one read of a file
+	peekBytes         = 8 << 10   // what format detection looks at
+	zstdWindowMaxByte = 256 << 20 // larger windows need more memory than a reader should take
+)
+
+var (
+	gzipMagic = []byte{0x1f, 0x8b, 0x08}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
+// open opens the file or standard input and puts a decompressor on it where its first bytes ask for one.
+// The function that it returns closes everything it opened.
+func (s *stream) open(stdin io.Reader) (closer func(), err error) {
+	var src io.Reader = &patientReader{ctx: s.ctx, r: stdin}
+	closer = func() {}
+	if s.file.path != Stdin {
+		f, err := os.Open(s.file.path)
+		if err != nil {
+			return nil, bareCause(err)
+		}
+		closer = func() { f.Close() } // opened for reading: nothing can be lost
+		info, err := f.Stat()
+		if err != nil {
+			closer()
+			return nil, bareCause(err)
+		}
+		s.size = info.Size()
+		src = f
+	} else if stdin == nil {
+		return nil, errors.New("standard input is not there")
+	}
+
+	disk := bufio.NewReaderSize(&meteredReader{s, src}, bufferFor(s.size))
+	head, err := disk.Peek(4)
+	if err != nil && err != io.EOF {
+		closer()
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, gzipMagic):
+		z, err := gzip.NewReader(disk)
+		if err != nil {
+			closer()
+			return nil, fmt.Errorf("gzip: %w", err)
+		}
+		s.wrap("gzip", z)
+	case bytes.HasPrefix(head, zstdMagic):
+		z, err := zstd.NewReader(disk, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(zstdWindowMaxByte))
+		if err != nil {
+			closer()
+			return nil, fmt.Errorf("zstd: %w", err)
+		}
+		s.wrap("zstd", z)
+		closeFile := closer
+		closer = func() { z.Close(); closeFile() }
+	default:
+		s.r = disk
+	}
+	return closer, nil
+}
+
+// bufferFor is small for small files: most are.
+func bufferFor(size int64) int {
+	if size > 0 && size < diskBufferBytes {
+		return max(int(size)+1, 512)
+	}
+	return diskBufferBytes
+}
+
+// wrap reads the stream through a decompressor.
+func (s *stream) wrap(name string, r io.Reader) {
+	s.size = 0
+	s.r = bufio.NewReaderSize(&namedReader{name, r}, diskBufferBytes)
+}
+
+// patientReader gives up a read of standard input when the context ends: nobody may ever type the rest. The
+// read itself cannot be called off; its goroutine ends with it.
+type patientReader struct {
+	ctx context.Context
+	r   io.Reader
+	buf []byte
+}
+
+func (p *patientReader) Read(to []byte) (int, error) {
+	if len(p.buf) < len(to) {
+		p.buf = make([]byte, len(to))
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func(buf []byte) {
+		n, err := p.r.Read(buf)
+		done <- result{n, err}
+	}(p.buf[:len(to)])
+	select {
+	case got := <-done:
+		return copy(to, p.buf[:got.n]), got.err
+	case <-p.ctx.Done():
+		p.buf = nil // the read may still write to it
+		return 0, p.ctx.Err()
+	}
+}
+
+// meteredReader counts bytes, gives up when the context has ended, and names no file twice in its errors.
+type meteredReader struct {
+	s *stream
+	r io.Reader
+}
+
+func (m *meteredReader) Read(p []byte) (int, error) {
+	if err := m.s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := m.r.Read(p)
+	m.s.opts.Meter.Bytes.Add(int64(n))
+	if err != nil && err != io.EOF {
+		err = bareCause(err)
+	}
+	return n, err
+}
+
+// namedReader says which decompressor failed.
+type namedReader struct {
+	name string
+	r    io.Reader
+}
+
+func (n *namedReader) Read(p []byte) (int, error) {
+	k, err := n.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%s: %w", n.name, err)
+	}
+	return k, err
+}

@@ -1,0 +1,83 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+)
+
+// Format says how a file holds its documents.
+type Format string
+
+// The formats. Auto goes by name and content, file by file.
+const (
+	Auto  Format = "auto"
+	Text  Format = "text"  // the whole file is one document
+	HTML  Format = "html"  // the whole file is one page
+	JSONL Format = "jsonl" // a JSON object a line is a document
+	CSV   Format = "csv"   // a record is a document; the first one names the fields; tabs in .tsv files
+
+	parquet Format = "parquet"
+	warc    Format = "warc"
+)
+
+// ParseFormat reads the name of a format, as a user gives it.
+func ParseFormat(name string) (Format, error) {
+	switch f := Format(strings.ToLower(name)); f {
+	case Auto, Text, HTML, JSONL, CSV:
+		return f, nil
+	case parquet, warc:
+		return "", fmt.Errorf("format %s: %w", f, errUnsupported)
+	}
+	return "", fmt.Errorf("format %.40q: must be one of auto, text, html, jsonl, csv", name)
+}
+
+// Options say how inputs are read. The zero value reads everything by its own looks.
+type Options struct {
+	Format    Format // "" is Auto
+	TextField string // JSONL and CSV: field that holds the text; "" is "text". Dots lead into JSON objects.
+	IDField   string // JSONL and CSV: field that holds the id; "" is "id"
+	Strict    bool   // a skip that loses data is an error
+
+	// MaxDocumentBytes bounds one document, as bytes of its decompressed file or line; longer ones are
+	// skipped. 0 is DefaultMaxDocumentBytes.
+	MaxDocumentBytes int64
+
+	// Meter, if not nil, counts files and bytes while they are read.
+	Meter *Meter
+}
+
+// DefaultMaxDocumentBytes is 64 MiB: longer than any book, short enough that a decompression bomb does no harm.
+const DefaultMaxDocumentBytes = 64 << 20
+
+// Meter counts what has been read so far. Safe for concurrent use.
+type Meter struct {
+	Files atomic.Int64
+	Bytes atomic.Int64 // as they lie on disk, before decompression
+}
+
+// withDefaults fills in what the caller left empty and refuses what cannot be.
+func (o Options) withDefaults() (Options, error) {
+	if o.Format == "" {
+		o.Format = Auto
+	}
+	if _, err := ParseFormat(string(o.Format)); err != nil {
+		return o, err
+	}
+	if o.TextField == "" {
+		o.TextField = "text"
+	}
+	if o.IDField == "" {
+		o.IDField = "id"
+	}
+	if o.MaxDocumentBytes == 0 {
+		o.MaxDocumentBytes = DefaultMaxDocumentBytes
+	}
+	if o.MaxDocumentBytes < 0 {
+		return o, fmt.Errorf("largest document of %d bytes: must not be negative", o.MaxDocumentBytes)
+	}
+	if o.Meter == nil {
+		o.Meter = &Meter{}
+	}
+	return o, nil
+}

@@ -1,0 +1,130 @@
+package document
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// Unit is one document as it lies in its file. It owns its bytes.
+type Unit struct {
+	Source string
+	Line   int // from 1; 0 if the unit is the whole file
+
+	format Format // Text, HTML, JSONL; CSV has been taken apart already
+	raw    []byte // the whole file, the line, or the text field of a record
+	id     string // of a record; "" if it has none
+}
+
+// Scan finds the units of the inputs, in the order of [Read], without extracting their text. It yields skips
+// and errors as Read does.
+func Scan(ctx context.Context, inputs []string, opts Options, stdin io.Reader) iter.Seq2[Unit, error] {
+	return func(yield func(Unit, error) bool) {
+		opts, err := opts.withDefaults()
+		if err != nil {
+			yield(Unit{}, err)
+			return
+		}
+		for f, err := range files(ctx, inputs) {
+			if err == nil {
+				err = scanFile(ctx, f, opts, stdin, yield)
+			} else if passable(err, opts.Strict) {
+				if yield(Unit{}, err) {
+					continue
+				}
+				return
+			}
+			if errors.Is(err, errStop) {
+				return
+			}
+			if err != nil {
+				yield(Unit{}, err)
+				return
+			}
+		}
+	}
+}
+
+// errStop says that the consumer wants no more.
+var errStop = errors.New("stop")
+
+// scanFile yields the units of one file. An error ends everything.
+func scanFile(ctx context.Context, f file, opts Options, stdin io.Reader, yield func(Unit, error) bool) error {
+	opts.Meter.Files.Add(1)
+	s := &stream{ctx: ctx, file: f, opts: opts, yield: yield}
+	closer, err := s.open(stdin)
+	if err == nil {
+		err = s.units()
+		closer()
+	}
+	switch {
+	case err == nil || errors.Is(err, errStop) || ctx.Err() != nil:
+		return err
+	case errors.As(err, new(*Skip)):
+		return s.skip(err.(*Skip))
+	case f.inFolder:
+		return s.skip(&Skip{Source: f.path, Line: s.line, Reason: Unreadable, Err: err})
+	}
+	return fmt.Errorf("%s: %w", place(f.path, s.line), err)
+}
+
+// stream is one open file on its way to units.
+type stream struct {
+	ctx   context.Context
+	file  file
+	opts  Options
+	yield func(Unit, error) bool
+	r     *bufio.Reader // decompressed
+	size  int64         // of the file on disk, a hint; 0 if unknown or compressed
+	line  int           // the last one read, for errors
+}
+
+// units hands the stream to the reader of its format. Each reader is one file of this package.
+func (s *stream) units() error {
+	format, err := s.detect()
+	if err != nil {
+		return err
+	}
+	switch format {
+	case Text, HTML:
+		return s.whole(format)
+	case JSONL:
+		return s.jsonLines()
+	case CSV:
+		return s.records()
+	}
+	err = fmt.Errorf("format %s: %w", format, errUnsupported)
+	if s.file.inFolder {
+		return &Skip{Source: s.file.path, Reason: Unsupported, Err: err}
+	}
+	return err
+}
+
+// emit yields a unit.
+func (s *stream) emit(u Unit) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	u.Source = s.file.path
+	if !s.yield(u, nil) {
+		return errStop
+	}
+	return nil
+}
+
+// skip yields a skip, or returns it where it is an end.
+func (s *stream) skip(skip *Skip) error {
+	if s.opts.Strict && skip.Reason.LosesData() {
+		return skip
+	}
+	if !s.yield(Unit{}, skip) {
+		return errStop
+	}
+	return nil
+}
+
+// Size is the number of bytes that the unit holds.
+func (u Unit) Size() int { return len(u.raw) }

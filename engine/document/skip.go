@@ -1,0 +1,103 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Reason says why something did not become a document.
+type Reason string
+
+// The reasons. Hidden, Binary, Special and Unsupported concern files that a folder happens to hold, and are
+// no loss of data; the others are.
+const (
+	Hidden      Reason = "hidden"        // a file or folder in a folder whose name starts with a dot
+	Binary      Reason = "binary"        // bytes that are no text
+	Special     Reason = "special"       // a link, device, pipe or socket in a folder
+	Unsupported Reason = "unsupported"   // a format without a reader
+	Unreadable  Reason = "unreadable"    // a file in a folder that cannot be opened, read or decompressed
+	TooLarge    Reason = "too large"     // longer than Options.MaxDocumentBytes
+	Broken      Reason = "broken"        // a line or record that cannot be parsed
+	NoText      Reason = "no text field" // a line or record without the text field, or whose text is no string
+)
+
+// errUnsupported marks the formats that have a name and no reader.
+var errUnsupported = errors.New("this version has no reader for it")
+
+// LosesData tells the reasons that Options.Strict turns into errors.
+func (r Reason) LosesData() bool {
+	switch r {
+	case Hidden, Binary, Special, Unsupported:
+		return false
+	}
+	return true
+}
+
+// Skip is one thing that did not become a document. It is an error that a caller may pass over.
+type Skip struct {
+	Source string // file
+	Line   int    // from 1; 0 if it is the whole file
+	Reason Reason
+	Err    error // what exactly went wrong; may be nil
+}
+
+// Error names file, line, reason and cause.
+func (s *Skip) Error() string {
+	text := fmt.Sprintf("%s: %s", place(s.Source, s.Line), s.Reason)
+	if s.Err != nil {
+		text += ": " + s.Err.Error()
+	}
+	return text
+}
+
+// Unwrap gives the cause.
+func (s *Skip) Unwrap() error { return s.Err }
+
+// place is file:line, or the file alone.
+func place(source string, line int) string {
+	if line == 0 {
+		return source
+	}
+	return fmt.Sprintf("%s:%d", source, line)
+}
+
+// Tally counts skips by reason and keeps the first few that lost data as examples. The zero value is ready.
+type Tally struct {
+	ByReason map[Reason]int
+	Examples []*Skip // the first maxExamples that lose data, in order of input
+}
+
+const maxExamples = 10
+
+// Add counts one skip.
+func (t *Tally) Add(s *Skip) {
+	if t.ByReason == nil {
+		t.ByReason = map[Reason]int{}
+	}
+	t.ByReason[s.Reason]++
+	if s.Reason.LosesData() && len(t.Examples) < maxExamples {
+		t.Examples = append(t.Examples, s)
+	}
+}
+
+// Lost counts the skips that lost data: if it is not 0, the job was done in part.
+func (t *Tally) Lost() (n int) {
+	for r, c := range t.ByReason {
+		if r.LosesData() {
+			n += c
+		}
+	}
+	return n
+}
+
+// String lists the counts, such as "broken 2, hidden 1"; "" if nothing was skipped.
+func (t *Tally) String() string {
+	var parts []string
+	for _, r := range slices.Sorted(maps.Keys(t.ByReason)) {
+		parts = append(parts, fmt.Sprintf("%s %d", r, t.ByReason[r]))
+	}
+	return strings.Join(parts, ", ")
+}
