@@ -16,7 +16,10 @@ const within64Call = 32 << 10
 // (AVX-512) or 4 (AVX2), so two cycles or four for a line of 64 bytes, where
 // memory delivers one in ten or more: the scan costs what reading costs.
 func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) {
-	k = min(max(k, -1), 64)
+	if k < 0 {
+		return 0, len(xs)
+	}
+	k = min(k, 64)
 	if uint64(len(xs)) > 1<<32 {
 		xs = xs[:1<<32]
 	}

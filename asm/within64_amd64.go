@@ -3,5 +3,12 @@
 package asm
 
 func within64(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int) {
+	switch {
+	case useAVX512:
+		return within64AVX512(dst, xs, base, q, k)
+	}
 	return within64Generic(dst, xs, base, q, k)
 }
+
+//go:noescape
+func within64AVX512(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int)

@@ -1,0 +1,182 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// votesAVX512 reads a hash as a mask of 64 byte lanes and adds 1 in those: Z0 and
+// Z1 hold 64 byte-wide counters each, taking turns. 248 hashes are added before
+// the counters are widened to Z4-Z7, so that the sum of both is at most 248.
+//
+//	bit      63 ... 48   47 ... 32   31 ... 16   15 ... 0
+//	bytes    ------------------- Z0, Z1 -----------------
+//	dwords       Z7          Z6          Z5          Z4
+
+#define COUNTS DI
+#define HASHES SI
+#define LEN    CX // hashes to go
+#define TURN   AX // hashes until the bytes are widened
+
+#define WIDEN \
+	VPADDB        Z1, Z0, Z0      \
+	VEXTRACTI32X4 $1, Z0, X9      \
+	VEXTRACTI32X4 $2, Z0, X10     \
+	VEXTRACTI32X4 $3, Z0, X11     \
+	VPMOVZXBD     X0, Z8          \
+	VPMOVZXBD     X9, Z9          \
+	VPMOVZXBD     X10, Z10        \
+	VPMOVZXBD     X11, Z11        \
+	VPADDD        Z8, Z4, Z4      \
+	VPADDD        Z9, Z5, Z5      \
+	VPADDD        Z10, Z6, Z6     \
+	VPADDD        Z11, Z7, Z7     \
+	VPXORQ        X0, X0, X0      \
+	VPXORQ        X1, X1, X1
+
+// Adds 16 counters of 32 bits to 16 of 64 bits.
+#define STORE(y, z, at) \
+	VEXTRACTI64X4 $1, z, Y9       \
+	VPMOVZXDQ     y, Z8           \
+	VPMOVZXDQ     Y9, Z9          \
+	VPADDQ        at+0(COUNTS), Z8, Z8  \
+	VPADDQ        at+64(COUNTS), Z9, Z9 \
+	VMOVDQU64     Z8, at+0(COUNTS)      \
+	VMOVDQU64     Z9, at+64(COUNTS)
+
+DATA one<>+0(SB)/1, $1
+GLOBL one<>(SB), RODATA|NOPTR, $1
+
+// func votesAVX512(counts *[64]uint64, hashes []uint64)
+TEXT ·votesAVX512(SB), NOSPLIT, $0-32
+	MOVQ counts+0(FP), COUNTS
+	MOVQ hashes_base+8(FP), HASHES
+	MOVQ hashes_len+16(FP), LEN
+	VPXORQ X0, X0, X0
+	VPXORQ X1, X1, X1
+	VPXORQ X4, X4, X4
+	VPXORQ X5, X5, X5
+	VPXORQ X6, X6, X6
+	VPXORQ X7, X7, X7
+	VPBROADCASTB one<>(SB), Z2
+	MOVL $248, TURN
+
+	PCALIGN $32
+eight:
+	SUBQ  $8, LEN
+	JCS   tail
+	KMOVQ 0(HASHES), K1
+	KMOVQ 8(HASHES), K2
+	KMOVQ 16(HASHES), K3
+	KMOVQ 24(HASHES), K4
+	KMOVQ 32(HASHES), K5
+	KMOVQ 40(HASHES), K6
+	KMOVQ 48(HASHES), K7
+	VPADDB Z2, Z0, K1, Z0
+	VPADDB Z2, Z1, K2, Z1
+	VPADDB Z2, Z0, K3, Z0
+	VPADDB Z2, Z1, K4, Z1
+	KMOVQ 56(HASHES), K1
+	VPADDB Z2, Z0, K5, Z0
+	VPADDB Z2, Z1, K6, Z1
+	VPADDB Z2, Z0, K7, Z0
+	VPADDB Z2, Z1, K1, Z1
+	ADDQ  $64, HASHES
+	SUBL  $8, TURN
+	JNZ   eight
+	WIDEN
+	MOVL  $248, TURN
+	JMP   eight
+
+	// At most 7 hashes, so at most 240+7 since the last widening.
+tail:
+	ADDQ  $8, LEN
+	JZ    end
+
+last:
+	KMOVQ (HASHES), K1
+	VPADDB Z2, Z0, K1, Z0
+	ADDQ  $8, HASHES
+	DECQ  LEN
+	JNZ   last
+
+end:
+	WIDEN
+	STORE(Y4, Z4, 0)
+	STORE(Y5, Z5, 128)
+	STORE(Y6, Z6, 256)
+	STORE(Y7, Z7, 384)
+	VZEROUPPER
+	RET
+
+// weightedVotesAVX512 reads a hash as four masks of 16 lanes and adds its weight
+// in those of four registers of 32-bit counters. Weights below 2^19 and at most
+// 2^13 of them (votesHeavy, votesCall) keep the sums below 2^32.
+
+#define WEIGHTS DX
+
+// func weightedVotesAVX512(counts *[64]uint64, hashes []uint64, weights []uint32) bool
+TEXT ·weightedVotesAVX512(SB), NOSPLIT, $0-57
+	MOVQ counts+0(FP), COUNTS
+	MOVQ hashes_base+8(FP), HASHES
+	MOVQ hashes_len+16(FP), LEN
+	MOVQ weights_base+32(FP), WEIGHTS
+
+	// Is any weight too heavy?
+	VPXORQ X3, X3, X3
+	XORL  AX, AX
+
+look:
+	MOVQ  LEN, R8
+	SUBQ  AX, R8
+	JLS   looked
+	MOVL  $0xffff, R9
+	CMPQ  R8, $16
+	JCC   full
+	BZHIL R8, R9, R9
+
+full:
+	KMOVW R9, K1
+	VPORD (WEIGHTS)(AX*4), Z3, K1, Z3
+	ADDQ  $16, AX
+	JMP   look
+
+looked:
+	MOVL  $~0x7ffff, R8
+	VPBROADCASTD R8, Z8
+	VPTESTMD Z8, Z3, K1
+	KORTESTW K1, K1
+	JNZ   heavy
+
+	VPXORQ X4, X4, X4
+	VPXORQ X5, X5, X5
+	VPXORQ X6, X6, X6
+	VPXORQ X7, X7, X7
+	TESTQ LEN, LEN
+	JZ    store
+
+	PCALIGN $32
+weigh:
+	KMOVW 0(HASHES), K1
+	KMOVW 2(HASHES), K2
+	KMOVW 4(HASHES), K3
+	KMOVW 6(HASHES), K4
+	VPADDD.BCST (WEIGHTS), Z4, K1, Z4
+	VPADDD.BCST (WEIGHTS), Z5, K2, Z5
+	VPADDD.BCST (WEIGHTS), Z6, K3, Z6
+	VPADDD.BCST (WEIGHTS), Z7, K4, Z7
+	ADDQ  $8, HASHES
+	ADDQ  $4, WEIGHTS
+	DECQ  LEN
+	JNZ   weigh
+
+store:
+	STORE(Y4, Z4, 0)
+	STORE(Y5, Z5, 128)
+	STORE(Y6, Z6, 256)
+	STORE(Y7, Z7, 384)
+	MOVB $1, ret+56(FP)
+	VZEROUPPER
+	RET
+
+heavy:
+	MOVB $0, ret+56(FP)
+	VZEROUPPER
+	RET

@@ -1,0 +1,235 @@
+package asm
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"ndd/asm/guard"
+)
+
+// count64 is WeightedVotes by brute force, onto a copy of counts.
+func count64(counts [64]uint64, hashes []uint64, weights []uint32) [64]uint64 {
+	for i, h := range hashes {
+		for j := range counts {
+			if h&(1<<j) != 0 {
+				counts[j] += uint64(weights[i])
+			}
+		}
+	}
+	return counts
+}
+
+// ballots gives n hashes with n weights below most; some hashes are all zeros or
+// all ones.
+func ballots(r *rand.Rand, n int, most uint32) (hashes []uint64, weights, units []uint32) {
+	hashes, weights, units = make([]uint64, n), make([]uint32, n), make([]uint32, n)
+	for i := range hashes {
+		hashes[i] = r.Uint64()
+		switch hashes[i] % 16 {
+		case 0:
+			hashes[i] = 0
+		case 1:
+			hashes[i] = ^uint64(0)
+		}
+		weights[i] = r.Uint32N(most)
+		units[i] = 1
+	}
+	return hashes, weights, units
+}
+
+func TestVotesEveryLength(t *testing.T) {
+	const longest = 4096
+	r := rand.New(rand.NewPCG(1, 7))
+	words, heavy, units := ballots(r, longest+64, 1000)
+	hashRegion := guard.New(t, (longest+64)*8)
+	weightRegion := guard.New(t, (longest+64)*4)
+	countRegion := guard.New(t, 64*8)
+	eachKernel(t, func(t *testing.T) {
+		for n := range longest + 1 {
+			hashViews := [][]uint64{
+				guard.Head[uint64](hashRegion, n),
+				guard.Tail[uint64](hashRegion, n),
+				guard.Tail[uint64](hashRegion, n+1+n*7%63)[:n],
+			}
+			weightViews := [][]uint32{
+				guard.Head[uint32](weightRegion, n),
+				guard.Tail[uint32](weightRegion, n),
+				guard.Tail[uint32](weightRegion, n+1+n*5%63)[:n],
+			}
+			v := n % len(hashViews)
+			hashes, weights := hashViews[v], weightViews[v]
+			hashRegion.Unseal()
+			weightRegion.Unseal()
+			copy(hashes, words)
+			copy(weights, heavy)
+			hashRegion.Seal()
+			weightRegion.Seal()
+			counts := (*[64]uint64)(guard.Tail[uint64](countRegion, 64))
+			if n%2 == 0 {
+				counts = (*[64]uint64)(guard.Head[uint64](countRegion, 64))
+			}
+			for j := range counts {
+				counts[j] = uint64(j) << (j % 50)
+			}
+			want := count64(*counts, hashes, units[:n])
+			if Votes(counts, hashes); *counts != want {
+				t.Fatalf("n=%d: votes %d, want %d", n, *counts, want)
+			}
+			want = count64(*counts, hashes, weights)
+			if WeightedVotes(counts, hashes, weights); *counts != want {
+				t.Fatalf("n=%d: weighted votes %d, want %d", n, *counts, want)
+			}
+		}
+	})
+}
+
+// One to three bits of one hash among others, at every place of a block.
+func TestVotesPatterns(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		words := patterns64()
+		ones := make([]uint32, len(words))
+		for i := range ones {
+			ones[i] = 1
+		}
+		for from := 0; from < len(words); from += 997 {
+			part := words[from:min(from+1200, len(words))]
+			var counts, sums [64]uint64
+			Votes(&counts, part)
+			WeightedVotes(&sums, part, ones[:len(part)])
+			if want := count64([64]uint64{}, part, ones); counts != want || sums != want {
+				t.Fatalf("patterns from %d: votes %d, weighted %d, want %d", from, counts, sums, want)
+			}
+		}
+		for _, w := range words {
+			var counts [64]uint64
+			if Votes(&counts, []uint64{w}); counts != count64([64]uint64{}, []uint64{w}, ones) {
+				t.Fatalf("%#x: votes %d", w, counts)
+			}
+		}
+	})
+}
+
+// Nothing overflows: all ones, as many as one call takes, at the weights where the
+// kernels hand over to the generic form, and above.
+func TestVotesOverflow(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		n := 2*votesCall + 77
+		hashes, weights := make([]uint64, n), make([]uint32, n)
+		for i := range hashes {
+			hashes[i] = ^uint64(0)
+		}
+		var counts [64]uint64
+		Votes(&counts, hashes)
+		for j, c := range counts {
+			if c != uint64(n) {
+				t.Fatalf("bit %d: %d votes of %d", j, c, n)
+			}
+		}
+		for _, w := range []uint32{0, 1, 255, 256, 65535, 65536, votesHeavy - 1, votesHeavy, 1 << 31, 1<<32 - 1} {
+			for i := range weights {
+				weights[i] = w
+			}
+			var sums [64]uint64
+			WeightedVotes(&sums, hashes, weights)
+			for j, s := range sums {
+				if s != uint64(n)*uint64(w) {
+					t.Fatalf("weight %d, bit %d: %d, want %d", w, j, s, uint64(n)*uint64(w))
+				}
+			}
+		}
+		// One heavy weight anywhere is seen.
+		for i := range weights {
+			weights[i] = 3
+		}
+		for i := range 200 {
+			weights[i] = votesHeavy + 5
+			var sums [64]uint64
+			WeightedVotes(&sums, hashes[:200], weights[:200])
+			if sums[i%64] != 199*3+votesHeavy+5 {
+				t.Fatalf("heavy weight at %d: %d", i, sums[i%64])
+			}
+			weights[i] = 3
+		}
+	})
+}
+
+func TestVotesRandom(t *testing.T) {
+	hashesTotal := 4_000_000
+	if *long {
+		hashesTotal = 1_000_000_000
+	} else if testing.Short() {
+		hashesTotal = 400_000
+	}
+	eachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(2, 7))
+		for done := 0; done < hashesTotal; {
+			n := r.IntN(3 * votesCall)
+			hashes, weights, units := ballots(r, n, 1<<r.IntN(22))
+			var counts, sums, want, wantSums [64]uint64
+			Votes(&counts, hashes)
+			WeightedVotes(&sums, hashes, weights)
+			weightedVotesGeneric(&want, hashes, units)
+			weightedVotesGeneric(&wantSums, hashes, weights)
+			if counts != want || sums != wantSums {
+				t.Fatalf("n=%d: votes %d, want %d; weighted %d, want %d", n, counts, want, sums, wantSums)
+			}
+			done += n
+		}
+	})
+}
+
+func TestMajority(t *testing.T) {
+	var counts [64]uint64
+	for j := range counts {
+		counts[j] = uint64(j)
+	}
+	for total, want := range map[uint64]uint64{
+		63:  0xffffffff00000000, // 32 of 63 is the first majority
+		64:  0xfffffffe00000000, // 32 of 64 is a tie
+		126: 0,                  // 63 of 126 is a tie
+		125: 1 << 63,
+	} {
+		if got := Majority(&counts, total); got != want {
+			t.Errorf("total %d: %#x, want %#x", total, got, want)
+		}
+	}
+	full := [64]uint64{7: 1<<64 - 1}
+	if got := Majority(&full, 1<<64-1); got != 1<<7 {
+		t.Errorf("the greatest total: %#x, want %#x", got, 1<<7)
+	}
+}
+
+func TestWeightedVotesLengths(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic when there are fewer weights than hashes")
+		}
+	}()
+	WeightedVotes(new([64]uint64), make([]uint64, 3), make([]uint32, 2))
+}
+
+func FuzzVotes(f *testing.F) {
+	f.Add([]byte("0123456789ab0123456789ab"))
+	f.Add(make([]byte, 12*300))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		hashes, weights := make([]uint64, len(data)/12), make([]uint32, len(data)/12)
+		units := make([]uint32, len(hashes))
+		for i := range hashes {
+			hashes[i] = binary.LittleEndian.Uint64(data[12*i:])
+			weights[i] = binary.LittleEndian.Uint32(data[12*i+8:])
+			units[i] = 1
+		}
+		_, hashes = guard.Copies(t, hashes)
+		_, weights = guard.Copies(t, weights)
+		want, wantSums := count64([64]uint64{}, hashes, units), count64([64]uint64{}, hashes, weights)
+		eachFuzzKernel(t, func(kernel string) {
+			var counts, sums [64]uint64
+			Votes(&counts, hashes)
+			WeightedVotes(&sums, hashes, weights)
+			if counts != want || sums != wantSums {
+				t.Fatalf("%s: votes %d, want %d; weighted %d, want %d", kernel, counts, want, sums, wantSums)
+			}
+		})
+	})
+}

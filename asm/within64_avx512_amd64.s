@@ -1,0 +1,119 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// within64AVX512 looks at 64 elements, 8 registers, a round: XOR, popcount, and
+// the least count of each lane compared with k at once. Hits are rare, so only a
+// round with one is looked at again, 8 elements at a time, where a compression of
+// the lane numbers gives the indexes. The elements after the last whole round go
+// that way too, under a mask, which masks faults as well.
+
+#define DST  DI  // where the next index goes
+#define END  R9  // end of dst
+#define XS   SI  // first element
+#define LEN  R8  // elements
+#define OFF  AX  // elements done
+#define STOP DX  // element at which looking again ends
+#define T0   CX
+#define T1   R10
+
+#define VQ   Z0
+#define VK   Z1
+#define IOTA Y2  // base, base+1, ... base+7
+
+DATA iota8<>+0(SB)/8, $0x0000000100000000
+DATA iota8<>+8(SB)/8, $0x0000000300000002
+DATA iota8<>+16(SB)/8, $0x0000000500000004
+DATA iota8<>+24(SB)/8, $0x0000000700000006
+GLOBL iota8<>(SB), RODATA|NOPTR, $32
+
+// func within64AVX512(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int)
+TEXT ·within64AVX512(SB), NOSPLIT, $0-88
+	MOVQ dst_base+0(FP), DST
+	MOVQ dst_len+8(FP), END
+	LEAQ (DST)(END*4), END
+	MOVQ xs_base+24(FP), XS
+	MOVQ xs_len+32(FP), LEN
+	VPBROADCASTQ q+56(FP), VQ
+	VPBROADCASTQ k+64(FP), VK
+	MOVL base+48(FP), T0
+	VPBROADCASTD T0, IOTA
+	VPADDD iota8<>(SB), IOTA, IOTA
+	XORL OFF, OFF
+
+	PCALIGN $32
+round:
+	LEAQ 64(OFF), STOP
+	CMPQ STOP, LEN
+	JHI  tail
+	VPXORQ (XS)(OFF*8), VQ, Z8
+	VPXORQ 64(XS)(OFF*8), VQ, Z9
+	VPXORQ 128(XS)(OFF*8), VQ, Z10
+	VPXORQ 192(XS)(OFF*8), VQ, Z11
+	VPXORQ 256(XS)(OFF*8), VQ, Z12
+	VPXORQ 320(XS)(OFF*8), VQ, Z13
+	VPXORQ 384(XS)(OFF*8), VQ, Z14
+	VPXORQ 448(XS)(OFF*8), VQ, Z15
+	VPOPCNTQ Z8, Z8
+	VPOPCNTQ Z9, Z9
+	VPOPCNTQ Z10, Z10
+	VPOPCNTQ Z11, Z11
+	VPOPCNTQ Z12, Z12
+	VPOPCNTQ Z13, Z13
+	VPOPCNTQ Z14, Z14
+	VPOPCNTQ Z15, Z15
+	// Counts fit in the low halves, and a minimum of 32 bits is the cheaper one.
+	VPMINUD Z8, Z9, Z9
+	VPMINUD Z10, Z11, Z11
+	VPMINUD Z12, Z13, Z13
+	VPMINUD Z14, Z15, Z15
+	VPMINUD Z9, Z11, Z11
+	VPMINUD Z13, Z15, Z15
+	VPMINUD Z11, Z15, Z15
+	VPCMPUQ $2, VK, Z15, K1
+	KORTESTW K1, K1
+	JNZ  again
+	MOVQ STOP, OFF
+	JMP  round
+
+tail:
+	MOVQ LEN, STOP
+	CMPQ OFF, LEN
+	JCC  done
+
+	// Elements [OFF, STOP), at most 64, 8 at a time.
+again:
+	MOVQ  STOP, T0
+	SUBQ  OFF, T0
+	MOVL  $0xff, T1
+	BZHIL T0, T1, T1
+	KMOVW T1, K1
+	VPXORQ.Z (XS)(OFF*8), VQ, K1, Z8
+	VPOPCNTQ Z8, Z8
+	VPCMPUQ $2, VK, Z8, K1, K2
+	KMOVW K2, T1
+	POPCNTL T1, T0
+	LEAQ  (DST)(T0*4), T1
+	CMPQ  T1, END
+	JHI   done                   // dst cannot take these
+	VPBROADCASTD OFF, Y8
+	VPADDD IOTA, Y8, Y8
+	VPCOMPRESSD.Z Y8, K2, Y8
+	MOVL  $-1, R11
+	BZHIL T0, R11, R11
+	KMOVW R11, K3
+	VMOVDQU32 Y8, K3, (DST)
+	MOVQ  T1, DST
+	ADDQ  $8, OFF
+	CMPQ  OFF, STOP
+	JCS   again
+	MOVQ  STOP, OFF
+	JMP   round
+
+done:
+	SUBQ dst_base+0(FP), DST
+	SHRQ $2, DST
+	MOVQ DST, n+72(FP)
+	MOVQ OFF, scanned+80(FP)
+	VZEROUPPER
+	RET
