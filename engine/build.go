@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"ndd/engine/ndf"
+	"ndd/engine/segment"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+)
+
+// ErrMixed is what an error wraps when fingerprints of different recipes, or
+// named and unnamed documents, are put together.
+var ErrMixed = errors.New("fingerprints do not belong together")
+
+// Build makes the index folder dir, which must not exist, from fingerprint
+// files: documents are numbered through the files in order. The files' own
+// checksums are verified first.
+func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options) error {
+	if err := absent(dir); err != nil {
+		return err
+	}
+	recipe, err := commonRecipe(files)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if s := f.Store(); s != nil {
+			if err := s.Verify(ctx, o.Threads, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return publish(dir, func(tmp string) error {
+		return write(ctx, tmp, recipe, input(files), o)
+	})
+}
+
+// absent refuses a path at which something stands.
+func absent(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: %w: remove it first, or choose another name", path, os.ErrExist)
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// publish makes a folder beside dir, has it filled, and gives it its name.
+func publish(dir string, fill func(tmp string) error) error {
+	dir = filepath.Clean(dir)
+	parent := filepath.Dir(dir)
+	tmp, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp) // nothing is there after the rename
+	if err := fill(tmp); err != nil {
+		return err
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
+	if err := store.SyncDir(tmp); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		return err
+	}
+	return store.SyncDir(parent)
+}
+
+// commonRecipe is the recipe of all files, nil when they are raw.
+func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
+	for i, f := range files {
+		if i == 0 {
+			continue
+		}
+		a, b := files[0].Recipe(), f.Recipe()
+		if (a == nil) != (b == nil) {
+			return nil, fmt.Errorf("%w: one of %s and %s has raw fingerprints without a recipe", ErrMixed, files[0].Path(), f.Path())
+		}
+		if a == nil {
+			continue
+		}
+		if err := a.Check(*b); err != nil {
+			return nil, fmt.Errorf("%w: %s and %s: %w", ErrMixed, files[0].Path(), f.Path(), err)
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	return files[0].Recipe(), nil
+}
+
+func input(files []*ndf.File) segment.Input {
+	var in segment.Input
+	if len(files) == 1 {
+		in.Fingerprints = files[0].Fingerprints()
+	} else {
+		n := uint64(0)
+		for _, f := range files {
+			n += f.Len()
+		}
+		in.Fingerprints = make([]uint64, 0, n)
+		for _, f := range files {
+			for c := range f.Chunks {
+				in.Fingerprints = append(in.Fingerprints, c...)
+			}
+		}
+	}
+	if len(files) > 0 && files[0].HasNames() {
+		in.Names = func(yield func(string, error) bool) {
+			for _, f := range files {
+				for name, err := range f.Names {
+					if err != nil {
+						err = fmt.Errorf("%s: %w", f.Path(), err)
+					}
+					if !yield(name, err) {
+						return
+					}
+				}
+			}
+		}
+	}
+	return in
+}
+
+// write fills an index folder.
+func write(ctx context.Context, dir string, recipe *simhash.Recipe, in segment.Input, o segment.Options) error {
+	const generation = 1
+	name := "00000001.segment"
+	w, err := store.Create(filepath.Join(dir, name), store.KindSegment, generation)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if err := segment.Write(ctx, w, in, o); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	info, err := os.Stat(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	id := w.Identity()
+	return writeManifest(dir, generation, &manifest{K: o.Design.K, Recipe: recipe, Segments: []manifestSegment{{
+		File: name, ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size()), Documents: uint64(len(in.Fingerprints)),
+	}}})
+}

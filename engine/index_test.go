@@ -1,0 +1,348 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"ndd/engine/ndf"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/segment"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+	"ndd/permute"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rawFile writes fingerprints as a .bin and opens it.
+func rawFile(t testing.TB, prints []uint64) *ndf.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "base.bin")
+	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := ndf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func buildAndOpen(t testing.TB, prints []uint64, o segment.Options) *Index {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Build(context.Background(), dir, []*ndf.File{rawFile(t, prints)}, o); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(context.Background(), dir, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+// flat is a batch's answer in the oracle's form.
+func flat(t testing.TB, x *Index, queries []uint64, k, threads int) (hits []oracle.Hit) {
+	t.Helper()
+	err := x.Batch(context.Background(), queries, BatchOptions{K: k, Docs: true, Threads: threads}, func(q int, list []Hit) error {
+		for _, h := range list {
+			for _, d := range h.Docs {
+				hits = append(hits, oracle.Hit{Query: q, Distance: h.Distance, Fingerprint: uint64(h.Fingerprint), Row: int(d)})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hits
+}
+
+// TestOracle holds every design, on sets of every shape, for every k that the
+// design is valid for, against brute force: batches and single queries.
+func TestOracle(t *testing.T) {
+	for k := 0; k <= 4; k++ {
+		designs := permute.Catalogue(k, 7)
+		for _, d := range designs {
+			if len(d.Tables) > 24 {
+				continue // the same code with more tables
+			}
+			t.Run(fmt.Sprintf("k=%d/%s", k, d.Name), func(t *testing.T) {
+				n, nq := 600, 80
+				for _, set := range sets.All(n, nq, k, uint64(k)) {
+					x := buildAndOpen(t, set.Base, segment.Options{Design: d})
+					for ask := range k + 1 {
+						want := oracle.Search(set.Base, set.Queries, ask)
+						if got := flat(t, x, set.Queries, ask, 1+ask%3); !slices.Equal(got, want) {
+							t.Fatalf("%s, asked for %d: %d hits, want %d", set.Name, ask, len(got), len(want))
+						}
+					}
+					q := set.Queries[1]
+					hits, err := x.Query(simhash.Fingerprint(q), k)
+					if err != nil {
+						t.Fatal(err)
+					}
+					docs := 0
+					for _, h := range hits {
+						docs += len(h.Docs)
+					}
+					if want := oracle.Search(set.Base, []uint64{q}, k); docs != len(want) {
+						t.Fatalf("%s, one query: %d documents, want %d", set.Name, docs, len(want))
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestLarger has blocks enough for interpolation and ranges over many of them.
+func TestLarger(t *testing.T) {
+	for _, name := range []int{4, 10, 16, 20} {
+		d, err := permute.Paper(name, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range sets.All(50_000, 60, 3, 99) {
+			x := buildAndOpen(t, set.Base, segment.Options{Design: d, Threads: 2})
+			want := oracle.Search(set.Base, set.Queries, 3)
+			if got := flat(t, x, set.Queries, 3, 2); !slices.Equal(got, want) {
+				t.Fatalf("%s, %s: %d hits, want %d", d.Name, set.Name, len(got), len(want))
+			}
+			if err := x.Check(context.Background()); err != nil {
+				t.Fatalf("%s, %s: %v", d.Name, set.Name, err)
+			}
+		}
+	}
+}
+
+// TestInsert holds an index that grows through buffers, seals and merges
+// against the oracle, while others read it.
+func TestInsert(t *testing.T) {
+	d, err := permute.Paper(4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	var base []uint64
+	for range 1000 {
+		base = append(base, rng.Uint64())
+	}
+	x := buildAndOpen(t, base, segment.Options{Design: d})
+
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				// What was there at the start stays found throughout.
+				hits, err := x.Query(simhash.Fingerprint(base[17]), 0)
+				if err != nil || len(hits) != 1 || hits[0].Docs[0] != 17 {
+					t.Errorf("hits %v, %v", hits, err)
+					return
+				}
+			}
+		})
+	}
+	all := slices.Clone(base)
+	for len(all) < 5*bufferDocs+77 {
+		var docs []Doc
+		for range 1 + rng.IntN(500) {
+			f := rng.Uint64()
+			if rng.IntN(3) == 0 {
+				f = sets.Near(rng, all[rng.IntN(len(all))], rng.IntN(4))
+			}
+			docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
+			all = append(all, f)
+		}
+		first, err := x.Insert(docs)
+		if err != nil || int(first) != len(all)-len(docs) {
+			t.Fatalf("document %d, %v; want %d", first, err, len(all)-len(docs))
+		}
+	}
+	close(stop)
+	readers.Wait()
+	var queries []uint64
+	for range 200 {
+		queries = append(queries, sets.Near(rng, all[rng.IntN(len(all))], rng.IntN(5)))
+	}
+	want := oracle.Search(all, queries, 3)
+	if got := flat(t, x, queries, 3, 2); !slices.Equal(got, want) {
+		t.Fatalf("%d hits, want %d", len(got), len(want))
+	}
+	if s := x.Stats(); s.Documents != uint64(len(all)) {
+		t.Fatalf("%+v", s)
+	}
+}
+
+func TestInsertNamed(t *testing.T) {
+	d, _ := permute.Choose(5, 3, 0)
+	x, err := New(d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	n := 3*bufferDocs + 5
+	for i := range n {
+		if _, err := x.Insert([]Doc{{simhash.Fingerprint(uint64(i) << 20), fmt.Sprintf("doc %d", i)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := x.Names()
+	for i := range n {
+		hits, err := x.Query(simhash.Fingerprint(uint64(i)<<20), 0)
+		if err != nil || len(hits) != 1 || len(hits[0].Docs) != 1 {
+			t.Fatalf("%v %v", hits, err)
+		}
+		if name, err := names.Name(hits[0].Docs[0]); err != nil || name != fmt.Sprintf("doc %d", i) {
+			t.Fatalf("document %d is %q, %v", i, name, err)
+		}
+	}
+	if _, err := names.Name(DocID(n)); err == nil {
+		t.Fatal("a name for a document that is not there")
+	}
+}
+
+// TestCheckAndInsert sends near-duplicates at the same time: one of each group
+// is admitted.
+func TestCheckAndInsert(t *testing.T) {
+	d, _ := permute.Choose(5, 3, 0)
+	x, err := New(d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	const groups, writers = 300, 4
+	rng := rand.New(rand.NewPCG(2, 2))
+	centre := make([]uint64, groups)
+	for i := range centre {
+		centre[i] = rng.Uint64()
+	}
+	var admitted [groups]int
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for w := range writers {
+		wait.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(w), 3))
+			for g, c := range centre {
+				_, near, err := x.CheckAndInsert(Doc{Fingerprint: simhash.Fingerprint(sets.Near(rng, c, rng.IntN(2)))}, 3)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if near == nil {
+					mu.Lock()
+					admitted[g]++
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for g, n := range admitted {
+		if n != 1 {
+			t.Errorf("group %d: %d admitted", g, n)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	d, _ := permute.Choose(5, 3, 0)
+	ctx := context.Background()
+	file := rawFile(t, []uint64{1, 2, 3})
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Build(ctx, dir, []*ndf.File{file}, segment.Options{Design: d}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Build(ctx, dir, []*ndf.File{file}, segment.Options{Design: d}); !errors.Is(err, os.ErrExist) {
+		t.Errorf("over an index: %v", err)
+	}
+	x, err := Open(ctx, dir, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if _, err := x.Query(0, 4); err == nil || !strings.Contains(err.Error(), "k = 4") {
+		t.Errorf("k above the index's: %v", err)
+	}
+	if _, err := Open(ctx, dir+"none", OpenOptions{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+
+	named := filepath.Join(t.TempDir(), "named.ndf")
+	w, err := ndf.Create(named, simhash.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Append("a", 1)
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	n, err := ndf.Open(named)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if err := Build(ctx, dir+"2", []*ndf.File{file, n}, segment.Options{Design: d}); !errors.Is(err, ErrMixed) {
+		t.Errorf("raw and named: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := Build(cancelled, dir+"3", []*ndf.File{file}, segment.Options{Design: d}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	left, _ := os.ReadDir(filepath.Dir(dir))
+	if len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestCorruptIndex flips bytes all over an index's files: each is found when
+// the index is opened, as corrupt, not as missing (promise P6).
+func TestCorruptIndex(t *testing.T) {
+	d, _ := permute.Choose(4, 3, 0)
+	ctx := context.Background()
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Build(ctx, dir, []*ndf.File{rawFile(t, []uint64{1, 2, 3, 3})}, segment.Options{Design: d}); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(files) != 2 {
+		t.Fatal(files)
+	}
+	for _, path := range files {
+		good, _ := os.ReadFile(path)
+		rng := rand.New(rand.NewPCG(4, 4))
+		for range 300 {
+			bad := slices.Clone(good)
+			at := rng.IntN(len(bad))
+			bad[at] ^= 1 << rng.IntN(8)
+			os.WriteFile(path, bad, 0o644)
+			if _, err := Open(ctx, dir, OpenOptions{}); !errors.Is(err, store.ErrCorrupt) {
+				t.Fatalf("%s, byte %#x: %v", path, at, err)
+			}
+		}
+		os.WriteFile(path, good, 0o644)
+	}
+	os.Remove(files[0])
+	if _, err := Open(ctx, dir, OpenOptions{}); err == nil {
+		t.Fatal("a segment is missing and nobody noticed")
+	}
+}

@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"ndd/engine/segment"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+)
+
+const (
+	// bufferDocs fingerprints are scanned whole by every query: 32 KiB,
+	// under a microsecond with AVX-512.
+	bufferDocs = 4096
+	// buffersMax is how many full buffers may wait to become segments before
+	// inserts wait for that: 16 of them cost a query some 10 microseconds.
+	buffersMax = 16
+)
+
+// ErrClosed is what an insert into a closed index returns.
+var ErrClosed = errors.New("the index is closed")
+
+// A buffer holds the newest documents. One writer appends, readers see the
+// first len() documents.
+type buffer struct {
+	first        DocID
+	fingerprints []uint64 // bufferDocs of them
+	names        []string // nil when documents have none
+	n            atomic.Int64
+}
+
+func newBuffer(first DocID, named bool) *buffer {
+	b := &buffer{first: first, fingerprints: make([]uint64, bufferDocs)}
+	if named {
+		b.names = make([]string, bufferDocs)
+	}
+	return b
+}
+
+func (b *buffer) len() int { return int(b.n.Load()) }
+
+// add appends a document; the store of n publishes it.
+func (b *buffer) add(f uint64, name string) DocID {
+	i := b.n.Load()
+	b.fingerprints[i] = f
+	if b.names != nil {
+		b.names[i] = name
+	}
+	b.n.Store(i + 1)
+	return b.first + DocID(i)
+}
+
+// inserter is the writing side of an Index.
+type inserter struct {
+	mu     sync.Mutex // held by the one writer at a time
+	room   sync.Cond  // signalled when buffers became a segment
+	closed bool
+	failed error // of the sealer; inserts report it
+	full   chan struct{}
+	done   chan struct{}
+}
+
+func (w *inserter) start(x *Index) {
+	w.room.L = &w.mu
+	w.full = make(chan struct{}, 1)
+	w.done = make(chan struct{})
+	go x.seal()
+}
+
+func (w *inserter) stop() {
+	w.mu.Lock()
+	if !w.closed {
+		w.closed = true
+		close(w.full)
+	}
+	w.room.Broadcast()
+	w.mu.Unlock()
+	<-w.done
+}
+
+// A Doc is a document to insert.
+type Doc struct {
+	Fingerprint simhash.Fingerprint
+	Name        string // left out when the index keeps no names
+}
+
+// Insert adds documents and returns the number of the first; the others
+// follow it. They are found by every query that begins after Insert returned.
+// They live in memory and are gone with the process.
+func (x *Index) Insert(docs []Doc) (first DocID, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, d := range docs {
+		id, err := x.insert(d)
+		if err != nil {
+			return first, err
+		}
+		if i == 0 {
+			first = id
+		}
+	}
+	return first, nil
+}
+
+// CheckAndInsert adds d unless something within distance k is there already,
+// which it returns then. Of two near-duplicates that arrive together exactly
+// one is added.
+func (x *Index) CheckAndInsert(d Doc, k int) (id DocID, near []Hit, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	near, err = x.Query(d.Fingerprint, k)
+	if err != nil || len(near) > 0 {
+		return 0, near, err
+	}
+	id, err = x.insert(d)
+	return id, nil, err
+}
+
+// insert needs x.mu.
+func (x *Index) insert(d Doc) (DocID, error) {
+	for {
+		switch {
+		case x.failed != nil:
+			return 0, x.failed
+		case x.closed:
+			return 0, ErrClosed
+		}
+		v := x.current.Load()
+		last := v.buffers[len(v.buffers)-1]
+		if last.len() < bufferDocs {
+			return last.add(uint64(d.Fingerprint), d.Name), nil
+		}
+		if len(v.buffers) > buffersMax {
+			x.room.Wait()
+			continue
+		}
+		buffers := append(v.buffers[:len(v.buffers):len(v.buffers)], newBuffer(last.first+bufferDocs, x.named))
+		x.current.Store(&version{v.segments, buffers})
+		select {
+		case x.full <- struct{}{}:
+		default: // the sealer is awake
+		}
+	}
+}
+
+// seal turns full buffers into segments until the index is closed.
+func (x *Index) seal() {
+	defer close(x.done)
+	for range x.full {
+		for {
+			v := x.current.Load()
+			if len(v.buffers) < 2 {
+				break
+			}
+			if err := x.sealOldest(v); err != nil {
+				x.mu.Lock()
+				x.failed = err
+				x.room.Broadcast()
+				x.mu.Unlock()
+				return
+			}
+		}
+	}
+}
+
+// sealOldest makes a segment of the oldest buffer and of the segments in
+// memory before it that are not larger than what they are merged with, so that
+// sizes double from one to the next, as in a binary counter. Segments of files
+// stay as they are.
+func (x *Index) sealOldest(v *version) error {
+	from, size := len(v.segments), uint64(bufferDocs)
+	for from > len(x.files) && v.segments[from-1].Documents() <= size {
+		from--
+		size += v.segments[from].Documents()
+	}
+	b := v.buffers[0]
+	merged := v.segments[from:]
+	first := b.first
+	rows := make([]uint64, 0, size)
+	for i, s := range merged {
+		if i == 0 {
+			first = s.first
+		}
+		r, err := s.Rows()
+		if err != nil {
+			return err
+		}
+		rows = append(rows, r...)
+	}
+	in := segment.Input{Fingerprints: append(rows, b.fingerprints...)}
+	if x.named {
+		in.Names = namesOf(merged, b)
+	}
+	sealed, err := x.inMemory(in)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock() // against insert, which adds buffers
+	defer x.mu.Unlock()
+	now := x.current.Load()
+	segments := append(v.segments[:from:from], placed{sealed, first})
+	x.current.Store(&version{segments, now.buffers[1:]})
+	x.room.Broadcast()
+	return nil
+}
+
+func (x *Index) inMemory(in segment.Input) (*segment.Segment, error) {
+	var m store.Memory
+	if err := segment.Write(context.Background(), &m, in, segment.Options{Design: x.design, Threads: 1}); err != nil {
+		return nil, err
+	}
+	return segment.Open(m.Source())
+}
+
+func namesOf(merged []placed, b *buffer) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, s := range merged {
+			c := s.Segment.Names().Cursor()
+			for row := range s.Documents() {
+				if !yield(c.Name(row)) {
+					return
+				}
+			}
+		}
+		for _, name := range b.names {
+			if !yield(name, nil) {
+				return
+			}
+		}
+	}
+}

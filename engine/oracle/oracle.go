@@ -1,0 +1,77 @@
+// Package oracle answers by comparing everything with everything. It is what
+// every other way to answer is held against: slow, short, and without a
+// kernel, a table or a goroutine in it.
+package oracle
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// A Hit is a row of the base within the distance of a query.
+type Hit struct {
+	Query       int
+	Distance    int
+	Fingerprint uint64
+	Row         int
+}
+
+// Search returns every row of base within Hamming distance k of each query, in
+// the order of a result: query, distance, fingerprint, row. O(len(base) *
+// len(queries)).
+func Search(base, queries []uint64, k int) []Hit {
+	var hits []Hit
+	for q, query := range queries {
+		for row, f := range base {
+			if d := bits.OnesCount64(f ^ query); d <= k {
+				hits = append(hits, Hit{q, d, f, row})
+			}
+		}
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Distance, b.Distance),
+			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Row, b.Row))
+	})
+	return hits
+}
+
+// A Pair is two rows within the distance of each other, A < B.
+type Pair struct{ A, B int }
+
+// Pairs returns every pair of rows of base within Hamming distance k, in
+// order. O(len(base)^2).
+func Pairs(base []uint64, k int) []Pair {
+	var pairs []Pair
+	for a := range base {
+		for b := a + 1; b < len(base); b++ {
+			if bits.OnesCount64(base[a]^base[b]) <= k {
+				pairs = append(pairs, Pair{a, b})
+			}
+		}
+	}
+	return pairs
+}
+
+// Checksum sums results so that two programs can be compared without their
+// order: over all pairs of a query's row and a fingerprint that it hits,
+// mix(mix(row) ^ fingerprint), modulo 2^64, where mix is splitmix64's step.
+// Add each hit's term with [Term].
+func Checksum(hits []Hit) (sum uint64) {
+	for _, h := range hits {
+		sum += Term(h.Query, h.Fingerprint)
+	}
+	return sum
+}
+
+// Term is one hit's part of a [Checksum].
+func Term(query int, fingerprint uint64) uint64 {
+	return mix(mix(uint64(query)) ^ fingerprint)
+}
+
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

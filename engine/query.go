@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"ndd/asm"
+	"ndd/engine/segment"
+	"ndd/engine/simhash"
+)
+
+// A Hit is a stored fingerprint within the distance asked for.
+type Hit struct {
+	Fingerprint simhash.Fingerprint
+	Distance    int     // from the query, in bits
+	Docs        []DocID // that have this fingerprint, ascending; nil where documents were not asked for
+}
+
+// BatchOptions say what a batch is asked for.
+type BatchOptions struct {
+	K       int  // largest distance, at most the index's
+	Docs    bool // look up the documents of each hit
+	Threads int  // default: as many as there are processors
+}
+
+// chunkQueries is how many queries a goroutine answers together: enough to
+// share the misses of a table among their probes, few enough for results to
+// flow.
+const chunkQueries = 256
+
+// Query finds everything within distance k of q, nearest first, equal
+// distances by fingerprint, with documents.
+func (x *Index) Query(q simhash.Fingerprint, k int) ([]Hit, error) {
+	c := x.scratch.Get().(*scratch)
+	defer x.scratch.Put(c)
+	r, err := c.search(x, x.current.Load(), []uint64{uint64(q)}, BatchOptions{K: k, Docs: true})
+	if err != nil {
+		return nil, err
+	}
+	return r.hits, nil
+}
+
+// Batch answers queries in parallel and calls emit once for each that has
+// hits, in order of the queries, from one goroutine at a time. An error of
+// emit, or of ctx, ends it. Memory is bounded by the hits of 4 * Threads *
+// 256 queries.
+func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emit func(query int, hits []Hit) error) error {
+	if err := x.checkK(o.K); err != nil {
+		return err
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	v := x.current.Load() // one version for all queries
+	chunks := (len(queries) + chunkQueries - 1) / chunkQueries
+
+	// Each chunk has a channel for its answer; the queue of them, in order,
+	// is what bounds how far the workers run ahead of emit.
+	type job struct {
+		first   int
+		queries []uint64
+		answer  chan *answer
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	jobs := make(chan job)
+	ordered := make(chan job, 4*o.Threads)
+	group.Go(func() error {
+		defer close(jobs)
+		defer close(ordered)
+		for i := range chunks {
+			j := job{i * chunkQueries, queries[i*chunkQueries : min((i+1)*chunkQueries, len(queries))], make(chan *answer, 1)}
+			for _, to := range []chan job{ordered, jobs} {
+				select {
+				case to <- j:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		}
+		return nil
+	})
+	for range min(o.Threads, max(chunks, 1)) {
+		group.Go(func() error {
+			c := x.scratch.Get().(*scratch)
+			defer x.scratch.Put(c)
+			for j := range jobs {
+				a, err := c.search(x, v, j.queries, o)
+				if err != nil {
+					return err
+				}
+				j.answer <- a
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		for j := range ordered {
+			select {
+			case a := <-j.answer:
+				if err := a.each(j.first, emit); err != nil {
+					return err
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+func (x *Index) checkK(k int) error {
+	if k < 0 || k > x.design.K {
+		return fmt.Errorf("k = %d, but the index was built for k up to %d: ask for less, or build it with -k %d", k, x.design.K, max(k, 0))
+	}
+	return nil
+}
+
+// scratch is what one goroutine needs for searching.
+type scratch struct {
+	segment segment.Scratch
+	matches []segment.Match
+	raw     []rawHit
+	found   []uint32
+	rows    []uint64
+}
+
+// rawHit is a hit as a segment or a buffer reports it.
+type rawHit struct {
+	query       int
+	distance    int
+	fingerprint uint64
+	source      int   // segment, or -1
+	doc         DocID // of a buffer
+}
+
+// answer holds the hits of some queries, one after the other.
+type answer struct {
+	hits    []Hit
+	queries []int // of hits, ascending
+}
+
+func (a *answer) each(first int, emit func(int, []Hit) error) error {
+	for i := 0; i < len(a.hits); {
+		j := i + 1
+		for j < len(a.hits) && a.queries[j] == a.queries[i] {
+			j++
+		}
+		if err := emit(first+a.queries[i], a.hits[i:j:j]); err != nil {
+			return err
+		}
+		i = j
+	}
+	return nil
+}
+
+func (c *scratch) search(x *Index, v *version, queries []uint64, o BatchOptions) (*answer, error) {
+	if err := x.checkK(o.K); err != nil {
+		return nil, err
+	}
+	c.raw = c.raw[:0]
+	for i, s := range v.segments {
+		var err error
+		if c.matches, err = s.Search(c.matches[:0], queries, o.K, &c.segment); err != nil {
+			return nil, fmt.Errorf("segment %d: %w", i, err)
+		}
+		for _, m := range c.matches {
+			d := bits.OnesCount64(m.Fingerprint ^ queries[m.Query])
+			c.raw = append(c.raw, rawHit{m.Query, d, m.Fingerprint, i, 0})
+		}
+	}
+	for _, b := range v.buffers {
+		c.scan(b, queries, o.K)
+	}
+	slices.SortFunc(c.raw, func(a, b rawHit) int {
+		return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(a.distance, b.distance),
+			cmp.Compare(a.fingerprint, b.fingerprint), cmp.Compare(uint(a.source), uint(b.source)), cmp.Compare(a.doc, b.doc))
+	})
+
+	a := new(answer)
+	var docs []DocID
+	for i, r := range c.raw {
+		if i == 0 || r.query != c.raw[i-1].query || r.fingerprint != c.raw[i-1].fingerprint {
+			a.hits = append(a.hits, Hit{Fingerprint: simhash.Fingerprint(r.fingerprint), Distance: r.distance})
+			a.queries = append(a.queries, r.query)
+			docs = docs[len(docs):]
+		}
+		if !o.Docs {
+			continue
+		}
+		if r.source < 0 {
+			docs = append(docs, r.doc)
+		} else {
+			var err error
+			s := v.segments[r.source]
+			if c.rows, err = s.Docs(c.rows[:0], r.fingerprint, &c.segment); err != nil {
+				return nil, fmt.Errorf("segment %d: %w", r.source, err)
+			}
+			for _, row := range c.rows {
+				docs = append(docs, s.first+DocID(row))
+			}
+		}
+		a.hits[len(a.hits)-1].Docs = docs[:len(docs):len(docs)]
+	}
+	return a, nil
+}
+
+// scan compares the queries with all of a buffer.
+func (c *scratch) scan(b *buffer, queries []uint64, k int) {
+	if c.found == nil {
+		c.found = make([]uint32, 1024)
+	}
+	prints := b.fingerprints[:b.len()]
+	for q, query := range queries {
+		for at := 0; at < len(prints); {
+			n, done := asm.Within64(c.found, prints[at:], query, k)
+			for _, i := range c.found[:n] {
+				f := prints[at+int(i)]
+				c.raw = append(c.raw, rawHit{q, bits.OnesCount64(f ^ query), f, -1, b.first + DocID(at) + DocID(i)})
+			}
+			at += done
+		}
+	}
+}

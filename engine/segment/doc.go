@@ -1,0 +1,21 @@
+// Package segment holds a set of documents' fingerprints as an immutable unit:
+// the permuted tables of a design over the distinct fingerprints, the
+// documents of each fingerprint, and their names.
+//
+//	segment        design, layout, counts (JSON)
+//	t0.*, t1.* ... one table for each of the design (package table)
+//	ids.ordinals   documents by (rank in table 0, row), packed
+//	ids.firsts     a bit for each of them: first of its fingerprint?  (only with duplicates)
+//	ids.samples    every 512th one of ids.firsts                      (only with duplicates)
+//	names, names.ends  by row (package names), when the documents have names
+//
+// A search asks every table, drops what a former table reports (the canonical
+// rule of permute.Design.First), and so yields each fingerprint once. Its
+// documents are found by one exact probe of table 0: rank, then ordinals.
+//
+// Bytes for n distinct fingerprints of n documents: those of the tables, and
+// log2 n bits each for the ordinals.
+//
+// A segment is written to a file or to memory (package store) and read from
+// it; a [Segment] is safe for many goroutines, each with its own [Scratch].
+package segment

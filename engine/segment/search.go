@@ -1,0 +1,107 @@
+package segment
+
+import (
+	"fmt"
+
+	"ndd/asm"
+	"ndd/engine/store"
+	"ndd/engine/table"
+	"ndd/permute"
+)
+
+// A Match is a stored fingerprint within distance k of a query.
+type Match struct {
+	Query       int // position in the batch
+	Fingerprint uint64
+}
+
+// Scratch is what a search needs to remember. It belongs to one goroutine; its
+// zero value is ready.
+type Scratch struct {
+	table   table.Scratch
+	queries []uint64
+	matches []table.Match
+}
+
+// A plan is how the tables are searched for one distance k.
+type plan struct {
+	design permute.Design
+	search []table.Search // by table, without queries
+}
+
+// plan makes the plan for k, once.
+func (s *Segment) plan(k int) *plan {
+	if p := s.plans[k].Load(); p != nil {
+		return p
+	}
+	p := &plan{design: s.meta.Design.For(k)}
+	for i, t := range p.design.Tables {
+		leading := t.Leading()
+		if t.Radius > 0 {
+			leading = s.tables[i].Leading(leading)
+		}
+		p.search = append(p.search, table.Search{Leading: leading, Flips: permute.Flips(leading, t.Radius), K: k})
+	}
+	s.plans[k].Store(p)
+	return p
+}
+
+// Search appends to dst, for every query, each distinct fingerprint of the
+// segment within distance k of it, once. k must be at most the design's.
+// Matches come table by table; those of one query are in no order.
+func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Match, error) {
+	if k < 0 || k > s.meta.Design.K {
+		return dst, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
+	}
+	if s.meta.Fingerprints == 0 {
+		return dst, nil
+	}
+	p := s.plan(k)
+	if cap(c.queries) < len(queries) {
+		c.queries = make([]uint64, len(queries))
+	}
+	for i := range s.tables {
+		search := p.search[i]
+		if len(search.Flips) == 0 {
+			continue // not needed for this k
+		}
+		search.Queries = c.queries[:len(queries)]
+		perm := &s.perms[i]
+		asm.Permute(search.Queries, queries, perm.Mask())
+		var err error
+		if c.matches, err = s.tables[i].Search(c.matches[:0], &search, &c.table); err != nil {
+			return dst, fmt.Errorf("table %d: %w", i, err)
+		}
+		for _, m := range c.matches {
+			diff := perm.Invert(m.Key ^ search.Queries[m.Query])
+			if p.design.First(diff) == i {
+				dst = append(dst, Match{m.Query, queries[m.Query] ^ diff})
+			}
+		}
+	}
+	return dst, nil
+}
+
+// Docs appends the rows of the documents that have exactly this fingerprint,
+// ascending.
+func (s *Segment) Docs(dst []uint64, fingerprint uint64, c *Scratch) ([]uint64, error) {
+	if s.meta.Fingerprints == 0 {
+		return dst, nil
+	}
+	rank, ok, err := s.tables[0].Rank(s.perms[0].Apply(fingerprint), &c.table)
+	if err != nil || !ok {
+		return dst, err
+	}
+	from, to, ok := s.ids.of(rank)
+	if !ok {
+		return dst, fmt.Errorf("%w: no documents of the fingerprint of rank %d", store.ErrCorrupt, rank)
+	}
+	for i := from; i < to; i++ {
+		doc := s.ids.ordinals.At(i)
+		if doc >= s.meta.Documents {
+			return dst, fmt.Errorf("%w: document %d of %d", store.ErrCorrupt, doc, s.meta.Documents)
+		}
+		dst = append(dst, doc)
+	}
+	return dst, nil
+}

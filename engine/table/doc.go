@@ -1,0 +1,23 @@
+// Package table holds one permuted table: distinct fingerprints whose bits
+// were permuted, sorted, and packed so that a probe finds those that share
+// given leading bits.
+//
+// Words: a key is a fingerprint under the table's permutation; a rank is a
+// key's position in the sorted order; a probe asks for all keys that agree
+// with a query in its leading bits, some of them flipped, and that are within
+// Hamming distance k of it in all.
+//
+//	query --permute--> key --flips--> probes --layout--> ranges of keys --XOR, popcount--> matches
+//
+// Layouts pack the same keys in different ways behind the interface [Table]
+// and give the same answers:
+//
+//	huffman   the paper's (section 3.2): blocks of Huffman-coded differences,
+//	          an index of last keys searched by interpolation
+//
+// A table is immutable and safe for many goroutines; each brings its own
+// [Scratch]. Its arrays are views of a file's sections, checked for
+// consistency at [Open] and again while decoding, so that content that lies
+// gives an error which wraps [store.ErrCorrupt], never a panic or a wrong
+// allocation.
+package table

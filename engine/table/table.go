@@ -1,0 +1,106 @@
+package table
+
+import (
+	"fmt"
+
+	"ndd/engine/store"
+)
+
+// A Layout names how keys are packed.
+type Layout string
+
+// The layouts.
+const (
+	LayoutHuffman Layout = "huffman"
+)
+
+// A Table is one permuted table.
+type Table interface {
+	// Layout names how the keys are packed.
+	Layout() Layout
+
+	// Len is the number of keys.
+	Len() uint64
+
+	// Leading is how many of p leading bits a probe should fix when every
+	// pattern of flips in them costs a probe: no more than there are blocks
+	// or groups to tell apart.
+	Leading(p int) int
+
+	// Search appends to dst every key that a probe of s finds, in the order
+	// of the queries; the keys of one query are in no order.
+	Search(dst []Match, s *Search, scratch *Scratch) ([]Match, error)
+
+	// Rank is the position of key; ok is false when the table has no such key.
+	Rank(key uint64, scratch *Scratch) (rank uint64, ok bool, err error)
+
+	// Walk calls yield with all keys in ascending order, some hundreds or
+	// thousands at a time, until it returns false. The slice is valid during
+	// the call.
+	Walk(yield func(keys []uint64) bool) error
+
+	// Parts accounts for the bytes.
+	Parts() []Part
+}
+
+// A Search is a batch of queries against one table.
+type Search struct {
+	Queries []uint64 // under the table's permutation
+	Leading int      // bits that a probe fixes, 0..64
+	Flips   []uint64 // patterns to XOR into the leading bits, distinct, zero elsewhere
+	K       int      // largest Hamming distance, over all 64 bits
+}
+
+// A Match is a key within distance K of a query.
+type Match struct {
+	Query int // position in Search.Queries
+	Key   uint64
+}
+
+// A Part is one of the arrays that a table is made of.
+type Part struct {
+	Name  string
+	Bytes uint64
+}
+
+// Bytes is the sum of a table's parts.
+func Bytes(t Table) (sum uint64) {
+	for _, p := range t.Parts() {
+		sum += p.Bytes
+	}
+	return sum
+}
+
+// Options choose a layout and its parameters.
+type Options struct {
+	Layout     Layout // default huffman
+	BlockBytes int    // of the huffman layout, default 1024
+}
+
+// Write packs keys, which must be ascending and distinct, and writes them as
+// sections of sink whose names begin with prefix. [Open] reads them.
+func Write(sink store.Sink, prefix string, keys []uint64, o Options) error {
+	switch o.Layout {
+	case "", LayoutHuffman:
+		return writeHuffman(sink, prefix, keys, o.BlockBytes)
+	}
+	return fmt.Errorf("unknown layout %q: there is %q", o.Layout, LayoutHuffman)
+}
+
+// Open opens the table that [Write] wrote under prefix.
+func Open(source store.Source, prefix string, layout Layout) (Table, error) {
+	switch layout {
+	case LayoutHuffman:
+		return openHuffman(source, prefix)
+	}
+	return nil, fmt.Errorf("%w: unknown layout %q", store.ErrCorrupt, layout)
+}
+
+// Scratch is what a search needs to remember. It belongs to one goroutine; its
+// zero value is ready.
+type Scratch struct {
+	keys   []uint64 // a decoded block
+	low    []uint64 // where the probes' ranges begin
+	blocks []int    // and in which block
+	found  []uint32 // positions that a scan reports
+}
