@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// bitErrors bounds the size of the error sets that the tests try bit by bit: 3 takes a second, 5 some
-// minutes (go test ./permute -run Bits -errors 5 -timeout 1h).
+// bitErrors bounds the size of the error sets that the tests try bit by bit: 3 takes half a second, 5
+// some seconds, 7 some minutes (go test ./permute -run OnBits -errors 7 -timeout 1h).
 var bitErrors = flag.Int("errors", 3, "prove designs on all sets of so many of the 64 bits")
 
 func TestCatalogueIsValid(t *testing.T) {

@@ -1,0 +1,159 @@
+package permute
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// candidates are all the designs for k that Named can make and that do not have too many tables, in
+// the order in which a tie is decided.
+func candidates(t *testing.T, k int) []Design {
+	t.Helper()
+	var list []Design
+	try := func(name string) {
+		if d, err := Named(name, k, 1); err == nil && len(d.Tables) <= 64 {
+			list = append(list, d)
+		}
+	}
+	if k == 3 {
+		for _, name := range []string{"paper-4", "paper-10", "paper-16", "paper-20"} {
+			try(name)
+		}
+	}
+	for _, name := range partNames {
+		try(name)
+	}
+	for m := k + 2; m <= k+8; m++ {
+		try(fmt.Sprintf("choose-%d-%d", m, m-k))
+	}
+	for m := 3; m <= 16; m++ {
+		for lead := 2; lead < m; lead++ {
+			try(fmt.Sprintf("weave-%d-%d", m, lead))
+		}
+	}
+	for _, s := range append(slices.Clone(coverings), mixed...) {
+		if s.k == k {
+			try(s.name)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Design) int { return len(a.Tables) - len(b.Tables) })
+	return list
+}
+
+// worthwhile picks the designs that are the cheapest of their number of tables, and at least 15 %
+// cheaper than all with fewer, for at least two numbers of group bits.
+func worthwhile(list []Design) (names []string) {
+	wins := make([]int, len(list))
+	for groupBits := 8; groupBits <= 32; groupBits++ {
+		fewer := math.Inf(1)
+		for from := 0; from < len(list); {
+			best, least := -1, math.Inf(1)
+			i := from
+			for ; i < len(list) && len(list[i].Tables) == len(list[from].Tables); i++ {
+				probes := float64(list[i].Probes(groupBits))
+				cost := probes + (list[i].Groups(groupBits)-probes)/4
+				if cost < 0.99*least {
+					best, least = i, cost
+				}
+			}
+			if least < 0.85*fewer {
+				wins[best]++
+				fewer = least
+			}
+			from = i
+		}
+	}
+	for i, n := range wins {
+		if n >= 2 {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
+}
+
+func TestCatalogueIsWhatPays(t *testing.T) {
+	for k := 0; k <= MaxK; k++ {
+		var got []string
+		for _, d := range Catalogue(k, 1) {
+			got = append(got, d.Name)
+		}
+		if want := worthwhile(candidates(t, k)); !slices.Equal(got, want) {
+			t.Errorf("k = %d: the catalogue has\n%s\nwant\n%s", k, strings.Join(got, " "), strings.Join(want, " "))
+		}
+	}
+	if Catalogue(-1, 1) != nil || Catalogue(MaxK+1, 1) != nil {
+		t.Error("a catalogue for an impossible k")
+	}
+}
+
+// The seed chooses bits, not costs.
+func TestSeeds(t *testing.T) {
+	for k := 0; k <= MaxK; k++ {
+		a, b := Catalogue(k, 1), Catalogue(k, 2)
+		for i := range a {
+			same := 0
+			for j := range a[i].Tables {
+				if a[i].Tables[j].Leading() != b[i].Tables[j].Leading() || a[i].Tables[j].Radius != b[i].Tables[j].Radius {
+					t.Errorf("%s, k = %d, table %d: seeds change its size", a[i].Name, k, j)
+				}
+				if a[i].Tables[j].Mask == b[i].Tables[j].Mask {
+					same++
+				}
+			}
+			if same > 0 && a[i].Name != "one" {
+				t.Errorf("%s, k = %d: %d masks are the same for two seeds", a[i].Name, k, same)
+			}
+		}
+	}
+}
+
+// The masks of a name and seed are for ever: these were made by another program, after the
+// description in spread.
+func TestBitsAreForEver(t *testing.T) {
+	for _, c := range []struct {
+		seed uint64
+		mask uint64
+	}{
+		{0, 0xffffffff00000000},
+		{1, 0x8b6ee2c850a9dbe1},
+		{2, 0x5f9904f3f35c0f20},
+		{1 << 63, 0x9ac990b8bac758b6},
+	} {
+		d, err := Named("halves", 3, c.seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Tables[0].Mask != c.mask || d.Tables[1].Mask != ^c.mask {
+			t.Errorf("seed %d: halves lead with %#x and %#x, want %#x", c.seed, d.Tables[0].Mask, d.Tables[1].Mask, c.mask)
+		}
+	}
+}
+
+func ExampleCatalogue() {
+	fmt.Println("design         tables leading  probes   groups")
+	for _, d := range Catalogue(3, 1) {
+		least, most := d.Leading()
+		leading := fmt.Sprint(least)
+		if most > least {
+			leading += fmt.Sprint("-", most)
+		}
+		fmt.Printf("%-14s %6d %-7s %7d %8.0f\n", d.Name, len(d.Tables), leading, d.Probes(28), d.Groups(28))
+	}
+	// Output:
+	// design         tables leading  probes   groups
+	// one                 1 64         3683     3683
+	// halves              2 32           58       58
+	// thirds              3 20-24        27      912
+	// paper-4             4 16            4    16384
+	// mixed-3-1000        4 24-28        32       77
+	// cover-7-5-3         5 18-19         5     4096
+	// mixed-3-10000       5 26-29        33       43
+	// cover-6-4-3         6 21-22         6      640
+	// cover-8-5-3         8 24            8      128
+	// paper-10           10 25-26        10       56
+	// cover-11-6-3       11 28-30        11       11
+	// cover-8-4-3        14 32           14       14
+}
