@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -9,8 +10,9 @@ import (
 
 type searcher struct {
 	k     int
-	limit time.Duration
+	limit time.Duration // for one family
 	seed  uint64
+	out   io.Writer
 }
 
 // family is the state of the annealing.
@@ -88,23 +90,31 @@ func (s *searcher) find(points, lead int, radii []int) ([]uint32, bool) {
 
 func randomFamily(pats patterns, points, lead int, radii []int, random *rand.Rand) *family {
 	f := &family{radii: radii, found: make([]int16, pats.count)}
-	for _, r := range radii {
+	for range radii {
 		set := uint32(0)
 		for _, p := range random.Perm(points)[:lead] {
 			set |= 1 << p
 		}
+		f.sets = append(f.sets, set)
+	}
+	f.count(pats)
+	return f
+}
+
+// count fills in hits, found and cost for the sets as they are.
+func (f *family) count(pats patterns) {
+	for i, set := range f.sets {
 		hits := make([]int8, pats.count)
 		for p, with := range pats.with {
 			for _, e := range with {
 				hits[e.pattern] += e.errors * int8(set>>p&1)
 			}
 		}
-		for i, h := range hits {
-			if int(h) <= r {
-				f.found[i]++
+		for at, h := range hits {
+			if int(h) <= f.radii[i] {
+				f.found[at]++
 			}
 		}
-		f.sets = append(f.sets, set)
 		f.hits = append(f.hits, hits)
 	}
 	for _, n := range f.found {
@@ -112,7 +122,6 @@ func randomFamily(pats patterns, points, lead int, radii []int, random *rand.Ran
 			f.cost++
 		}
 	}
-	return f
 }
 
 // anneal cools from a temperature at which a few more misses are accepted to one where hardly any are.
@@ -209,7 +218,7 @@ func (s *searcher) improve(radii []int, most int, best *float64) {
 				break // a larger share is harder still
 			}
 			*best = ratio
-			fmt.Printf("k=%d tables=%d points=%d lead=%d bits=%.1f radii=%v: %s\n",
+			fmt.Fprintf(s.out, "k=%d tables=%d points=%d lead=%d bits=%.1f radii=%v: %s\n",
 				s.k, len(radii), points, lead, 64*ratio, radii, spell(sets, radii))
 		}
 	}

@@ -38,7 +38,7 @@ func main() {
 	seed := flag.Uint64("seed", 1, "seed of the random moves")
 	flag.Parse()
 
-	s := searcher{k: *k, limit: time.Duration(*seconds * float64(time.Second)), seed: *seed}
+	s := searcher{k: *k, limit: time.Duration(*seconds * float64(time.Second)), seed: *seed, out: os.Stdout}
 	err := run(&s, *radii, *sweep, *points, *lead, *most)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
@@ -75,7 +75,7 @@ func run(s *searcher, radii, sweep string, points, lead, most int) error {
 	if !ok {
 		return fmt.Errorf("nothing found in %v", s.limit)
 	}
-	fmt.Println(spell(sets, list))
+	fmt.Fprintln(s.out, spell(sets, list))
 	return nil
 }
 
