@@ -1,7 +1,5 @@
 package simhash
 
-import "math/bits"
-
 // counter counts the features of one document. It is an open-addressing table over the feature hashes,
 // which are already random, so their top bits choose the slot.
 //
@@ -87,12 +85,5 @@ func (c *counter) nextGeneration() {
 	if c.generation == 0 {
 		clear(c.slots)
 		c.generation = 1
-	}
-}
-
-// logWeights turns counts into 1 + floor(log2 count), in place.
-func logWeights(times []uint32) {
-	for i, t := range times {
-		times[i] = uint32(bits.Len32(t))
 	}
 }

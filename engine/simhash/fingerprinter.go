@@ -13,7 +13,7 @@ type Fingerprinter struct {
 	memo     *memo
 	normal   *normaliser
 	shingles shingler
-	counts   counter
+	counts   [2]counter // of words, of characters
 	folded   []byte
 }
 
@@ -38,22 +38,28 @@ func (f *Fingerprinter) Recipe() Recipe { return f.recipe }
 // these are fewer than the recipe's minimum: then the fingerprint is 0 and means nothing, since a handful
 // of features would put unrelated texts at one place. Bytes that are not UTF-8 separate words.
 func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, ok bool) {
-	f.counts.reset()
+	f.count(text)
+	words, chars := &f.counts[kindWord], &f.counts[kindChar]
+	features = len(words.hashes) + len(chars.hashes)
+	if features < f.recipe.MinFeatures {
+		return 0, features, false
+	}
+	var v votes
+	weigh(words.times, f.recipe.WordWeights)
+	v.addWeighted(words.hashes, words.times)
+	weigh(chars.times, f.recipe.CharWeights)
+	v.addWeighted(chars.hashes, chars.times)
+	return v.sign(), features, true
+}
+
+// count counts the features of a text.
+func (f *Fingerprinter) count(text string) {
+	for k := range f.counts {
+		f.counts[k].reset()
+	}
 	f.shingles.filled = 0
 	f.tokens(unsafe.Slice(unsafe.StringData(text), len(text)))
 	f.shingles.endRun()
-
-	hashes, weights := f.counts.hashes, f.counts.times
-	if len(hashes) < f.recipe.MinFeatures {
-		return 0, len(hashes), false
-	}
-	switch f.recipe.Weights {
-	case WeightsBinary:
-		weights = nil
-	case WeightsLogTF:
-		logWeights(weights)
-	}
-	return Sum(hashes, weights), len(hashes), true
 }
 
 // tokens pushes all tokens of the text: ASCII in one pass, what touches anything else chunk by chunk.

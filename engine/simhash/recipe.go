@@ -22,12 +22,13 @@ const (
 	// TokeniserChars takes every letter and digit as a token of its own, in every script.
 	TokeniserChars = "chars"
 
-	// WeightsTF weights a feature by how often it occurs.
+	// WeightsTF weights a feature that occurs t times by 8 t.
 	WeightsTF = "tf"
-	// WeightsLogTF weights a feature that occurs tf times by 1 + floor(log2 tf): whole numbers, so that
-	// every machine agrees.
+	// WeightsSqrtTF weights it by floor(8 sqrt t).
+	WeightsSqrtTF = "sqrt-tf"
+	// WeightsLogTF weights it by 8 (1 + floor(log2 t)).
 	WeightsLogTF = "log-tf"
-	// WeightsBinary weights every feature alike.
+	// WeightsBinary weights it by 8.
 	WeightsBinary = "binary"
 
 	// NormalisationNFKC is compatibility composition with full case folding: wide, narrow and circled
@@ -52,7 +53,8 @@ type Recipe struct {
 	Tokeniser     string `json:"tokeniser"`     // "mixed" or "chars"
 	WordShingle   int    `json:"word_shingle"`  // words in a shingle, 1 to 16
 	CharShingle   int    `json:"char_shingle"`  // characters in a shingle of a script without spaces, 1 to 16
-	Weights       string `json:"weights"`       // "tf", "log-tf" or "binary"
+	WordWeights   string `json:"word_weights"`  // of word shingles: "tf", "sqrt-tf", "log-tf" or "binary"
+	CharWeights   string `json:"char_weights"`  // of character shingles, likewise
 	StopWords     string `json:"stop_words"`    // language whose stop words are left out, such as "en"; "" for none
 	Normalisation string `json:"normalisation"` // "nfkc-fold"
 	Hash          string `json:"hash"`          // "highwayhash-64"
@@ -60,14 +62,40 @@ type Recipe struct {
 	MinFeatures   int    `json:"min_features"`  // fewer distinct features than this give no fingerprint; at least 1
 }
 
-// Default is the recipe to use unless a measurement on one's own documents says otherwise.
+// Default is the recipe to use unless a measurement on one's own documents says otherwise. It was chosen on
+// 26,000 English and Chinese documents (manuals and books in many versions, news, licences) with 19,500 labelled
+// pairs. Found within 3 bits, of the labelled pairs with Jaccard (on word 3-grams, character 5-grams) of 0.8 and
+// more, of those between 0.5 and 0.8, and of pairs labelled different:
+//
+//	words                     English, no licences    different   pairs of Reuters stories found,
+//	                          >= 0.8     0.5-0.8      of 6,620    and of these below 0.5
+//	1, sqrt-tf  (default)     80.5 %     27.2 %          0        341     0
+//	1, tf                     91.8 %     48.4 %         32        473    82: stop words decide
+//	1, tf, no stop words      82.5 %     30.9 %          3        372    23
+//	1, log-tf                 77.5 %     15.6 %          0        361     3
+//	1, binary                 67.8 %      4.1 %          0
+//	2, tf                     65.5 %      4.4 %          0        314     0
+//	3, tf                     52.3 %      2.2 %          0        294     0
+//
+//	characters                Chinese                 different   pairs of news items found,
+//	                          >= 0.8     0.5-0.8      of 4,479    and of these below 0.5
+//	2, tf       (default)     96.1 %     34.2 %          0        2,246 214: daily bulletins, other numbers
+//	2, sqrt-tf                91.9 %      5.0 %          2        2,072  48
+//	1, sqrt-tf                94.9 %     31.2 %          3        2,030  22
+//	3, tf (with 2 words, tf)  92.2 %      9.1 %          0        2,050  27
+//
+// Longer shingles lose recall because one changed word changes n features. Single words want their counts damped,
+// or the commonest words carry the fingerprint; the square root does that without a list of stop words for each
+// language. Pairs of characters are rarely that common. 8 features are about one sentence: in fewer, one changed
+// word is more than 3 bits.
 func Default() Recipe {
 	return Recipe{
 		Version:       RecipeVersion,
 		Tokeniser:     TokeniserMixed,
-		WordShingle:   2,
-		CharShingle:   3,
-		Weights:       WeightsTF,
+		WordShingle:   1,
+		CharShingle:   2,
+		WordWeights:   WeightsSqrtTF,
+		CharWeights:   WeightsTF,
 		StopWords:     "",
 		Normalisation: NormalisationNFKC,
 		Hash:          HashHighway,
@@ -126,7 +154,8 @@ func (r Recipe) Validate() error {
 		oneOf("tokeniser", r.Tokeniser, TokeniserMixed, TokeniserChars),
 		between("word_shingle", r.WordShingle, 1, maxShingle),
 		between("char_shingle", r.CharShingle, 1, maxShingle),
-		oneOf("weights", r.Weights, WeightsTF, WeightsLogTF, WeightsBinary),
+		oneOf("word_weights", r.WordWeights, WeightsTF, WeightsSqrtTF, WeightsLogTF, WeightsBinary),
+		oneOf("char_weights", r.CharWeights, WeightsTF, WeightsSqrtTF, WeightsLogTF, WeightsBinary),
 		validStopWords(r.StopWords),
 		oneOf("normalisation", r.Normalisation, NormalisationNFKC),
 		oneOf("hash", r.Hash, HashHighway),
@@ -151,7 +180,8 @@ func (r Recipe) Check(other Recipe) error {
 	field("tokeniser", r.Tokeniser, other.Tokeniser)
 	field("word_shingle", r.WordShingle, other.WordShingle)
 	field("char_shingle", r.CharShingle, other.CharShingle)
-	field("weights", r.Weights, other.Weights)
+	field("word_weights", r.WordWeights, other.WordWeights)
+	field("char_weights", r.CharWeights, other.CharWeights)
 	field("stop_words", r.StopWords, other.StopWords)
 	field("normalisation", r.Normalisation, other.Normalisation)
 	field("hash", r.Hash, other.Hash)

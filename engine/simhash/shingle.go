@@ -7,10 +7,10 @@ import "math/bits"
 // shorter than n is one feature, so that short texts and single foreign words are not lost.
 type shingler struct {
 	size   [2]int // shingle length by kind
-	kind   kind
-	filled int // tokens in this run so far
+	kind   kind   // of this run
+	filled int    // tokens in this run so far
 	ring   [maxShingle]uint64
-	counts *counter
+	counts *[2]counter // by kind
 }
 
 // kind says what a token is.
@@ -30,20 +30,20 @@ func (s *shingler) push(hash uint64, k kind) {
 	n := s.size[k]
 	if n == 1 {
 		s.filled++
-		s.counts.add(hash)
+		s.counts[s.kind].add(hash)
 		return
 	}
 	s.ring[s.filled%maxShingle] = hash
 	s.filled++
 	if s.filled >= n {
-		s.counts.add(s.fold(n))
+		s.counts[s.kind].add(s.fold(n))
 	}
 }
 
 // endRun closes the run; called at the end of the text too.
 func (s *shingler) endRun() {
 	if s.filled > 0 && s.filled < s.size[s.kind] {
-		s.counts.add(s.fold(s.filled))
+		s.counts[s.kind].add(s.fold(s.filled))
 	}
 	s.filled = 0
 }

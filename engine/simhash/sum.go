@@ -15,9 +15,7 @@ func Sum(hashes []uint64, weights []uint32) Fingerprint {
 	if len(weights) != len(hashes) {
 		panic("simhash: Sum wants one weight for each hash")
 	}
-	for i, h := range hashes {
-		v.add(h, weights[i])
-	}
+	v.addWeighted(hashes, weights)
 	return v.sign()
 }
 
@@ -33,6 +31,13 @@ func Sum(hashes []uint64, weights []uint32) Fingerprint {
 type votes struct {
 	plane [64]uint64
 	total uint64 // weight of all hashes
+}
+
+// addWeighted adds hashes with their weights.
+func (v *votes) addWeighted(hashes []uint64, weights []uint32) {
+	for i, h := range hashes {
+		v.add(h, weights[i])
+	}
 }
 
 func (v *votes) add(hash uint64, weight uint32) {

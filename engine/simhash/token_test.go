@@ -40,12 +40,12 @@ func tokensBySpecification(text string) (tokens []token) {
 }
 
 // featuresBySpecification makes the features of those tokens with the real shingler.
-func featuresBySpecification(r Recipe, text string) *counter {
+func featuresBySpecification(r Recipe, text string) *[2]counter {
 	f, err := New(r)
 	if err != nil {
 		panic(err)
 	}
-	f.counts.reset()
+	f.count("")
 	for _, t := range tokensBySpecification(text) {
 		f.shingles.push(f.memo.long([]byte(t.text)), t.kind)
 	}
@@ -66,11 +66,13 @@ func checkTokens(t interface {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		f.Fingerprint(text)
+		f.count(text)
 		want := featuresBySpecification(r, text)
-		if !slices.Equal(f.counts.hashes, want.hashes) {
-			t.Fatalf("n=%d: %q: %d features, %d by the specification, whose tokens are %q",
-				n, text, len(f.counts.hashes), len(want.hashes), tokensBySpecification(text))
+		for k, c := range f.counts {
+			if !slices.Equal(c.hashes, want[k].hashes) || !slices.Equal(c.times, want[k].times) {
+				t.Fatalf("n=%d: %q: %d features of kind %d, %d by the specification, whose tokens are %q",
+					n, text, len(c.hashes), k, len(want[k].hashes), tokensBySpecification(text))
+			}
 		}
 	}
 }
