@@ -1,0 +1,43 @@
+package permute
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"testing"
+)
+
+// The table in the package's documentation says what the code says.
+func TestDocTable(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^//\t([a-z0-9-]+) +(\d+) ([0-9-]+) +(\d+) +(\d+)  \S`)
+	rows := row.FindAllStringSubmatch(string(text), -1)
+	named := make(map[string]bool)
+	for _, r := range rows {
+		d, err := Named(r[1], 3, 1)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		named[r[1]] = true
+		least, most := d.Leading()
+		leading := fmt.Sprint(least)
+		if most > least {
+			leading += fmt.Sprint("-", most)
+		}
+		got := []string{fmt.Sprint(len(d.Tables)), leading, fmt.Sprint(d.Probes(28)), fmt.Sprintf("%.0f", d.Groups(28))}
+		for i, g := range got {
+			if g != r[i+2] {
+				t.Errorf("doc.go says %s for %s, it is %s", r[i+2], r[1], g)
+			}
+		}
+	}
+	for _, d := range Catalogue(3, 1) {
+		if !named[d.Name] {
+			t.Errorf("the table of doc.go does not have %s", d.Name)
+		}
+	}
+}
