@@ -46,6 +46,7 @@ func TestVotesEveryLength(t *testing.T) {
 	weightRegion := guard.New(t, (longest+64)*4)
 	countRegion := guard.New(t, 64*8)
 	eachKernel(t, func(t *testing.T) {
+		var votes, sums [64]uint64 // of the first n
 		for n := range longest + 1 {
 			hashViews := [][]uint64{
 				guard.Head[uint64](hashRegion, n),
@@ -69,17 +70,21 @@ func TestVotesEveryLength(t *testing.T) {
 			if n%2 == 0 {
 				counts = (*[64]uint64)(guard.Head[uint64](countRegion, 64))
 			}
+			// The counters go on from what they hold.
+			var want, wantSums [64]uint64
 			for j := range counts {
 				counts[j] = uint64(j) << (j % 50)
+				want[j] = counts[j] + votes[j]
+				wantSums[j] = want[j] + sums[j]
 			}
-			want := count64(*counts, hashes, units[:n])
 			if Votes(counts, hashes); *counts != want {
 				t.Fatalf("n=%d: votes %d, want %d", n, *counts, want)
 			}
-			want = count64(*counts, hashes, weights)
-			if WeightedVotes(counts, hashes, weights); *counts != want {
-				t.Fatalf("n=%d: weighted votes %d, want %d", n, *counts, want)
+			if WeightedVotes(counts, hashes, weights); *counts != wantSums {
+				t.Fatalf("n=%d: weighted votes %d, want %d", n, *counts, wantSums)
 			}
+			votes = count64(votes, words[n:n+1], units)
+			sums = count64(sums, words[n:n+1], heavy[n:])
 		}
 	})
 }

@@ -56,11 +56,7 @@ const (
 func Within32(dst []Hit32, low []uint32, q uint32, spans []Span) (hits, done int) {
 	raceWrite(dst)
 	raceRead(spans)
-	s := scan32{low: low, dst: dst, query: &q}
-	if len(spans) > 0 {
-		s.runs, s.stride = unsafe.Pointer(&spans[0]), unsafe.Sizeof(spans[0])
-	}
-	return s.scan(len(spans))
+	return runs32{unsafe.Pointer(unsafe.SliceData(spans)), spanBytes, q}.scan(dst, low, len(spans))
 }
 
 // Within32Runs is Within32 for runs that each have their own query: the probes of
@@ -68,60 +64,45 @@ func Within32(dst []Hit32, low []uint32, q uint32, spans []Span) (hits, done int
 func Within32Runs(dst []Hit32, low []uint32, runs []Run) (hits, done int) {
 	raceWrite(dst)
 	raceRead(runs)
-	s := scan32{low: low, dst: dst}
-	if len(runs) > 0 {
-		s.runs, s.stride = unsafe.Pointer(&runs[0]), unsafe.Sizeof(runs[0])
-		s.query, s.queryStride = &runs[0].Query, unsafe.Sizeof(runs[0])
-	}
-	return s.scan(len(runs))
+	return runs32{unsafe.Pointer(unsafe.SliceData(runs)), runBytes, 0}.scan(dst, low, len(runs))
 }
 
-// scan32 is one call into assembly: what to scan, where to write, how far it came.
-// A Run begins with its Span and the query is found through a stride of its own, so
-// one kernel serves both forms. Assembly knows the fields by their offsets
-// (within32_offsets in the test).
-type scan32 struct {
-	low         []uint32
-	dst         []Hit32
-	runs        unsafe.Pointer // the first Span, or Run, of this call
-	stride      uintptr        // bytes from one to the next
-	count       int            // how many
-	query       *uint32        // the query of the first
-	queryStride uintptr        // bytes to the query of the next
-	longest     uint64         // stop before a run longer than this, in elements
-	base        uint32         // number of the first run
+const (
+	spanBytes = unsafe.Sizeof(Span{})
+	runBytes  = unsafe.Sizeof(Run{})
+)
 
-	// The result: runs [0, done) are scanned, and elements [0, offset) of the next.
-	// done < count means that it is longer than longest or not inside low (then
-	// offset is 0), or that dst cannot take the hits of its next block.
-	hits   int
-	done   int
-	offset uint64
+// runs32 is a list of spans or of runs. A Run begins with its Span, so that one
+// kernel serves both forms: a stride of runBytes says that each has a query of its
+// own, and q is not looked at.
+type runs32 struct {
+	first  unsafe.Pointer
+	stride uintptr // spanBytes or runBytes
+	q      uint32
 }
 
-// scan scans total runs.
-func (s *scan32) scan(total int) (hits, done int) {
-	first, query := s.runs, unsafe.Pointer(s.query)
-	seek := func(i int) {
-		s.runs = unsafe.Add(first, uintptr(i)*s.stride)
-		s.query = (*uint32)(unsafe.Add(query, uintptr(i)*s.queryStride))
-	}
+// from is the list from its element i on, which must exist.
+func (r runs32) from(i int) runs32 {
+	r.first = unsafe.Add(r.first, uintptr(i)*r.stride)
+	return r
+}
+
+// scan scans the first total runs of the list.
+func (r runs32) scan(dst []Hit32, low []uint32, total int) (hits, done int) {
 	for done < total {
-		seek(done)
-		s.base = uint32(done)
-		s.count = min(total-done, within32Runs)
-		s.longest = within32Long
-		s.call()
-		hits += s.hits
-		done += s.done
-		if s.done == s.count {
+		next, count := r.from(done), min(total-done, within32Runs)
+		if raceEnabled {
+			next.annotate(low, count)
+		}
+		found, ready, offset := within32(dst[hits:], low, next.first, next.stride, count, within32Long, uint32(done), next.q)
+		hits += found
+		done += ready
+		if ready == count {
 			continue
 		}
 		// One run that needs care: a long one, or one with more hits than room.
-		seek(done)
-		s.base = uint32(done)
-		n, complete := s.scanOne(s.offset)
-		hits += n
+		found, complete := r.from(done).scanOne(dst[hits:], low, uint32(done), offset)
+		hits += found
 		if !complete {
 			break
 		}
@@ -130,65 +111,54 @@ func (s *scan32) scan(total int) (hits, done int) {
 	return hits, done
 }
 
-// call runs the kernel and moves dst past the hits.
-func (s *scan32) call() {
-	s.hits, s.done, s.offset = 0, 0, 0
-	if raceEnabled {
-		s.annotate()
+// scanOne scans the first run of the list from its element offset on, in parts. It
+// reports whether the run is complete; if not, dst is full and the run is cut down
+// to what is left.
+func (r runs32) scanOne(dst []Hit32, low []uint32, number uint32, offset uint64) (hits int, complete bool) {
+	run := (*Span)(r.first)
+	if !run.inside(low) {
+		panic(fmt.Sprintf("asm: run of %d elements from %d is not inside %d elements", run.Len, run.Start, len(low)))
 	}
-	within32(s)
-	s.dst = s.dst[s.hits:]
-}
-
-// annotate tells the race detector of the runs that the kernel may read.
-func (s *scan32) annotate() {
-	for i := range s.count {
-		run := (*Span)(unsafe.Add(s.runs, uintptr(i)*s.stride))
-		if s.inside(run) && uint64(run.Len) <= s.longest {
-			raceRead(s.low[run.Start : run.Start+uint64(run.Len)])
+	raceRead(low[run.Start : run.Start+uint64(run.Len)])
+	part := Run{Span: *run, Query: r.q}
+	if r.stride == runBytes {
+		part.Query = (*Run)(r.first).Query
+	}
+	end := run.Start + uint64(run.Len)
+	for part.Start += offset; part.Start < end; part.Start += uint64(part.Len) {
+		part.Len = uint32(min(end-part.Start, within32Call))
+		found, ready, at := within32(dst[hits:], low, unsafe.Pointer(&part), runBytes, 1, within32Call, number, 0)
+		hits += found
+		if ready == 1 {
+			continue
 		}
-	}
-}
-
-// inside reports whether the run lies inside low.
-func (s *scan32) inside(run *Span) bool {
-	size := uint64(len(s.low))
-	return run.Start <= size && uint64(run.Len) <= size-run.Start
-}
-
-// scanOne scans the next run from its element offset on, in parts. It reports
-// whether the run is complete; if not, dst is full and the run is cut down to
-// what is left.
-func (s *scan32) scanOne(offset uint64) (hits int, complete bool) {
-	run := (*Span)(s.runs)
-	if !s.inside(run) {
-		panic(fmt.Sprintf("asm: run of %d elements from %d is not inside %d elements", run.Len, run.Start, len(s.low)))
-	}
-	for offset < uint64(run.Len) {
-		length := min(uint64(run.Len)-offset, within32Call)
-		part := Span{run.Start + offset, uint32(length), run.Limit}
-		c := *s
-		c.runs, c.count, c.longest = unsafe.Pointer(&part), 1, within32Call
-		c.call()
-		hits += c.hits
-		if c.done == 0 {
-			// Assembly stops before a block whose hits do not all fit; the last
-			// of dst is filled here, so that every backend fills it alike.
-			part.Start += c.offset
-			part.Len -= uint32(c.offset)
-			c.hits, c.done, c.offset = 0, 0, 0
-			within32Generic(&c)
-			hits += c.hits
-			if c.done == 0 {
-				left := part.Start + c.offset - run.Start
-				run.Start += left
-				run.Len -= uint32(left)
-				return hits, false
-			}
-			c.dst = c.dst[c.hits:]
+		// Assembly stops before a block whose hits do not all fit; the last of
+		// dst is filled here, so that every backend fills it alike.
+		part.Start += at
+		part.Len -= uint32(at)
+		found, ready, at = within32Generic(dst[hits:], low, unsafe.Pointer(&part), runBytes, 1, within32Call, number, 0)
+		hits += found
+		if ready == 0 {
+			run.Start, run.Len = part.Start+at, uint32(end-part.Start-at)
+			return hits, false
 		}
-		s.dst = c.dst
-		offset += length
 	}
 	return hits, true
+}
+
+// annotate tells the race detector of the first count runs that the kernel may
+// read.
+func (r runs32) annotate(low []uint32, count int) {
+	for i := range count {
+		run := (*Span)(r.from(i).first)
+		if run.inside(low) && run.Len <= within32Long {
+			raceRead(low[run.Start : run.Start+uint64(run.Len)])
+		}
+	}
+}
+
+// inside reports whether the span lies inside low.
+func (s *Span) inside(low []uint32) bool {
+	size := uint64(len(low))
+	return s.Start <= size && uint64(s.Len) <= size-s.Start
 }

@@ -2,14 +2,15 @@
 
 package asm
 
-func within32(s *scan32) {
+import "unsafe"
+
+func within32(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64) {
 	switch {
 	case useAVX512:
-		within32AVX512(s)
-	default:
-		within32Generic(s)
+		return within32AVX512(dst, low, runs, stride, count, longest, base, q)
 	}
+	return within32Generic(dst, low, runs, stride, count, longest, base, q)
 }
 
 //go:noescape
-func within32AVX512(s *scan32)
+func within32AVX512(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64)

@@ -2,4 +2,8 @@
 
 package asm
 
-func within32(s *scan32) { within32Generic(s) }
+import "unsafe"
+
+func within32(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64) {
+	return within32Generic(dst, low, runs, stride, count, longest, base, q)
+}

@@ -3,110 +3,117 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// within32AVX512 looks at 16 elements a register. Of a run that fits in two
-// registers, both are loaded under masks, so that no byte outside the run is read
-// and no branch depends on the length; when the run fits in one, the second load is
-// an empty one at the address of the first, so that it asks for no further line.
-// The smaller of the two counts in each lane is compared with the limit at once:
+// within32AVX512 looks at 16 elements a register. Of a run of up to 32, the first 16
+// and the last 16 are loaded, which overlap as the length will have it; a run
+// shorter than 16 is loaded twice, both times under the mask of its length. So no
+// byte outside the run is read, no line is asked for that is not its own, and no
+// branch depends on the length. The smaller of the two counts in each lane is
+// compared with the limit at once:
 //
-//	low[0:16] ^ q  popcount \
-//	                         min <= limit ? any -> look again, 16 at a time
-//	low[16:32] ^ q popcount /
+//	low[0:16] ^ q   popcount \
+//	                          min <= limit ? any -> look again, 16 at a time
+//	low[n-16:n] ^ q popcount /
 //
-// Lanes outside the run count 32 bits of difference. (With a limit of 32 they
-// raise a false alarm, and looking again finds nothing there.) Longer runs go 64
-// elements at a time in the same way. AVX-512 masks a load's faults too.
+// Longer runs go 64 elements at a time in the same way. AVX-512 masks a load's
+// faults too.
 
-#define S     BX  // *scan32
-#define RUN   R10 // *Span of this run
-#define LEFT  CX  // runs to go, this one included
-#define QUERY R12 // *uint32, this run's query
-#define DST   DI  // where the next hit goes
-#define END   R9  // end of dst
-#define PTR   AX  // first element of this run
-#define LEN   R14 // its elements
-#define OFF   SI  // elements of it that are done
-#define STOP  R13 // element at which looking again ends
-#define BITS  R8  // hits among 16
-#define T0    DX
-#define T1    R11
+#define LOW     BX  // start of the big array
+#define SIZE    R8  // its elements
+#define RUN     R10 // *Span of this run
+#define STRIDE  R13 // bytes to the next
+#define QUERY   R12 // *uint32, this run's query
+#define STEP    R15 // bytes to the next
+#define LEFT    CX  // runs to go, this one included
+#define DST     DI  // where the next hit goes
+#define END     R9  // end of dst
+#define PTR     AX  // first element of this run
+#define LEN     R14 // its elements
+#define OFF     SI  // elements of it that are done: 0 at label run
+#define T0      DX
+#define T1      R11
 
-#define ONES  Z0
+// When a run is looked at again:
+#define STOP    R13 // element at which that ends
+#define BITS    R8  // hits among 16
+
 #define VQ    Z1
 #define VLIM  Z2
 
-// func within32AVX512(s *scan32)
-TEXT ·within32AVX512(SB), NOSPLIT, $0-8
-	MOVQ s+0(FP), S
-	MOVQ scan32_dst(S), DST
-	MOVQ scan32_dst+8(S), END
+// func within32AVX512(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64)
+TEXT ·within32AVX512(SB), NOSPLIT, $0-112
+	MOVQ dst_base+0(FP), DST
+	MOVQ dst_len+8(FP), END
 	SHLQ $4, END                           // Hit32 has 16 bytes
 	ADDQ DST, END
-	MOVQ scan32_runs(S), RUN
-	MOVQ scan32_query(S), QUERY
-	MOVQ scan32_count(S), LEFT
+	MOVQ low_base+24(FP), LOW
+	MOVQ low_len+32(FP), SIZE
+	MOVQ runs+48(FP), RUN
+	MOVQ stride+56(FP), STRIDE
+	MOVQ count+64(FP), LEFT
 	XORL OFF, OFF
-	VPTERNLOGD $0xff, ONES, ONES, ONES
 	TESTQ LEFT, LEFT
 	JZ   done
+	// One query for all, which stays where it is, or one in each run.
+	LEAQ q+84(FP), QUERY
+	XORL STEP, STEP
+	LEAQ Run_Query(RUN), T0
+	CMPQ STRIDE, $Span__size
+	CMOVQNE T0, QUERY
+	CMOVQNE STRIDE, STEP
 
 	PCALIGN $32
 run:
-	// start <= size && length <= size-start && length <= longest
+	// start <= size && length <= size-start
 	MOVQ Span_Start(RUN), T0
 	MOVL Span_Len(RUN), LEN
-	MOVQ scan32_low+8(S), T1
+	MOVQ SIZE, T1
 	SUBQ T0, T1
 	JCS  done
 	CMPQ LEN, T1
 	JHI  done
-	CMPQ LEN, scan32_longest(S)
-	JHI  done
-	MOVQ scan32_low(S), PTR
-	LEAQ (PTR)(T0*4), PTR
+	LEAQ (LOW)(T0*4), PTR
 	VPBROADCASTD (QUERY), VQ
 	VPBROADCASTD Span_Limit(RUN), VLIM
 	CMPQ LEN, $32
 	JHI  long
 
-	MOVL  $-1, T0
+	MOVL  $0xffff, T0
 	BZHIL LEN, T0, T0
 	KMOVW T0, K1
-	SHRL  $16, T0
-	KMOVW T0, K2
-	LEAQ  64(PTR), T1
+	LEAQ  -16(LEN), T1
 	CMPQ  LEN, $16
-	CMOVQLS PTR, T1
-	VMOVDQA32 ONES, Z3
-	VMOVDQA32 ONES, Z4
-	VPXORD (PTR), VQ, K1, Z3
-	VPXORD (T1), VQ, K2, Z4
+	CMOVQCS OFF, T1                        // OFF is 0
+	VPXORD.Z (PTR), VQ, K1, Z3
+	VPXORD.Z (PTR)(T1*4), VQ, K1, Z4
 	VPOPCNTD Z3, Z3
 	VPOPCNTD Z4, Z4
 	VPMINUD Z3, Z4, Z4
-	VPCMPUD $2, VLIM, Z4, K3
+	VPCMPUD $2, VLIM, Z4, K1, K3
 	KORTESTW K3, K3
-	JNZ  long
+	JNZ  rest
 
 next:
-	ADDQ scan32_stride(S), RUN
-	ADDQ scan32_queryStride(S), QUERY
+	ADDQ STRIDE, RUN
+	ADDQ STEP, QUERY
 	DECQ LEFT
 	JNZ  run
 
 done:
-	MOVQ DST, T0
-	SUBQ scan32_dst(S), T0
-	SHRQ $4, T0
-	MOVQ T0, scan32_hits(S)
-	MOVQ scan32_count(S), T0
+	SUBQ dst_base+0(FP), DST
+	SHRQ $4, DST
+	MOVQ DST, hits+88(FP)
+	MOVQ count+64(FP), T0
 	SUBQ LEFT, T0
-	MOVQ T0, scan32_done(S)
-	MOVQ OFF, scan32_offset(S)
+	MOVQ T0, done+96(FP)
+	MOVQ OFF, offset+104(FP)
 	VZEROUPPER
 	RET
 
 long:
+	CMPQ LEN, longest+72(FP)
+	JHI  done
+
+rest:
 	LEAQ 64(OFF), STOP
 	CMPQ STOP, LEN
 	JHI  tail
@@ -125,13 +132,15 @@ long:
 	KORTESTW K3, K3
 	JNZ  again
 	MOVQ STOP, OFF
-	JMP  long
+	JMP  rest
 
 tail:
 	MOVQ LEN, STOP
 	CMPQ OFF, LEN
 	JCS  again
 	XORL OFF, OFF
+	MOVQ stride+56(FP), STRIDE
+	MOVQ low_len+32(FP), SIZE
 	JMP  next
 
 	// Elements [OFF, STOP), at most 64, 16 at a time.
@@ -152,9 +161,9 @@ again:
 	JHI   done                             // dst cannot take these
 
 	// The run's number.
-	MOVQ scan32_count(S), T1
+	MOVQ count+64(FP), T1
 	SUBQ LEFT, T1
-	ADDL scan32_base(S), T1
+	ADDL base+80(FP), T1
 	JMP  more
 
 hit:
@@ -175,11 +184,11 @@ more:
 	TESTL BITS, BITS
 	JNZ   hit
 	// LEFT = count - (run's number - base)
-	MOVQ scan32_count(S), LEFT
-	SUBL scan32_base(S), T1
+	MOVQ count+64(FP), LEFT
+	SUBL base+80(FP), T1
 	SUBQ T1, LEFT
 	ADDQ $16, OFF
 	CMPQ OFF, STOP
 	JCS  again
 	MOVQ STOP, OFF
-	JMP  long
+	JMP  rest

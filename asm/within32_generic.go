@@ -7,29 +7,34 @@ import (
 	"unsafe"
 )
 
-// within32Generic is the specification of within32. The other backends may stop
-// within a run earlier, but only where dst cannot take the hits of the next block,
-// of at most 64 elements.
-func within32Generic(s *scan32) {
-	for ; s.done < s.count; s.done++ {
-		run := (*Span)(unsafe.Add(s.runs, uintptr(s.done)*s.stride))
-		q := *(*uint32)(unsafe.Add(unsafe.Pointer(s.query), uintptr(s.done)*s.queryStride))
-		if !s.inside(run) || uint64(run.Len) > s.longest {
-			return
+// within32Generic is the specification of within32. It scans count runs, which lie
+// stride bytes apart, and numbers them from base on. Runs [0, done) are scanned, and
+// elements [0, offset) of the next; done < count means that this next run is longer
+// than longest or not inside low (then offset is 0), or that dst has no room for
+// its next hit. The other backends may stop within a run earlier, but only where
+// dst cannot take the hits of the next block, of at most 64 elements.
+func within32Generic(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64) {
+	for ; done < count; done++ {
+		run := (*Span)(unsafe.Add(runs, uintptr(done)*stride))
+		if !run.inside(low) || uint64(run.Len) > longest {
+			return hits, done, 0
 		}
-		for i, x := range s.low[run.Start : run.Start+uint64(run.Len)] {
+		if stride == runBytes {
+			q = (*Run)(unsafe.Pointer(run)).Query
+		}
+		for i, x := range low[run.Start : run.Start+uint64(run.Len)] {
 			distance := uint32(bits.OnesCount32(x ^ q))
 			if distance > run.Limit {
 				continue
 			}
-			if s.hits == len(s.dst) {
-				s.offset = uint64(i)
-				return
+			if hits == len(dst) {
+				return hits, done, uint64(i)
 			}
-			s.dst[s.hits] = Hit32{Pos: run.Start + uint64(i), Run: s.base + uint32(s.done), Distance: distance}
-			s.hits++
+			dst[hits] = Hit32{Pos: run.Start + uint64(i), Run: base + uint32(done), Distance: distance}
+			hits++
 		}
 	}
+	return hits, done, 0
 }
 
 // checkWithin32 is the known answer: element i differs from q in i mod 33 bits, and
