@@ -3,6 +3,7 @@ package permute
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,14 @@ func TestCatalogueIsWhatPays(t *testing.T) {
 			t.Errorf("k = %d: the catalogue has\n%s\nwant\n%s", k, strings.Join(got, " "), strings.Join(want, " "))
 		}
 	}
+	for k := 0; k <= MaxK; k++ {
+		exact := func(d Design) bool {
+			return !slices.ContainsFunc(d.Tables, func(t Table) bool { return t.Radius > 0 })
+		}
+		if list := Catalogue(k, 1); !slices.ContainsFunc(list, exact) || len(list[0].Tables) != 1 {
+			t.Errorf("k = %d: the catalogue has no design of radius 0, or none of one table", k)
+		}
+	}
 	if Catalogue(-1, 1) != nil || Catalogue(MaxK+1, 1) != nil {
 		t.Error("a catalogue for an impossible k")
 	}
@@ -130,6 +139,38 @@ func TestBitsAreForEver(t *testing.T) {
 			t.Errorf("seed %d: halves lead with %#x and %#x, want %#x", c.seed, d.Tables[0].Mask, d.Tables[1].Mask, c.mask)
 		}
 	}
+}
+
+// A query against two tables, each simply sorted: all within k = 3 of 0x0123456789abcdef.
+func Example() {
+	stored := []uint64{0x0123456789abcdef, 0x0123456789abcde8, 0x8123056789abcdef, 0x0123456789ab0000}
+	const query, k = 0x0123456789abcdef, 3
+	design, err := Named("halves", k, 1)
+	if err != nil {
+		panic(err)
+	}
+	for number, table := range design.Tables {
+		p := New(table.Mask)
+		sorted := make([]uint64, len(stored))
+		p.ApplyAll(sorted, stored)
+		slices.Sort(sorted)
+
+		top := ^uint64(0) << (64 - p.Leading())
+		for _, flips := range Flips(p.Leading(), table.Radius) {
+			from := (p.Apply(query) ^ flips) & top
+			at, _ := slices.BinarySearch(sorted, from)
+			for ; at < len(sorted) && sorted[at]&top == from; at++ {
+				diff := p.Invert(sorted[at]) ^ query
+				if bits.OnesCount64(diff) <= k && design.First(diff) == number {
+					fmt.Printf("%#016x differs in %d bits\n", query^diff, bits.OnesCount64(diff))
+				}
+			}
+		}
+	}
+	// Unordered output:
+	// 0x0123456789abcdef differs in 0 bits
+	// 0x0123456789abcde8 differs in 3 bits
+	// 0x8123056789abcdef differs in 2 bits
 }
 
 func ExampleCatalogue() {

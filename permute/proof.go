@@ -7,7 +7,7 @@ import (
 )
 
 // ErrUnproven is what Validate's error wraps when a design is so intricate that the search gave up
-// before it was decided. No design of the catalogue comes within a hundredth of that.
+// before it was decided. The designs of the catalogue need less than a ten-thousandth of that.
 var ErrUnproven = errors.New("too intricate to prove")
 
 // proofBudget bounds the work of a proof, in tables looked at: some tenths of a second. Deciding
@@ -36,7 +36,7 @@ func (g *Gap) Error() string {
 // form a block, and only how many errors a block has matters. And E is built error by error: as long
 // as some table still finds E, a counterexample must have one more error in that table's mask, so
 // only the blocks there are tried. Each way to spread errors over blocks is visited at most once.
-// Typical cost: microseconds; 10 ms for the largest designs of the catalogue.
+// Cost: 1 to 30 microseconds for the designs of the catalogue, 1 ms for choose-12-4 with its 495 tables.
 func (d *Design) Validate() error {
 	if err := d.checkForm(); err != nil {
 		return err
