@@ -15,7 +15,8 @@ const (
 	trailerBytes = 64
 	nameMax      = 32 // a section's name
 
-	version  = 1
+	// Version is the version of the format that this package writes.
+	Version  = 1
 	sumBytes = 8
 	// sectionsMax bounds the footer that a reader will believe: 16 M
 	// sections are a fingerprint file of 5e12 documents.
@@ -94,7 +95,7 @@ func (h *header) append(dst []byte) []byte {
 	dst = append(dst, make([]byte, pageBytes)...)
 	b := dst[at:]
 	copy(b, headMagic[:])
-	binary.LittleEndian.PutUint32(b[8:], version)
+	binary.LittleEndian.PutUint32(b[8:], Version)
 	binary.LittleEndian.PutUint32(b[12:], uint32(h.kind))
 	copy(b[16:32], h.ID[:])
 	binary.LittleEndian.PutUint64(b[32:], h.Generation)
@@ -107,8 +108,8 @@ func (h *header) parse(b []byte) (why string) {
 	if len(b) < pageBytes || [8]byte(b[:8]) != headMagic {
 		return "not a file of ndd (no magic)"
 	}
-	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
-		return fmt.Sprintf("format version %d, this ndd reads version %d", v, version)
+	if v := binary.LittleEndian.Uint32(b[8:]); v != Version {
+		return fmt.Sprintf("format version %d, this ndd reads version %d", v, Version)
 	}
 	h.kind = Kind(binary.LittleEndian.Uint32(b[12:]))
 	h.ID = [16]byte(b[16:32])

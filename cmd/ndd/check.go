@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine"
+	"ndd/engine/ndf"
+	"ndd/engine/segment"
+	"ndd/engine/store"
+)
+
+func newCheck(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check INDEX|FILE...",
+		Short: "Verify every byte of indexes and fingerprint files",
+		Long: `Verify every checksum of an index or a file of it, or of a fingerprint file,
+then read everything and hold it against itself. The exit status is 3, and the
+message says which file, section and offset, if anything is wrong.`,
+		Args: someArgs("INDEX or FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, path := range args {
+				if err := g.check(cmd.Context(), path); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (g *globals) check(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return g.checkIndex(ctx, path)
+	}
+	kind, ok, err := store.Sniff(path)
+	switch {
+	case err != nil:
+		return err
+	case !ok, kind == store.KindFingerprints:
+		return g.checkPrints(ctx, path)
+	}
+	return g.checkPart(ctx, path, kind)
+}
+
+func (g *globals) checkIndex(ctx context.Context, path string) error {
+	bar := g.newBar("verifying", 0, bytesUnit)
+	x, err := engine.Open(ctx, path, engine.OpenOptions{Threads: g.threads,
+		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+	bar.end()
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := x.Check(ctx); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	s := x.Stats()
+	fmt.Fprintf(g.stdout, "%s: sound: %s documents, %s fingerprints, k = %d, %d tables\n", path,
+		humanize.Comma(int64(s.Documents)), humanize.Comma(int64(s.Fingerprints)), x.Design().K, len(x.Design().Tables))
+	return nil
+}
+
+func (g *globals) checkPrints(ctx context.Context, path string) error {
+	f, err := ndf.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if f.Store() == nil {
+		fmt.Fprintf(g.stdout, "%s: %s raw fingerprints, which have no checksums\n", path, humanize.Comma(int64(f.Len())))
+		return nil
+	}
+	if err := f.Store().Verify(ctx, g.threads, nil); err != nil {
+		return err
+	}
+	unmarked := 0
+	for _, list := range []func(func(string, error) bool){f.Names, f.Unmarked} {
+		unmarked = 0
+		for _, err := range list {
+			if err != nil {
+				return fmt.Errorf("%s: %w: %w", path, store.ErrCorrupt, err)
+			}
+			unmarked++
+		}
+	}
+	fmt.Fprintf(g.stdout, "%s: sound: %s documents, and %s with too few features\n", path,
+		humanize.Comma(int64(f.Len())), humanize.Comma(int64(unmarked)))
+	return nil
+}
+
+func (g *globals) checkPart(ctx context.Context, path string, kind store.Kind) error {
+	f, err := store.Open(path, kind)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Verify(ctx, g.threads, nil); err != nil {
+		return err
+	}
+	if kind == store.KindSegment {
+		s, err := segment.Open(f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		defer s.Close()
+		if err := s.Check(); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	fmt.Fprintf(g.stdout, "%s: sound: %s, %s\n", path, kind, humanize.IBytes(f.Bytes()))
+	return nil
+}

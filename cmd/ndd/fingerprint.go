@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bufio"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine/ingest"
+	"ndd/engine/ndf"
+)
+
+// noPrint stands where a document has too few features for a fingerprint: as
+// wide as one, and no hexadecimal number.
+const noPrint = "----------------"
+
+func newFingerprint(g *globals) *cobra.Command {
+	var docs documentFlags
+	var out string
+	var showRecipe bool
+	cmd := &cobra.Command{
+		Use:   "fingerprint [-o FILE.ndf] INPUT...",
+		Short: "Turn documents into fingerprints",
+		Long: `Turn documents into 64-bit simhash fingerprints.
+
+INPUT is a file, a folder (one document a file, in sorted order, hidden ones
+left out), a glob, or - for standard input. gzip and zstd are seen through.
+
+Without -o, one line a document: fingerprint (16 hexadecimal digits), tab, id.
+A document with too few features for a fingerprint that means anything has 16
+dashes there. With -o, a fingerprint file (.ndf) that also holds the recipe:
+how texts became fingerprints. Fingerprints of different recipes are never
+mixed. --show-recipe prints the recipe in use, to be changed and given back
+with --recipe.`,
+		Example: `  ndd fingerprint -o pages.ndf pages/
+  ndd fingerprint --text body --id url crawl.jsonl.zst | head
+  zcat pages.jsonl.gz | ndd fingerprint --format jsonl -`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if showRecipe {
+				return noArgs(cmd, args)
+			}
+			return someArgs("INPUT")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := docs.config(g, nil)
+			if err != nil {
+				return err
+			}
+			if showRecipe {
+				_, err := g.stdout.Write([]byte(c.Recipe.String() + "\n"))
+				return err
+			}
+			if out != "" {
+				return g.fingerprintFile(cmd, args, c, out)
+			}
+			w := bufio.NewWriterSize(g.stdout, 1<<16)
+			_, err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
+				return writePrint(w, r)
+			})
+			if e := w.Flush(); err == nil {
+				err = e
+			}
+			return err
+		},
+	}
+	docs.register(cmd, "format")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write a fingerprint file")
+	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe and stop")
+	return cmd
+}
+
+func writePrint(w *bufio.Writer, r ingest.Record) error {
+	if r.OK {
+		w.WriteString(r.Fingerprint.String())
+	} else {
+		w.WriteString(noPrint)
+	}
+	w.WriteByte('\t')
+	w.WriteString(plain(r.ID))
+	return w.WriteByte('\n')
+}
+
+func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
+	w, err := ndf.Create(out, c.Recipe)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	_, err = g.ingest(cmd.Context(), inputs, c, func(r ingest.Record) error {
+		if !r.OK {
+			return w.AppendUnmarked(r.ID)
+		}
+		return w.Append(r.ID, r.Fingerprint)
+	})
+	if err != nil && err != errPartly {
+		return err
+	}
+	if e := w.Commit(); e != nil {
+		return e
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine/document"
+	"ndd/engine/ingest"
+	"ndd/engine/ndf"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+)
+
+// documentFlags say how documents are read and fingerprinted.
+type documentFlags struct {
+	format, text, id, recipe, maxDocument string
+	strict                                bool
+}
+
+// register adds the flags; formatFlag names the one for the documents' format.
+func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
+	f := cmd.Flags()
+	f.StringVar(&d.format, formatFlag, "auto", "of the documents: auto, text, html, jsonl or csv")
+	f.StringVar(&d.text, "text", "text", "jsonl, csv: field that holds the text")
+	f.StringVar(&d.id, "id", "id", "jsonl, csv: field that holds the id (without it: file:line)")
+	f.StringVar(&d.recipe, "recipe", "", "file with the recipe, as JSON; see 'ndd fingerprint --help'")
+	f.StringVar(&d.maxDocument, "max-document", "64MiB", "skip longer documents")
+	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
+}
+
+// config is what package ingest needs. recipe, unless nil, must be used: it is
+// the index's own.
+func (d *documentFlags) config(g *globals, recipe *simhash.Recipe) (ingest.Config, error) {
+	c := ingest.Config{Threads: g.threads, Stdin: g.stdin}
+	format, err := document.ParseFormat(d.format)
+	if err != nil {
+		return c, usagef("%w", err)
+	}
+	most, err := humanize.ParseBytes(d.maxDocument)
+	if err != nil || most == 0 || most > 1<<40 {
+		return c, usagef("--max-document %q: must be a size such as 64MiB, at most 1TiB", d.maxDocument)
+	}
+	c.Document = document.Options{Format: format, TextField: d.text, IDField: d.id, Strict: d.strict, MaxDocumentBytes: int64(most)}
+	c.Recipe = simhash.Default()
+	if d.recipe != "" {
+		data, err := os.ReadFile(d.recipe)
+		if err != nil {
+			return c, err
+		}
+		if c.Recipe, err = simhash.ParseRecipe(data); err != nil {
+			return c, fmt.Errorf("%s: %w", d.recipe, err)
+		}
+	}
+	if recipe != nil {
+		if d.recipe != "" {
+			if err := c.Recipe.Check(*recipe); err != nil {
+				return c, fmt.Errorf("%s and the index: %w", d.recipe, err)
+			}
+		}
+		c.Recipe = *recipe
+	}
+	return c, nil
+}
+
+// ingest fingerprints documents, with a progress bar and a summary, and
+// returns errPartly when input was lost.
+func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) (ingest.Report, error) {
+	bar := g.newBar("reading", 0, bytesUnit)
+	c.Progress = func(p ingest.Progress) { bar.set(p.BytesRead) }
+	report, err := ingest.Run(ctx, inputs, c, emit)
+	bar.end()
+	if err != nil {
+		return report, err
+	}
+	for _, s := range report.Skipped.Examples {
+		g.log.Warn("skipped " + s.Error())
+	}
+	if more := report.Skipped.Lost() - len(report.Skipped.Examples); more > 0 {
+		g.log.Warn(fmt.Sprintf("skipped %s more", humanize.Comma(int64(more))))
+	}
+	msg := fmt.Sprintf("%s documents, %s of text", humanize.Comma(int64(report.Documents)), humanize.IBytes(uint64(report.TextBytes)))
+	if report.TooFew > 0 {
+		msg += fmt.Sprintf("; %s with too few features have no fingerprint", humanize.Comma(int64(report.TooFew)))
+	}
+	if report.Repaired > 0 {
+		msg += fmt.Sprintf("; in %s, invalid characters were replaced", humanize.Comma(int64(report.Repaired)))
+	}
+	if s := report.Skipped.String(); s != "" {
+		msg += "; skipped: " + s
+	}
+	g.log.Info(msg)
+	if report.Skipped.Lost() > 0 {
+		err = errPartly
+	}
+	return report, err
+}
+
+// openPrints opens fingerprint files, all of them or none.
+func openPrints(paths []string) (files []*ndf.File, err error) {
+	for _, path := range paths {
+		f, err := ndf.Open(path)
+		if err != nil {
+			closePrints(files)
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func closePrints(files []*ndf.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// arePrints says whether the inputs are fingerprint files: .ndf by content, or
+// by the names .ndf and .bin, so that a damaged one is not read as text. A mixture with documents
+// is wrong usage.
+func arePrints(paths []string) (bool, error) {
+	n := 0
+	for _, path := range paths {
+		if path == "-" {
+			continue
+		}
+		kind, ok, err := store.Sniff(path)
+		if err == nil && ok && kind == store.KindFingerprints || err == nil && (strings.HasSuffix(path, ".ndf") || strings.HasSuffix(path, ".bin")) {
+			n++
+		} else if err != nil && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "*?[") {
+			return false, err
+		}
+	}
+	if n > 0 && n < len(paths) {
+		return false, usagef("fingerprint files and documents in one run")
+	}
+	return n > 0, nil
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// plainHandler writes a message as a person reads it: "ndd: message key=value".
+type plainHandler struct {
+	mu    *sync.Mutex
+	out   io.Writer
+	level slog.Level
+	attrs string
+}
+
+func newPlainHandler(out io.Writer, level slog.Level) slog.Handler {
+	return &plainHandler{new(sync.Mutex), out, level, ""}
+}
+
+func (h *plainHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+
+func (h *plainHandler) Handle(_ context.Context, r slog.Record) error {
+	var b strings.Builder
+	b.WriteString("ndd: ")
+	if r.Level >= slog.LevelError {
+		b.WriteString("error: ")
+	} else if r.Level >= slog.LevelWarn {
+		b.WriteString("warning: ")
+	}
+	b.WriteString(r.Message)
+	b.WriteString(h.attrs)
+	r.Attrs(func(a slog.Attr) bool {
+		b.WriteString(" " + a.Key + "=" + a.Value.String())
+		return true
+	})
+	b.WriteByte('\n')
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, err := io.WriteString(h.out, b.String())
+	return err
+}
+
+func (h *plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	c := *h
+	for _, a := range attrs {
+		c.attrs += " " + a.Key + "=" + a.Value.String()
+	}
+	return &c
+}
+
+func (h *plainHandler) WithGroup(string) slog.Handler { return h }

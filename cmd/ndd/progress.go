@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+)
+
+// A bar shows progress on standard error, when that is a terminal, and
+// otherwise nothing. set may be called from many goroutines and as often as
+// one likes.
+type bar struct {
+	progress *mpb.Progress
+	bar      *mpb.Bar
+	last     atomic.Int64 // when it was drawn, in nanoseconds
+}
+
+// newBar begins a bar of a task; total may be 0 while it is unknown.
+func (g *globals) newBar(task string, total int64, unit func(int64) decor.Decorator) *bar {
+	f, ok := g.stderr.(*os.File)
+	if !ok || g.quiet || g.noProgress || !term.IsTerminal(int(f.Fd())) {
+		return &bar{}
+	}
+	p := mpb.New(mpb.WithOutput(f), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
+	b := p.New(total, mpb.BarStyle(), mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.Name(task+" ")), mpb.AppendDecorators(unit(total)))
+	return &bar{progress: p, bar: b}
+}
+
+func bytesUnit(total int64) decor.Decorator {
+	if total > 0 {
+		return decor.CountersKibiByte("% .1f / % .1f")
+	}
+	return decor.CurrentKibiByte("% .1f")
+}
+
+func countUnit(int64) decor.Decorator { return decor.CountersNoUnit("%d / %d") }
+
+func (b *bar) set(done int64) {
+	if b.bar == nil {
+		return
+	}
+	now := time.Now().UnixNano()
+	if last := b.last.Load(); now-last < int64(50*time.Millisecond) || !b.last.CompareAndSwap(last, now) {
+		return
+	}
+	b.bar.SetCurrent(done)
+}
+
+// end removes the bar.
+func (b *bar) end() {
+	if b.bar == nil {
+		return
+	}
+	b.bar.Abort(true)
+	b.progress.Wait()
+}

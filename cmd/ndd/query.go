@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine"
+	"ndd/engine/ingest"
+	"ndd/engine/simhash"
+)
+
+// indexFlags open an index.
+type indexFlags struct {
+	dir string
+	k   int
+}
+
+func (i *indexFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "the index")
+	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "largest Hamming distance (default: what the index was built for)")
+}
+
+func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error) {
+	if i.dir == "" {
+		return nil, usagef("no -i INDEX given")
+	}
+	bar := g.newBar("verifying", 0, bytesUnit)
+	x, err := engine.Open(cmd.Context(), i.dir, engine.OpenOptions{Threads: g.threads,
+		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+	bar.end()
+	if err != nil {
+		return nil, err
+	}
+	switch most := x.Design().K; {
+	case i.k == -1:
+		i.k = most
+	case i.k < 0 || i.k > most:
+		x.Close()
+		return nil, usagef("-k %d: the index was built for k up to %d", i.k, most)
+	}
+	return x, nil
+}
+
+func newQuery(g *globals) *cobra.Command {
+	var index indexFlags
+	var docs documentFlags
+	var asDocuments bool
+	var format string
+	cmd := &cobra.Command{
+		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
+		Short: "Ask for near-duplicates of fingerprints or documents",
+		Long: `Ask an index for everything within k bits of each query: fingerprints as
+hexadecimal numbers (- reads them from standard input, one a line), or with
+--document documents, which are fingerprinted as the index's own were.
+
+One line a hit: query, tab, fingerprint, tab, distance, tab, id; nearest
+first, each document once.`,
+		Example: `  ndd query -i index 0123456789abcdef
+  ndd query -i index --document new.html
+  ndd query -i index -k 1 --format json - < prints.txt`,
+		Args: someArgs("query"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			write, err := hitWriter(g.stdout, format)
+			if err != nil {
+				return err
+			}
+			x, err := index.open(cmd, g)
+			if err != nil {
+				return err
+			}
+			defer x.Close()
+			q := &querier{index: x, names: x.Names(), k: index.k, write: write}
+			if asDocuments {
+				return g.queryDocuments(cmd, q, args, &docs)
+			}
+			return g.queryPrints(q, args)
+		},
+	}
+	index.register(cmd)
+	docs.register(cmd, "document-format")
+	cmd.Flags().BoolVar(&asDocuments, "document", false, "the arguments are documents, not fingerprints")
+	cmd.Flags().StringVar(&format, "format", "tsv", "of the answer: tsv or json")
+	return cmd
+}
+
+// querier answers queries one by one.
+type querier struct {
+	index *engine.Index
+	names *engine.Names
+	k     int
+	write func(query string, h *engine.Hit, id string) error
+}
+
+func (q *querier) ask(query string, f simhash.Fingerprint) error {
+	hits, err := q.index.Query(f, q.k)
+	if err != nil {
+		return err
+	}
+	for i := range hits {
+		for _, doc := range hits[i].Docs {
+			id, err := q.names.Name(doc)
+			if err != nil {
+				return err
+			}
+			if err := q.write(query, &hits[i], id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *globals) queryPrints(q *querier, args []string) error {
+	for _, arg := range args {
+		if arg != "-" {
+			f, err := simhash.Parse(arg)
+			if err != nil {
+				return usagef("%w", err)
+			}
+			if err := q.ask(f.String(), f); err != nil {
+				return err
+			}
+			continue
+		}
+		lines := bufio.NewScanner(g.stdin)
+		for n := 1; lines.Scan(); n++ {
+			text := strings.TrimSpace(lines.Text())
+			if text == "" {
+				continue
+			}
+			f, err := simhash.Parse(text)
+			if err != nil {
+				return fmt.Errorf("standard input, line %d: %w", n, err)
+			}
+			if err := q.ask(f.String(), f); err != nil {
+				return err
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return fmt.Errorf("standard input: %w", err)
+		}
+	}
+	return nil
+}
+
+func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, docs *documentFlags) error {
+	recipe := q.index.Recipe()
+	if recipe == nil {
+		return fmt.Errorf("%w: the index was built from raw fingerprints and does not know how to make them from documents", engine.ErrMixed)
+	}
+	c, err := docs.config(g, recipe)
+	if err != nil {
+		return err
+	}
+	_, err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
+		if !r.OK {
+			g.log.Warn(r.ID + ": too few features for a fingerprint, not asked for")
+			return nil
+		}
+		return q.ask(r.ID, r.Fingerprint)
+	})
+	return err
+}
+
+// hitWriter writes hits as lines.
+func hitWriter(w io.Writer, format string) (func(query string, h *engine.Hit, id string) error, error) {
+	switch format {
+	case "tsv":
+		return func(query string, h *engine.Hit, id string) error {
+			_, err := fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", plain(query), h.Fingerprint, h.Distance, plain(id))
+			return err
+		}, nil
+	case "json":
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return func(query string, h *engine.Hit, id string) error {
+			return enc.Encode(struct {
+				Query       string              `json:"query"`
+				Fingerprint simhash.Fingerprint `json:"fingerprint"`
+				Distance    int                 `json:"distance"`
+				ID          string              `json:"id"`
+			}{query, h.Fingerprint, h.Distance, id})
+		}, nil
+	}
+	return nil, usagef("--format %q: must be tsv or json", format)
+}
+
+// plain keeps an id from breaking a line of tab-separated fields: tabs, line
+// ends and backslashes become \t, \n, \r and \\.
+func plain(id string) string {
+	if !strings.ContainsAny(id, "\t\n\r\\") {
+		return id
+	}
+	return escapes.Replace(id)
+}
+
+var escapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/pkg/profile"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ndd/asm"
+	"ndd/engine"
+	"ndd/engine/store"
+)
+
+// Exit status.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitCorrupt     = 3 // corrupt or mismatched data
+	exitPartly      = 4 // done in part: some input was skipped
+	exitInterrupted = 130
+)
+
+var (
+	errUsage  = errors.New("wrong usage")
+	errPartly = errors.New("done in part")
+)
+
+func usagef(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", errUsage, fmt.Errorf(format, args...))
+}
+
+// globals are the streams and the settings that all commands share.
+type globals struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+
+	threads    int
+	kernel     string
+	profile    string
+	logFormat  string
+	quiet      bool
+	noProgress bool
+
+	log  *slog.Logger
+	stop func() // ends the profile
+}
+
+// run is the whole program: it returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out := bufio.NewWriterSize(stdout, 1<<16)
+	g := &globals{stdin: stdin, stdout: out, stderr: stderr, stop: func() {}}
+	root := newRoot(g)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(out)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	g.stop()
+	if e := out.Flush(); err == nil && e != nil {
+		err = fmt.Errorf("standard output: %w", e)
+	}
+	status := exitStatus(ctx, err)
+	switch {
+	case status == exitInterrupted:
+		fmt.Fprintln(stderr, "ndd: interrupted")
+	case err != nil && !errors.Is(err, errPartly): // what was left out has been said
+		fmt.Fprintf(stderr, "ndd: %s\n", strings.TrimPrefix(err.Error(), errUsage.Error()+": "))
+		if status == exitUsage {
+			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
+		}
+	}
+	return status
+}
+
+func exitStatus(ctx context.Context, err error) int {
+	switch {
+	case err == nil:
+		return exitDone
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, errUsage), errors.Is(err, asm.ErrKernel):
+		return exitUsage
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, engine.ErrMixed):
+		return exitCorrupt
+	case errors.Is(err, errPartly):
+		return exitPartly
+	}
+	return exitFailed
+}
+
+func newRoot(g *globals) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ndd",
+		Short: "Find near-duplicates, exactly",
+		Long: `ndd turns documents into 64-bit simhash fingerprints, keeps them in permuted,
+sorted, compressed tables, and answers exactly which of them are within k bits
+of a query (Manku, Jain, Das Sarma, WWW 2007).
+
+Data goes to standard output, everything else to standard error. Every flag
+can be set in the environment too: --threads as NDD_THREADS.`,
+		Example: `  ndd dedup docs/                     which of these documents are near-duplicates?
+  ndd fingerprint -o pages.ndf docs/  documents to fingerprints
+  ndd build -o index pages.ndf        fingerprints to an index
+  ndd query -i index --document new.html
+  ndd serve -i index`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return g.begin(cmd) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:              noArgs,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
+	f := root.PersistentFlags()
+	f.IntVar(&g.threads, "threads", 0, "goroutines that work at a time (default: one for each processor)")
+	f.StringVar(&g.kernel, "kernel", "", "kernels to use: auto, avx512, avx2, neon or generic (default auto)")
+	f.StringVar(&g.profile, "profile", "", "write a profile into this folder: cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
+	f.StringVar(&g.logFormat, "log-format", "text", "of messages on standard error: text or json")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages but errors")
+	f.BoolVar(&g.noProgress, "no-progress", false, "no progress bars (there are none anyway unless standard error is a terminal)")
+
+	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newCheck(g), newVersion(g))
+	return root
+}
+
+// noArgs and someArgs are cobra's checks with the exit status of wrong usage.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		if cmd.HasSubCommands() {
+			return usagef("unknown command %q", args[0])
+		}
+		return usagef("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+func someArgs(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("no %s given", what)
+		}
+		return nil
+	}
+}
+
+func oneArg(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usagef("%d arguments where one %s is needed", len(args), what)
+		}
+		return nil
+	}
+}
+
+// begin applies the settings before a command runs.
+func (g *globals) begin(cmd *cobra.Command) error {
+	if err := fromEnvironment(cmd.Flags()); err != nil {
+		return err
+	}
+	if g.threads < 0 {
+		return usagef("--threads %d: must not be negative", g.threads)
+	}
+	if g.threads == 0 {
+		g.threads = runtime.GOMAXPROCS(0)
+	}
+	level := slog.LevelInfo
+	if g.quiet {
+		level = slog.LevelError
+	}
+	switch g.logFormat {
+	case "text":
+		g.log = slog.New(newPlainHandler(g.stderr, level))
+	case "json":
+		g.log = slog.New(slog.NewJSONHandler(g.stderr, &slog.HandlerOptions{Level: level}))
+	default:
+		return usagef("--log-format %q: must be text or json", g.logFormat)
+	}
+	if err := asm.Init(g.kernel); err != nil {
+		return err
+	}
+	return g.beginProfile()
+}
+
+// fromEnvironment sets the flags that were not given from NDD_* variables.
+func fromEnvironment(flags *pflag.FlagSet) (err error) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := "NDD_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, ok := os.LookupEnv(name)
+		if !ok || f.Changed || err != nil || f.Name == "help" {
+			return
+		}
+		if e := flags.Set(f.Name, value); e != nil {
+			err = usagef("environment variable %s: %w", name, e)
+		}
+	})
+	return err
+}
+
+var profiles = map[string]func(*profile.Profile){
+	"cpu": profile.CPUProfile, "mem": profile.MemProfile, "allocs": profile.MemProfileAllocs,
+	"block": profile.BlockProfile, "mutex": profile.MutexProfile, "goroutine": profile.GoroutineProfile,
+	"thread": profile.ThreadcreationProfile, "clock": profile.ClockProfile, "trace": profile.TraceProfile,
+}
+
+func (g *globals) beginProfile() error {
+	if g.profile == "" {
+		return nil
+	}
+	mode, ok := profiles[g.profile]
+	if !ok {
+		return usagef("--profile %q: must be cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace", g.profile)
+	}
+	p := profile.Start(mode, profile.ProfilePath("."), profile.NoShutdownHook, profile.Quiet)
+	g.stop = p.Stop
+	return nil
+}

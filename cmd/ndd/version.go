@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/asm"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+)
+
+func newVersion(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Say what this program is and what it uses of this machine",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			fmt.Fprintf(g.stdout, "ndd %s, %s, %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(g.stdout, "file format %d, recipe version %d\n", store.Version, simhash.RecipeVersion)
+			fmt.Fprintf(g.stdout, "kernels %s (of %s)\n", asm.Kernel(), strings.Join(asm.Kernels(), ", "))
+			fmt.Fprintf(g.stdout, "processors %d\n", runtime.GOMAXPROCS(0))
+			return nil
+		},
+	}
+}
+
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(unknown)"
+	}
+	return info.Main.Version
+}
