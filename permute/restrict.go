@@ -2,7 +2,8 @@ package permute
 
 // For is the cheapest part of the design that is valid for a smaller distance
 // k: radii lowered together as far as they go, then tables left out, last
-// first, where the others do without them. A table that is left out keeps its
+// first, where the others do without them, then single radii lowered, the
+// largest first. Nothing of it can be spared. A table that is left out keeps its
 // place with radius -1, which no difference satisfies. It panics unless
 // 0 <= k <= d.K.
 //
@@ -37,6 +38,17 @@ func (d *Design) For(k int) Design {
 		radius := part.Tables[i].Radius
 		if part.Tables[i].Radius = -1; !part.proves() {
 			part.Tables[i].Radius = radius
+		}
+	}
+	for radius := d.K; radius > 0; radius-- {
+		for i := range part.Tables {
+			t := &part.Tables[i]
+			if t.Radius != radius {
+				continue
+			}
+			if t.Radius--; !part.proves() {
+				t.Radius++
+			}
 		}
 	}
 	return part

@@ -3,6 +3,7 @@ package permute
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -23,6 +24,13 @@ func TestFor(t *testing.T) {
 				for i, p := range part.Tables {
 					if p.Mask != d.Tables[i].Mask || p.Radius > d.Tables[i].Radius {
 						t.Fatalf("%s for %d: table %d is %+v of %+v", d.Name, lower, i, p, d.Tables[i])
+					}
+				}
+				for i := range part.Tables {
+					less := part
+					less.Tables = slices.Clone(part.Tables)
+					if less.Tables[i].Radius--; part.Tables[i].Radius >= 0 && lower < k && less.proves() {
+						t.Errorf("%s for %d: table %d has a radius of %d, less will do", d.Name, lower, i, part.Tables[i].Radius)
 					}
 				}
 				if lower <= 2 {
