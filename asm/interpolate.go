@@ -10,12 +10,12 @@ package asm
 // key inside the bracket and moves one end there:
 //
 //	step    0 1 2          where the straight line between the two ends would pass the sought key
-//	step    3 4 5 ...      near the end that moved last, 4, 8, 16 ... keys away, but never past the middle
-//	step    8 11 14 ...    the straight line again, while the bracket is wider than 64 keys
+//	step    3 4 5 ...      near the end that moved last, 4, 32, 256 ... keys away, but never past the middle
+//	step    8 11 14 ...    the straight line again
 //
 // Uniform keys: each line lands within about the square root of the distance that was left (10 M keys: 1,600, 40, 6), and
-// two or three strides inside one or two cache lines close the bracket. Skewed keys: the strides double until they are
-// bisection, so that no key takes more than 5 + 2 log2(n) steps.
+// two or three strides inside one or two cache lines close the bracket. Skewed keys: the strides grow until they are
+// bisection, so that no key takes more than 8 + 2 log2(n) steps.
 //
 // Up to 64 sought keys take each step together. Their reads do not depend on each other, so the misses of a step
 // overlap: a search costs 4 or 5 misses of throughput (15-18 ns each from DRAM), not 23 of latency.
@@ -40,8 +40,8 @@ const (
 	searchLines = 3
 	// searchStride is the first stride, in keys: half a cache line, about the error that three lines leave.
 	searchStride = 4
-	// searchAgain is the bracket, in keys, from which every third later step follows the line again.
-	searchAgain = 64
+	// searchGrowth is how much longer each stride is than the one before.
+	searchGrowth = 8
 )
 
 // followsLine says whether step is one of those that interpolate.

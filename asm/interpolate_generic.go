@@ -7,8 +7,8 @@ type bracket struct {
 	moved           int // +1: low moved last, -1: high did
 }
 
-// interpolateGeneric is the specification. len(dst) == len(sought) <= searchWidth, len(keys) > 0.
-func interpolateGeneric(dst []int, keys, sought []uint64) {
+// interpolateGeneric is the specification. len(dst) == len(sought) <= searchWidth, len(keys) > 0. It returns the number of steps.
+func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 	var (
 		open     [searchWidth]bracket
 		searches [searchWidth]uint8 // which of sought are still open
@@ -29,10 +29,11 @@ func interpolateGeneric(dst []int, keys, sought []uint64) {
 	}
 	var guesses [searchWidth]int
 	stride := searchStride
-	for step := 0; n > 0; step++ {
+	step := 0
+	for ; n > 0; step++ {
 		line := followsLine(step)
 		if step >= searchLines && !line {
-			stride *= 2
+			stride = min(stride, len(keys)) * searchGrowth
 		}
 		// Retire what is closed and place the next guess of the rest.
 		rest := searches[:0]
@@ -42,10 +43,10 @@ func interpolateGeneric(dst []int, keys, sought []uint64) {
 				dst[j] = b.high
 				continue
 			}
-			if line && (step < searchLines || b.high-b.low > searchAgain) {
+			if line {
 				guesses[j%searchWidth] = b.onLine(sought[j])
 			} else {
-				guesses[j%searchWidth] = b.near(stride / 2)
+				guesses[j%searchWidth] = b.near(stride / searchGrowth)
 			}
 			rest = append(rest, j)
 		}
@@ -60,6 +61,7 @@ func interpolateGeneric(dst []int, keys, sought []uint64) {
 			}
 		}
 	}
+	return step
 }
 
 // onLine returns where the line from (low, lowKey) to (high, highKey) passes x, inside the open bracket. The differences are halved to fit a signed

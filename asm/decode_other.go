@@ -1,3 +1,5 @@
+//go:build purego || !amd64
+
 package asm
 
 func decode(dst []uint64, block []byte, w *Window) bool { return decodeGeneric(dst, block, w) }

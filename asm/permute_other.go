@@ -1,3 +1,5 @@
+//go:build purego || !amd64
+
 package asm
 
 func permute(dst, src []uint64, mask uint64, dir direction) { permuteGeneric(dst, src, mask, dir) }

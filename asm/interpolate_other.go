@@ -1,3 +1,5 @@
+//go:build purego || !amd64
+
 package asm
 
 func interpolate(dst []int, keys, sought []uint64) { interpolateGeneric(dst, keys, sought) }

@@ -1,0 +1,190 @@
+package asm
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+
+	"ndd/asm/guard"
+	"pgregory.net/rapid"
+)
+
+// interpolateOracle is the lower bound by bisection.
+func interpolateOracle(keys []uint64, x uint64) int {
+	return sort.Search(len(keys), func(i int) bool { return keys[i] >= x })
+}
+
+// sortedSets are ascending keys of every shape: uniform, skewed, with runs, at both ends of the range.
+func sortedSets(rng *rand.Rand, n int) map[string][]uint64 {
+	draw := func(f func(i int) uint64) []uint64 {
+		keys := make([]uint64, n)
+		for i := range keys {
+			keys[i] = f(i)
+		}
+		slices.Sort(keys)
+		return keys
+	}
+	centres := draw(func(int) uint64 { return rng.Uint64() })[:min(n, 5)]
+	return map[string][]uint64{
+		"uniform":  draw(func(int) uint64 { return rng.Uint64() }),
+		"dense":    draw(func(i int) uint64 { return 1<<60 + uint64(i) }),
+		"equal":    draw(func(int) uint64 { return 42 }),
+		"zeros":    draw(func(int) uint64 { return 0 }),
+		"ones":     draw(func(int) uint64 { return 1<<64 - 1 }),
+		"runs":     draw(func(int) uint64 { return rng.Uint64N(7) << 61 }),
+		"ends":     draw(func(int) uint64 { return -(rng.Uint64() & 1) }),
+		"powers":   draw(func(int) uint64 { return rng.Uint64() >> rng.IntN(64) }),
+		"top":      draw(func(int) uint64 { return ^(rng.Uint64() >> rng.IntN(64)) }),
+		"clusters": draw(func(int) uint64 { return centres[rng.IntN(len(centres))] + rng.Uint64N(1000) }),
+		"one far":  draw(func(i int) uint64 { return uint64(i) | -(uint64(i) / uint64(n-1+1/n)) }),
+	}
+}
+
+// soughtFor is what to seek in keys: keys, their neighbours, anything, both ends.
+func soughtFor(rng *rand.Rand, keys []uint64, n int) []uint64 {
+	sought := []uint64{0, 1, 1<<64 - 1, 1 << 63}
+	for len(sought) < n {
+		if len(keys) > 0 {
+			k := keys[rng.IntN(len(keys))]
+			sought = append(sought, k, k+1, k-1)
+		}
+		sought = append(sought, rng.Uint64(), rng.Uint64()>>rng.IntN(64))
+	}
+	rng.Shuffle(len(sought), func(i, j int) { sought[i], sought[j] = sought[j], sought[i] })
+	return sought[:n]
+}
+
+// TestInterpolate: lengths from none to 4096 and some larger, every shape, batches of every size, guarded memory.
+func TestInterpolate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	eachKernel(t, func(t *testing.T) {
+		for _, n := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 100, 255, 256, 1000, 4096, 100_000} {
+			for name, keys := range sortedSets(rng, n) {
+				head, tail := guard.Copies(t, keys)
+				sought := soughtFor(rng, keys, 64+rng.IntN(200))
+				soughtHead, soughtTail := guard.Copies(t, sought)
+				region := guard.New(t, 8*len(sought))
+				for _, in := range []struct {
+					keys, sought []uint64
+					dst          []int
+				}{
+					{head, soughtHead, guard.Head[int](region, len(sought))},
+					{tail, soughtTail, guard.Tail[int](region, len(sought))},
+				} {
+					Interpolate(in.dst, in.keys, in.sought)
+					for j, x := range sought {
+						if want := interpolateOracle(keys, x); in.dst[j] != want {
+							t.Fatalf("%s, n=%d: %#x found at %d, want %d", name, n, x, in.dst[j], want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestInterpolateWidths: every number of sought keys to 300, and nothing written behind the last answer.
+func TestInterpolateWidths(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	keys := sortedSets(rng, 3000)["uniform"]
+	dst := make([]int, 310)
+	eachKernel(t, func(t *testing.T) {
+		for n := range 300 {
+			for i := range dst {
+				dst[i] = -7
+			}
+			sought := soughtFor(rng, keys, n)
+			Interpolate(dst, keys, sought)
+			for j, got := range dst {
+				want := -7
+				if j < n {
+					want = interpolateOracle(keys, sought[j])
+				}
+				if got != want {
+					t.Fatalf("n=%d: dst[%d] = %d, want %d", n, j, got, want)
+				}
+			}
+		}
+	})
+}
+
+// TestInterpolateEvery: every key of a set and both its neighbours.
+func TestInterpolateEvery(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	eachKernel(t, func(t *testing.T) {
+		for name, keys := range sortedSets(rng, 5000) {
+			for _, by := range []uint64{0, 1, ^uint64(0)} {
+				sought, dst := make([]uint64, len(keys)), make([]int, len(keys))
+				for i, k := range keys {
+					sought[i] = k + by
+				}
+				Interpolate(dst, keys, sought)
+				for j, x := range sought {
+					if want := interpolateOracle(keys, x); dst[j] != want {
+						t.Fatalf("%s: %#x found at %d, want %d", name, x, dst[j], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestInterpolateSteps: no shape of keys takes more steps than the contract says.
+func TestInterpolateSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	const log2n = 17
+	for name, keys := range sortedSets(rng, 1<<log2n) {
+		most := 0
+		for _, x := range soughtFor(rng, keys, 20_000) {
+			dst := [1]int{}
+			most = max(most, interpolateGeneric(dst[:], keys, []uint64{x}))
+		}
+		t.Logf("%-8s at most %d steps", name, most)
+		if most > 8+2*log2n {
+			t.Errorf("%s: %d steps for 2^%d keys", name, most, log2n)
+		}
+	}
+}
+
+func TestInterpolateProperties(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			keys := rapid.SliceOf(rapid.Uint64()).Draw(t, "keys")
+			slices.Sort(keys)
+			sought := rapid.SliceOf(rapid.OneOf(rapid.Uint64(), rapid.SampledFrom(append(keys, 0)))).Draw(t, "sought")
+			dst := make([]int, len(sought))
+			Interpolate(dst, keys, sought)
+			for j, x := range sought {
+				if want := interpolateOracle(keys, x); dst[j] != want {
+					t.Fatalf("%#x found at %d, want %d", x, dst[j], want)
+				}
+			}
+		})
+	})
+}
+
+func FuzzInterpolate(f *testing.F) {
+	f.Add([]byte("some keys that make a small sorted set of numbers"), uint64(77), 3)
+	f.Fuzz(func(t *testing.T, data []byte, x uint64, shift int) {
+		keys := make([]uint64, 0, len(data))
+		for i := 0; i+8 <= len(data); i++ {
+			var k uint64
+			for _, b := range data[i : i+8] {
+				k = k<<8 | uint64(b)
+			}
+			keys = append(keys, k>>(shift&63))
+		}
+		sought := append(slices.Clone(keys), x, x+1)
+		slices.Sort(keys)
+		dst := make([]int, len(sought))
+		eachFuzzKernel(t, func(kernel string) {
+			Interpolate(dst, keys, sought)
+			for j, x := range sought {
+				if want := interpolateOracle(keys, x); dst[j] != want {
+					t.Fatalf("%s: %#x found at %d, want %d", kernel, x, dst[j], want)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,47 @@
+//go:build !purego
+
+package asm
+
+import "github.com/klauspost/cpuid/v2"
+
+// permuteCall is how many keys one call of a kernel takes: about 25 us from memory.
+const permuteCall = 16384
+
+// slowExtract is true where PEXT and PDEP run in microcode, 18 cycles and more each: Zen 1 and 2, and Hygon's copies of them.
+var slowExtract = cpuid.CPU.VendorID == cpuid.AMD && cpuid.CPU.Family == 0x17 || cpuid.CPU.VendorID == cpuid.Hygon
+
+func permute(dst, src []uint64, mask uint64, dir direction) {
+	if !useAVX512 && !useAVX2 || useAVX2 && slowExtract {
+		permuteGeneric(dst, src, mask, dir)
+		return
+	}
+	raceRead(src)
+	raceWrite(dst)
+	var index [64]uint8
+	if useAVX512 {
+		index = bitSource(mask, dir)
+	}
+	for len(src) > 0 {
+		n := min(len(src), permuteCall)
+		switch {
+		case useAVX512:
+			permuteAVX512(&dst[0], &src[0], n, &index)
+		case dir == forward:
+			permuteBMI2(&dst[0], &src[0], n, mask)
+		default:
+			unpermuteBMI2(&dst[0], &src[0], n, mask)
+		}
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// permuteAVX512 makes bit t of every dst key bit index[t] of its src key.
+//
+//go:noescape
+func permuteAVX512(dst, src *uint64, n int, index *[64]uint8)
+
+//go:noescape
+func permuteBMI2(dst, src *uint64, n int, mask uint64)
+
+//go:noescape
+func unpermuteBMI2(dst, src *uint64, n int, mask uint64)

@@ -1,0 +1,182 @@
+package asm
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ndd/asm/guard"
+	"pgregory.net/rapid"
+)
+
+// permuteOracle is Permute bit by bit.
+func permuteOracle(x, mask uint64) (y uint64) {
+	low, high := 0, 64-bits.OnesCount64(mask)
+	for i := range 64 {
+		if mask>>i&1 != 0 {
+			y |= x >> i & 1 << high
+			high++
+		} else {
+			y |= x >> i & 1 << low
+			low++
+		}
+	}
+	return y
+}
+
+// testMasks are masks of every population and shape.
+func testMasks(rng *rand.Rand, random int) []uint64 {
+	masks := []uint64{0, 1<<64 - 1, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa, 0x00ff00ff00ff00ff, 0xffffffff00000000, 0xffffffff}
+	for i := range 64 {
+		masks = append(masks, 1<<i, ^uint64(1<<i), 1<<i-1)
+	}
+	for range random {
+		masks = append(masks, rng.Uint64(), rng.Uint64()&rng.Uint64(), rng.Uint64()|rng.Uint64())
+	}
+	return masks
+}
+
+// TestPermuteBits: every single bit and random keys, through every mask, on lengths that take each path.
+func TestPermuteBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	src := make([]uint64, 0, 1024)
+	for i := range 64 {
+		src = append(src, 1<<i)
+	}
+	for len(src) < cap(src) {
+		src = append(src, rng.Uint64())
+	}
+	dst, back := make([]uint64, len(src)), make([]uint64, len(src))
+	eachKernel(t, func(t *testing.T) {
+		for _, mask := range testMasks(rng, 50) {
+			for _, n := range []int{100, lookupFrom, len(src)} {
+				Permute(dst, src[:n], mask)
+				for i, x := range src[:n] {
+					if want := permuteOracle(x, mask); dst[i] != want {
+						t.Fatalf("Permute(%#016x, %#016x) = %#016x, want %#016x", x, mask, dst[i], want)
+					}
+				}
+				if Unpermute(back, dst[:n], mask); !slices.Equal(back[:n], src[:n]) {
+					t.Fatalf("Unpermute(Permute(x, %#016x)) is not x", mask)
+				}
+			}
+		}
+	})
+}
+
+// TestPermuteLengths: every length to 4096 at eight alignments, in place and not, against the generic form, on guarded memory.
+func TestPermuteLengths(t *testing.T) {
+	const most = 4096
+	rng := rand.New(rand.NewPCG(2, 2))
+	in, out := guard.New(t, 8*most), guard.New(t, 8*most)
+	values := make([]uint64, most)
+	for i := range values {
+		values[i] = rng.Uint64()
+	}
+	want := make([]uint64, most)
+	eachKernel(t, func(t *testing.T) {
+		step := 1
+		for n := 0; n <= most; n += step {
+			if n > 600 {
+				step = 37
+			}
+			mask := rng.Uint64()
+			for _, dir := range []direction{forward, backward} {
+				permuteGeneric(want[:n], values[:n], mask, dir)
+				for _, place := range []func(r *guard.Region, n int) []uint64{guard.Head[uint64], guard.Tail[uint64]} {
+					src, dst := place(in, n), place(out, n)
+					copy(src, values)
+					clear(dst)
+					public := Permute
+					if dir == backward {
+						public = Unpermute
+					}
+					public(dst, src, mask)
+					if !slices.Equal(dst, want[:n]) {
+						t.Fatalf("n=%d mask=%#x backward=%v: not the generic answer", n, mask, dir)
+					}
+					if public(src, src, mask); !slices.Equal(src, want[:n]) {
+						t.Fatalf("n=%d mask=%#x backward=%v: in place, not the generic answer", n, mask, dir)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestPermuteAlignments: every start inside a cache line, and nothing written behind the last key.
+func TestPermuteAlignments(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	src, dst := make([]uint64, 64), make([]uint64, 64)
+	for i := range src {
+		src[i] = rng.Uint64()
+	}
+	eachKernel(t, func(t *testing.T) {
+		for at := range 9 {
+			for to := range 9 {
+				for n := range 40 {
+					for i := range dst {
+						dst[i] = 0xdead
+					}
+					mask := rng.Uint64()
+					Permute(dst[to:], src[at:at+n], mask)
+					for i, got := range dst {
+						want := uint64(0xdead)
+						if i >= to && i < to+n {
+							want = permuteOracle(src[at+i-to], mask)
+						}
+						if got != want {
+							t.Fatalf("from %d to %d, n=%d: dst[%d] = %#x, want %#x", at, to, n, i, got, want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestPermuteProperties(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			src := rapid.SliceOfN(rapid.Uint64(), 0, 1200).Draw(t, "src")
+			mask := rapid.Uint64().Draw(t, "mask")
+			dst := make([]uint64, len(src))
+			Permute(dst, src, mask)
+			for i := range src {
+				if dst[i] != permuteOracle(src[i], mask) {
+					t.Fatalf("key %d: %#x, want %#x", i, dst[i], permuteOracle(src[i], mask))
+				}
+				if i > 0 && bits.OnesCount64(dst[i]^dst[i-1]) != bits.OnesCount64(src[i]^src[i-1]) {
+					t.Fatal("distance changed")
+				}
+			}
+			if Unpermute(dst, dst, mask); !slices.Equal(dst, src) {
+				t.Fatal("Unpermute is not the inverse")
+			}
+		})
+	})
+}
+
+func FuzzPermute(f *testing.F) {
+	f.Add(uint64(0x0123456789abcdef), uint64(0xf0f0), 9)
+	f.Add(uint64(1), ^uint64(0), 1000)
+	f.Fuzz(func(t *testing.T, x, mask uint64, n int) {
+		src := make([]uint64, n&2047)
+		for i := range src {
+			src[i] = bits.RotateLeft64(x, i) + uint64(i)
+		}
+		dst := make([]uint64, len(src))
+		eachFuzzKernel(t, func(kernel string) {
+			Permute(dst, src, mask)
+			for i := range src {
+				if dst[i] != permuteOracle(src[i], mask) {
+					t.Fatalf("%s: Permute(%#x, %#x) = %#x", kernel, src[i], mask, dst[i])
+				}
+			}
+			if Unpermute(dst, dst, mask); !slices.Equal(dst, src) {
+				t.Fatalf("%s: mask %#x: not inverse", kernel, mask)
+			}
+		})
+	})
+}
