@@ -1,6 +1,9 @@
 package simhash
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Classes of ASCII bytes, after the word boundary property of UAX #29.
 const (
@@ -38,11 +41,21 @@ var asciiClass = func() (class [256]uint8) {
 // returns where it stopped: the end of text, or the first byte of the token (possibly empty) that a
 // character beyond ASCII touches.
 //
-// A table-driven pass over the bytes finds the end of a word; its folded bytes are then made eight at a time.
+// Most words are up to 16 letters, and shortWord finds, folds and packs them eight bytes at a time. For all others a
+// table-driven pass over the bytes finds the end.
 func (f *Fingerprinter) words(text []byte, i int) int {
+	short := f.recipe.Tokeniser != TokeniserChars
 	for i < len(text) {
 		switch asciiClass[text[i]] {
-		case asciiLetter, asciiDigit, asciiExtend:
+		case asciiLetter:
+			if short && i+memoMax+2 <= len(text) {
+				if lo, hi, n := shortWord(text[i:]); n > 0 {
+					f.pushSlot(f.memo.short(lo, hi, n))
+					i += n
+					continue
+				}
+			}
+		case asciiDigit, asciiExtend:
 		case asciiBeyond:
 			return i
 		default:
@@ -93,29 +106,60 @@ func (f *Fingerprinter) words(text []byte, i int) int {
 // asciiWord folds and pushes text[i:end].
 func (f *Fingerprinter) asciiWord(text []byte, i, end int) {
 	n := end - i
-	switch {
-	case f.recipe.Tokeniser == TokeniserChars, n > memoMax:
+	if f.recipe.Tokeniser == TokeniserChars || n > memoMax {
 		f.folded = f.folded[:0]
 		for _, c := range text[i:end] {
 			f.folded = append(f.folded, lowerASCII(c))
 		}
 		f.pushWord(f.folded)
 		return
-	case i+memoMax <= len(text):
-		lo := binary.LittleEndian.Uint64(text[i:])
-		hi := binary.LittleEndian.Uint64(text[i+8:])
-		if n <= 8 {
-			lo, hi = lo&(^uint64(0)>>(64-8*n)), 0
-		} else {
-			hi &= ^uint64(0) >> (128 - 8*n)
-		}
-		f.pushHash(f.memo.short(lowerASCII8(lo), lowerASCII8(hi), n), kindWord)
-	default: // the last bytes of the text
-		var pad [memoMax]byte
-		copy(pad[:], text[i:end])
-		lo, hi := binary.LittleEndian.Uint64(pad[:8]), binary.LittleEndian.Uint64(pad[8:])
-		f.pushHash(f.memo.short(lowerASCII8(lo), lowerASCII8(hi), n), kindWord)
 	}
+	var pad [memoMax]byte
+	copy(pad[:], text[i:end])
+	lo, hi := binary.LittleEndian.Uint64(pad[:8]), binary.LittleEndian.Uint64(pad[8:])
+	f.pushSlot(f.memo.short(lowerASCII8(lo), lowerASCII8(hi), n))
+}
+
+// shortWord folds and packs the word that s starts with, if it is 1 to 16 letters and what follows ends it; n is
+// 0 otherwise. s has at least 18 bytes.
+func shortWord(s []byte) (lo, hi uint64, n int) {
+	_ = s[memoMax+1]
+	lo = binary.LittleEndian.Uint64(s)
+	if stop := ^letters8(lo) & tops; stop != 0 {
+		n = bits.TrailingZeros64(stop) / 8
+		lo = (lo | ones*0x20) & (1<<(8*n) - 1)
+	} else {
+		hi = binary.LittleEndian.Uint64(s[8:])
+		n = 8 + bits.TrailingZeros64(^letters8(hi)&tops)/8
+		lo |= ones * 0x20
+		hi = (hi | ones*0x20) & (1<<(8*(n-8)) - 1) // a shift by 64 leaves all of it
+	}
+	switch asciiClass[s[n]] {
+	case asciiBreak, asciiQuote:
+		return lo, hi, n
+	case asciiMid, asciiMidAny:
+		if next := asciiClass[s[n+1]]; next != asciiLetter && next != asciiBeyond {
+			return lo, hi, n
+		}
+	case asciiMidNum:
+		if asciiClass[s[n+1]] != asciiBeyond {
+			return lo, hi, n
+		}
+	}
+	return 0, 0, 0
+}
+
+const (
+	ones = 0x0101010101010101
+	tops = 0x8080808080808080
+)
+
+// letters8 sets the top bit of each byte that is an ASCII letter. With the top bits out of the way, adding 0x80-'a' and
+// 0x7f-'z' to a folded byte raises its top bit if it is at least 'a', and if it is above 'z'; no byte carries into the
+// next one. Folding takes @[\]^ to `{|}~ and DEL, none of them a letter.
+func letters8(x uint64) uint64 {
+	y := (x | ones*0x20) &^ tops
+	return (y + ones*(0x80-'a')) &^ (y + ones*(0x7f-'z')) &^ x & tops
 }
 
 func lowerASCII(c byte) byte {
@@ -128,8 +172,7 @@ func lowerASCII(c byte) byte {
 // lowerASCII8 folds eight ASCII bytes. Adding 0x80-'A' and 0x7f-'Z' to a byte raises its top bit if it is
 // at least 'A', and if it is above 'Z'; no byte carries into the next one.
 func lowerASCII8(x uint64) uint64 {
-	const ones = 0x0101010101010101
-	upper := (x + ones*(0x80-'A')) &^ (x + ones*(0x7f-'Z')) & (ones * 0x80)
+	upper := (x + ones*(0x80-'A')) &^ (x + ones*(0x7f-'Z')) & tops
 	return x | upper>>2
 }
 

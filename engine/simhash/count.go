@@ -12,6 +12,7 @@ type counter struct {
 	generation uint32
 	hashes     []uint64 // distinct features in order of first appearance
 	times      []uint32 // how often each occurred, saturating
+	last       uint32   // index of the feature that was added last
 }
 
 type counterSlot struct {
@@ -44,7 +45,8 @@ func (c *counter) add(hash uint64) {
 	for i := hash >> c.shift; ; i = (i + 1) & mask {
 		s := &c.slots[i]
 		if s.generation != c.generation {
-			*s = counterSlot{hash, c.generation, uint32(len(c.hashes))}
+			c.last = uint32(len(c.hashes))
+			*s = counterSlot{hash, c.generation, c.last}
 			c.hashes = append(c.hashes, hash)
 			c.times = append(c.times, 1)
 			if uint64(len(c.hashes))*2 > mask {
@@ -53,11 +55,17 @@ func (c *counter) add(hash uint64) {
 			return
 		}
 		if s.hash == hash {
-			if t := &c.times[s.index]; *t != ^uint32(0) {
-				*t++
-			}
+			c.last = s.index
+			c.again(s.index)
 			return
 		}
+	}
+}
+
+// again counts one more occurrence of the feature with that index.
+func (c *counter) again(index uint32) {
+	if t := &c.times[index]; *t != ^uint32(0) {
+		*t++
 	}
 }
 

@@ -14,6 +14,7 @@ type Fingerprinter struct {
 	normal   *normaliser
 	shingles shingler
 	counts   [2]counter // of words, of characters
+	text     uint32     // number of the text at work; 0 is none
 	folded   []byte
 }
 
@@ -58,6 +59,10 @@ func (f *Fingerprinter) count(text string) {
 		f.counts[k].reset()
 	}
 	f.shingles.filled = 0
+	if f.text++; f.text == 0 {
+		f.memo.forgetTexts()
+		f.text = 1
+	}
 	f.tokens(unsafe.Slice(unsafe.StringData(text), len(text)))
 	f.shingles.endRun()
 }

@@ -20,7 +20,7 @@ func (f *Fingerprinter) segment(chunk []byte) {
 			i++
 			continue
 		}
-		r, size := utf8.DecodeRune(chunk[i:])
+		r, size := decodeValid(chunk[i:])
 		if !table.isContinuous(r) {
 			ascii = false
 			i += size
@@ -78,7 +78,37 @@ func (f *Fingerprinter) pushWord(token []byte) {
 	}
 }
 
-func (f *Fingerprinter) pushChar(char []byte) { f.pushHash(f.memo.bytes(char), kindChar) }
+// pushChar pushes a character by its 1 to 4 bytes.
+func (f *Fingerprinter) pushChar(char []byte) {
+	if len(char) != 3 {
+		f.pushHash(f.memo.bytes(char), kindChar)
+		return
+	}
+	packed := uint64(char[0]) | uint64(char[1])<<8 | uint64(char[2])<<16
+	f.pushHash(f.memo.short(packed, 0, 3).hash, kindChar)
+}
+
+// decodeValid decodes the first character of valid UTF-8 that begins with one beyond ASCII; the three-byte ones of
+// Chinese, Japanese and Thai without a call.
+func decodeValid(s []byte) (r rune, size int) {
+	if s[0]&0xf0 == 0xe0 && len(s) >= 3 {
+		return rune(s[0]&0x0f)<<12 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), 3
+	}
+	return utf8.DecodeRune(s)
+}
+
+// pushSlot pushes a word by its slot in the memo.
+func (f *Fingerprinter) pushSlot(s *memoSlot) {
+	switch {
+	case f.shingles.size[kindWord] > 1 || s.hash == 0:
+		f.pushHash(s.hash, kindWord)
+	case s.text == f.text && f.shingles.kind == kindWord:
+		f.counts[kindWord].again(s.feature)
+	default:
+		f.pushHash(s.hash, kindWord)
+		s.text, s.feature = f.text, f.counts[kindWord].last
+	}
+}
 
 // pushHash pushes a token by its hash, unless it is a stop word.
 func (f *Fingerprinter) pushHash(hash uint64, k kind) {
