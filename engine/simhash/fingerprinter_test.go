@@ -1,0 +1,324 @@
+package simhash
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func newDefault(t testing.TB) *Fingerprinter {
+	t.Helper()
+	f, err := New(Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// texts are the same few thoughts in several scripts.
+var texts = []struct{ name, text string }{
+	{"english", "A lighthouse keeper writes down the weather every evening: wind from the west, rain before dawn, and no ship in sight."},
+	{"english shouted", "A LIGHTHOUSE KEEPER WRITES DOWN THE WEATHER EVERY EVENING! Wind from the west; rain before dawn... and no ship in sight?"},
+	{"english, one word changed", "A lighthouse keeper writes down the weather every morning: wind from the west, rain before dawn, and no ship in sight."},
+	{"english, other", "Fresh bread needs only flour, water, salt and time; whoever hurries the dough will taste the haste in every slice."},
+	{"german", "Der Leuchtturmwärter schreibt jeden Abend das Wetter auf: Westwind, Regen vor der Dämmerung und kein Schiff in Sicht. STRASSE und Straße."},
+	{"russian", "Смотритель маяка каждый вечер записывает погоду: ветер с запада, дождь перед рассветом, и ни одного корабля на горизонте."},
+	{"chinese", "灯塔看守人每天晚上记录天气：西风，黎明前有雨，海面上看不到一艘船。他已经这样写了三十年。"},
+	{"chinese, other", "新鲜的面包只需要面粉、水、盐和时间；谁着急，谁就会在每一片里尝到匆忙的味道。"},
+	{"japanese", "灯台守は毎晩、天気を書き留める。西の風、夜明け前の雨、そして船は一隻も見えない。コーヒーは冷めていた。"},
+	{"thai", "ผู้ดูแลประภาคารจดบันทึกสภาพอากาศทุกเย็น ลมตะวันตก ฝนก่อนรุ่งสาง และไม่มีเรือสักลำ"},
+	{"korean", "등대지기는 매일 저녁 날씨를 적는다. 서풍, 새벽 전의 비, 그리고 배는 한 척도 보이지 않는다. 그는 삼십 년째 쓰고 있다."},
+	{"mixed", "使用 Go 1.26 编译 ndd：run go build ./cmd/ndd，然后查看 README.md 的说明。"},
+	{"wide forms", "使用 Ｇｏ １．２６ 编译 ｎｄｄ：ｒｕｎ ｇｏ ｂｕｉｌｄ ./cmd/ndd，然后查看 README.md 的说明。"},
+	{"too few", "One, two, three."},
+	{"nothing", ""},
+	{"punctuation", "--- *** ... !!! 。。。"},
+}
+
+// TestGolden pins recipe version 1: these fingerprints are in people's files.
+func TestGolden(t *testing.T) {
+	f := newDefault(t)
+	var got strings.Builder
+	for _, c := range texts {
+		fp, n, ok := f.Fingerprint(c.text)
+		fmt.Fprintf(&got, "%v %3d features, %-5v %s\n", fp, n, ok, c.name)
+	}
+	path := filepath.Join("testdata", "fingerprints.golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%swant\n%s", got.String(), want)
+	}
+}
+
+func TestSameTextInOtherClothes(t *testing.T) {
+	f := newDefault(t)
+	for _, c := range texts {
+		want, features, ok := f.Fingerprint(c.text)
+		for name, other := range map[string]string{
+			"NFD":             norm.NFD.String(c.text),
+			"NFC":             norm.NFC.String(c.text),
+			"NFKD":            norm.NFKD.String(c.text),
+			"white space":     "\ufeff\n " + strings.ReplaceAll(c.text, " ", " \t\r\n\u00a0 ") + "\n",
+			"punctuation":     strings.ReplaceAll(c.text, "。", "！ "),
+			"soft hyphens":    strings.ReplaceAll(c.text, "t", "\u00adt"),
+			"curly quote":     strings.ReplaceAll(c.text, "'", "’"),
+			"invalid between": strings.ReplaceAll(c.text, " ", " \xff\xc3 "),
+		} {
+			if got, n, gotOK := f.Fingerprint(other); got != want || n != features || gotOK != ok {
+				t.Errorf("%s as %s: %v, %d features, %v; want %v, %d, %v", c.name, name, got, n, gotOK, want, features, ok)
+			}
+		}
+	}
+	// A line break within Chinese is no boundary either.
+	a, _, _ := f.Fingerprint(texts[6].text)
+	b, _, _ := f.Fingerprint(strings.ReplaceAll(texts[6].text, "看", "\n看\u3000"))
+	if a != b {
+		t.Errorf("broken lines: %v and %v", a, b)
+	}
+}
+
+func TestTooFewFeatures(t *testing.T) {
+	f := newDefault(t)
+	for _, c := range []struct {
+		text     string
+		features int
+		ok       bool
+	}{
+		{"", 0, false},
+		{strings.Repeat("again ", 1000), 1, false},
+		{"one two three four five six seven", 7, false},
+		{"one two three four five six seven eight", 8, true},
+		{"一二三四五六七八", 7, false},
+		{"一二三四五六七八九", 8, true},
+		{"一 one 二 two 三 three 四 four", 8, true},
+	} {
+		fp, n, ok := f.Fingerprint(c.text)
+		if n != c.features || ok != c.ok || !ok && fp != 0 {
+			t.Errorf("%.40q: %v, %d features, ok %v", c.text, fp, n, ok)
+		}
+	}
+}
+
+// TestHistoryDoesNotMatter: a Fingerprinter gives the same whatever it has seen before, with shingles of one
+// word or more, and several of them at once do too.
+func TestHistoryDoesNotMatter(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		r := Default()
+		r.WordShingle, r.CharShingle, r.MinFeatures = n, n, 1
+		rapid.Check(t, func(t *rapid.T) {
+			words := rapid.SliceOfN(rapid.SampledFrom(strings.Fields("a bb ccc it's 3.14 é straße 中 文字 がか Ünïcödé verylongwordwithmanyletters x_y")), 0, 60)
+			used, err := New(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				text := strings.Join(words.Draw(t, "words"), " ")
+				fresh, _ := New(r)
+				a, an, aok := used.Fingerprint(text)
+				b, bn, bok := fresh.Fingerprint(text)
+				if a != b || an != bn || aok != bok {
+					t.Fatalf("%q: %v with a history, %v without", text, a, b)
+				}
+				// Against the specification and the oracle of the votes.
+				spec := featuresBySpecification(r, text)
+				weigh(spec[kindWord].times, r.WordWeights)
+				weigh(spec[kindChar].times, r.CharWeights)
+				hashes := append(append([]uint64(nil), spec[0].hashes...), spec[1].hashes...)
+				weights := append(append([]uint32(nil), spec[0].times...), spec[1].times...)
+				if want := sumOracle(hashes, weights); aok && a != want {
+					t.Fatalf("%q: %v, by the specification %v", text, a, want)
+				}
+			}
+		})
+	}
+}
+
+func TestManyFingerprintersAtOnce(t *testing.T) {
+	long := pseudoEnglish(1, 200_000)
+	want, _, _ := newDefault(t).Fingerprint(long)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			f := newDefault(t)
+			for _, c := range texts {
+				f.Fingerprint(c.text)
+			}
+			if got, _, _ := f.Fingerprint(long); got != want {
+				t.Errorf("%v, want %v", got, want)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestCounterGenerations drives the counters of texts past 2^32.
+func TestCounterGenerations(t *testing.T) {
+	f := newDefault(t)
+	want, _, _ := f.Fingerprint(texts[0].text)
+	f.text = ^uint32(0) - 2
+	for k := range f.counts {
+		f.counts[k].generation = ^uint32(0) - 5
+	}
+	for i := range 10 {
+		if got, _, _ := f.Fingerprint(texts[0].text); got != want {
+			t.Fatalf("text %d: %v, want %v", i, got, want)
+		}
+	}
+	c := counter{}
+	c.reset()
+	c.add(5)
+	c.times[0] = ^uint32(0)
+	c.add(5)
+	if c.times[0] != ^uint32(0) {
+		t.Error("a count wrapped around")
+	}
+}
+
+func TestWeights(t *testing.T) {
+	for _, c := range []struct {
+		weights string
+		want    [6]uint32
+	}{
+		{WeightsTF, [6]uint32{8, 16, 24, 32, 800, 8 * (^uint32(0) / 8)}},
+		{WeightsSqrtTF, [6]uint32{8, 11, 13, 16, 80, 8<<16 - 1}},
+		{WeightsLogTF, [6]uint32{8, 16, 16, 24, 56, 256}},
+		{WeightsBinary, [6]uint32{8, 8, 8, 8, 8, 8}},
+	} {
+		got := [6]uint32{1, 2, 3, 4, 100, ^uint32(0)}
+		weigh(got[:], c.weights)
+		if got != c.want {
+			t.Errorf("%s: %d, want %d", c.weights, got, c.want)
+		}
+	}
+	for t64 := uint64(1); t64 < 1<<32; t64 = t64*5/4 + 1 {
+		w := uint64(sqrtWeight(uint32(t64)))
+		if w*w > 64*t64 || (w+1)*(w+1) <= 64*t64 {
+			t.Fatalf("floor(8 sqrt(%d)) is not %d", t64, w)
+		}
+	}
+}
+
+// TestShinglesAreRandom: the fold of token hashes is as good a hash as the tokens' own. Each bit of 20,000
+// folds is set half of the time, order and every token matter, and no two folds are equal.
+func TestShinglesAreRandom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	tokens := make([]uint64, 200)
+	for i := range tokens {
+		tokens[i] = rng.Uint64()
+	}
+	fold := func(a, b, c uint64) uint64 {
+		s := shingler{filled: 3}
+		s.ring[0], s.ring[1], s.ring[2] = a, b, c
+		return s.fold(3)
+	}
+	var set [64]int
+	seen := map[uint64]bool{}
+	const n = 20_000
+	for i := range n {
+		h := fold(tokens[i%200], tokens[i/200%200], tokens[(i/40000+i*7)%200])
+		for b := range set {
+			set[b] += int(h >> b & 1)
+		}
+		seen[h] = true
+	}
+	for b, c := range set {
+		if c < n/2-500 || c > n/2+500 { // 7 standard deviations
+			t.Errorf("bit %d is set in %d of %d folds", b, c, n)
+		}
+	}
+	if len(seen) < n*9/10 {
+		t.Errorf("only %d different folds", len(seen))
+	}
+	a, b, c := tokens[0], tokens[1], tokens[2]
+	all := map[uint64]bool{fold(a, b, c): true, fold(a, c, b): true, fold(b, a, c): true, fold(b, c, a): true, fold(c, a, b): true,
+		fold(c, b, a): true, fold(a, a, b): true, fold(a, b, a): true, fold(b, a, a): true}
+	if len(all) != 9 {
+		t.Errorf("%d different folds of 9 orders", len(all))
+	}
+}
+
+// pseudoEnglish makes text of n bytes with the word lengths and repetition of English: 20,000 words, Zipf.
+func pseudoEnglish(seed uint64, n int) string {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	zipf := rand.NewZipf(rng, 1.2, 4, 20_000)
+	words := map[uint64]string{}
+	var b strings.Builder
+	for b.Len() < n {
+		rank := zipf.Uint64()
+		w, ok := words[rank]
+		if !ok {
+			letters := make([]byte, 2+min(rank/16, 2)+rng.Uint64N(5))
+			for i := range letters {
+				letters[i] = "etaoinshrdlucmfwypvbgkjqxz"[min(rng.IntN(26), rng.IntN(26))]
+			}
+			w = string(letters)
+			words[rank] = w
+		}
+		switch rng.IntN(12) {
+		case 0:
+			b.WriteString(strings.ToUpper(w[:1]) + w[1:] + ", ")
+		case 1:
+			b.WriteString(w + ". ")
+		default:
+			b.WriteString(w + " ")
+		}
+	}
+	return b.String()
+}
+
+// pseudoChinese makes text of about n bytes of 3,000 characters, Zipf, with punctuation.
+func pseudoChinese(seed uint64, n int) string {
+	rng := rand.New(rand.NewPCG(seed, 10))
+	zipf := rand.NewZipf(rng, 1.3, 30, 3000)
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteRune(0x4e00 + rune(zipf.Uint64()*5))
+		if rng.IntN(12) == 0 {
+			b.WriteRune([]rune("，。、")[rng.IntN(3)])
+		}
+	}
+	return b.String()
+}
+
+func BenchmarkFingerprint(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		text func(uint64, int) string
+	}{{"english", pseudoEnglish}, {"chinese", pseudoChinese}} {
+		for _, size := range []int{1 << 10, 16 << 10} {
+			b.Run(fmt.Sprintf("text=%s/bytes=%d", c.name, size), func(b *testing.B) {
+				texts := make([]string, 256)
+				for i := range texts {
+					texts[i] = c.text(uint64(i), size)
+				}
+				f := newDefault(b)
+				b.SetBytes(int64(size))
+				i := 0
+				for b.Loop() {
+					if _, _, ok := f.Fingerprint(texts[i%len(texts)]); !ok {
+						b.Fatal("too few features")
+					}
+					i++
+				}
+			})
+		}
+	}
+}
