@@ -5,9 +5,10 @@ package asm
 // inside a call must hold.
 const votesCall = 8 << 10
 
-// votesHeavy is the first weight that the weighted kernels do not take: below it,
-// votesCall weights add up to less than 2^32. Heavier ones go the generic way.
-const votesHeavy = 1 << 32 / votesCall
+// votesHeavy is the first weight that the weighted kernels do not take; such a
+// part of the slice goes the generic way. Below it, votesCall weights add up to
+// less than 2^32.
+const votesHeavy = 1 << 16
 
 // Votes adds to counts[j] the number of hashes that have bit j set: a positional
 // population count, the sums of a simhash over features of one weight.

@@ -107,7 +107,7 @@ end:
 	RET
 
 // weightedVotesAVX512 reads a hash as four masks of 16 lanes and adds its weight
-// in those of four registers of 32-bit counters. Weights below 2^19 and at most
+// in those of four registers of 32-bit counters. Weights below 2^16 and at most
 // 2^13 of them (votesHeavy, votesCall) keep the sums below 2^32.
 
 #define WEIGHTS DX
@@ -139,7 +139,7 @@ full:
 	JMP   look
 
 looked:
-	MOVL  $~0x7ffff, R8
+	MOVL  $~0xffff, R8
 	VPBROADCASTD R8, Z8
 	VPTESTMD Z8, Z3, K1
 	KORTESTW K1, K1
