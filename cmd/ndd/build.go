@@ -112,7 +112,11 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 	if most > least {
 		bits = fmt.Sprintf("%d to %d", least, most)
 	}
-	g.log.Info(fmt.Sprintf("%s: %s documents, k = %d, %d tables with %s leading bits (%s)",
-		out, humanize.Comma(int64(n)), design.K, len(design.Tables), bits, design.Name))
+	tables := "1 table"
+	if n := len(design.Tables); n > 1 {
+		tables = fmt.Sprintf("%d tables", n)
+	}
+	g.log.Info(fmt.Sprintf("%s: %s documents, k = %d, %s with %s leading bits (%s)",
+		out, humanize.Comma(int64(n)), design.K, tables, bits, design.Name))
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"ndd/engine/names"
 	"ndd/engine/simhash"
@@ -139,14 +140,14 @@ type chunk struct {
 }
 
 // Open opens an .ndf file, known by its content, or else takes the file as a
-// raw array of little-endian uint64, whose size must be a multiple of 8. The
-// blocks of an .ndf file are not verified: see [File.Store].
+// raw array of little-endian uint64, whose size must be a multiple of 8, unless
+// its name ends in .ndf. The blocks of an .ndf file are not verified: see [File.Store].
 func Open(path string) (*File, error) {
 	kind, ok, err := store.Sniff(path)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
+	if !ok && filepath.Ext(path) != ".ndf" {
 		return openRaw(path)
 	}
 	if kind == store.KindSegment || kind == store.KindManifest {

@@ -107,6 +107,7 @@ func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	os.WriteFile(at("odd.bin"), make([]byte, 8*5+3), 0o644)
+	os.WriteFile(at("text.ndf"), make([]byte, 80), 0o644)
 	write(t, at("good.ndf"), 10, 0)
 	good, _ := os.ReadFile(at("good.ndf"))
 	os.WriteFile(at("cut.ndf"), good[:len(good)-9], 0o644)
@@ -119,6 +120,7 @@ func TestBadFiles(t *testing.T) {
 		file, says string
 		corrupt    bool
 	}{
+		{"text.ndf", "not a file of ndd", true},
 		{"odd.bin", "43 bytes are no multiple of 8", true},
 		{"cut.ndf", "trailer", true},
 		{"seg", "a part of an index", false},

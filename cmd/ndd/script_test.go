@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/store"
+)
+
+// TestMain lets scripts run this test binary as the command ndd.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"ndd": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs testdata/script/*.txtar: each is a session at a shell. They
+// know, beside testscript's own commands:
+//
+//	status N ndd ...            runs ndd and demands that exit status
+//	prints N NQ K SHAPE DIR     writes base.bin, q.bin and the oracle's answer want.tsv into DIR
+//	flip FILE OFFSET            flips a bit; a negative offset counts from the end
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			root, err := exec.Command("go", "env", "GOROOT").Output()
+			env.Setenv("GOSRC", string(bytes.TrimSpace(root))+"/src")
+			return err
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status,
+			"prints": prints,
+			"flip":   flip,
+		},
+	})
+}
+
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if args[0] != strconv.Itoa(got) {
+		ts.Fatalf("exit status %d, want %s", got, args[0])
+	}
+}
+
+func prints(ts *testscript.TestScript, _ bool, args []string) {
+	var number [3]int
+	for i := range number {
+		n, err := strconv.Atoi(args[i])
+		ts.Check(err)
+		number[i] = n
+	}
+	n, nq, k := number[0], number[1], number[2]
+	for _, set := range sets.All(n, nq, k, 1) {
+		if set.Name != args[3] {
+			continue
+		}
+		var want bytes.Buffer
+		for _, h := range oracle.Search(set.Base, set.Queries, k) {
+			fmt.Fprintf(&want, "%d\t%016x\t%d\t%d\n", h.Query, h.Fingerprint, h.Distance, h.Row)
+		}
+		dir := ts.MkAbs(args[4])
+		ts.Check(os.MkdirAll(dir, 0o755))
+		ts.Check(os.WriteFile(dir+"/base.bin", store.Bytes64(set.Base), 0o644))
+		ts.Check(os.WriteFile(dir+"/q.bin", store.Bytes64(set.Queries), 0o644))
+		ts.Check(os.WriteFile(dir+"/want.tsv", want.Bytes(), 0o644))
+		return
+	}
+	ts.Fatalf("no set %q", args[3])
+}
+
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	if at < 0 {
+		at += len(data)
+	}
+	data[at] ^= 4
+	ts.Check(os.WriteFile(path, data, 0o644))
+}
