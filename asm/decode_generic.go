@@ -1,6 +1,10 @@
 package asm
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
 
 // decodeGeneric is the specification, a chunk of symbols at a time: stage 1 into symbols, stage 2 out of them.
 func decodeGeneric(dst []uint64, block []byte, w *Window) bool {
@@ -29,8 +33,8 @@ func decodeGeneric(dst []uint64, block []byte, w *Window) bool {
 			if h > 57 {
 				v |= uint64(block[at/8-1] >> (8 - high))
 			}
-			key ^= (v>>1 | 1<<63) >> (63 - h&63)
-			ordered &= key >> (h & 63) // the most significant change must be a 0 that became a 1
+			key ^= (v>>1 | 1<<63) >> (^h & 63) // 63-h
+			ordered &= key >> (h & 63)         // the most significant change must be a 0 that became a 1
 			rawBit -= h
 			dst[i] = key
 		}
@@ -47,17 +51,72 @@ func decodeSymbols(symbols *[decodeChunk + decodeSlack]byte, block []byte, codeB
 		// 57 bits or more, enough for four look-ups.
 		at := min(codeBit/8, last)
 		codes := binary.LittleEndian.Uint64(block[at:]) >> (codeBit - 8*at)
-		for range 4 {
-			entry := w.entries[codes%(1<<WindowBits)]
-			binary.LittleEndian.PutUint64(symbols[n:], entry>>8)
-			codes >>= entry & 63
-			codeBit += uint(entry & 63)
-			n += int(entry >> 56)
-		}
+		out := (*[decodeSlack]byte)(symbols[n:])
+		// The entries of four look-ups are summed: their lengths and counts, bytes 0 and 7, have
+		// room, and the symbols between sum to 4*63 at most, so that no byte carries.
+		a := w.entries[codes%(1<<WindowBits)]
+		codes >>= a & 63
+		b := w.entries[codes%(1<<WindowBits)]
+		codes >>= b & 63
+		c := w.entries[codes%(1<<WindowBits)]
+		codes >>= c & 63
+		d := w.entries[codes%(1<<WindowBits)]
+		binary.LittleEndian.PutUint64(out[:], a>>8)
+		binary.LittleEndian.PutUint64(out[a>>56&7:], b>>8)
+		a += b
+		binary.LittleEndian.PutUint64(out[a>>56&15:], c>>8)
+		a += c
+		binary.LittleEndian.PutUint64(out[a>>56%24:], d>>8)
+		a += d
+		codeBit += uint(a & 0xff)
+		n += int(a >> 56)
 	}
 	// Give back the symbols that were too many.
 	for _, h := range symbols[want:n] {
 		codeBit -= uint(w.lengths[h&63])
 	}
 	return codeBit
+}
+
+// checkDecode decodes consecutive keys, whose h are the ruler sequence and whose raw bits are all ones.
+func checkDecode() error {
+	const n = 75
+	var keys [n]uint64
+	ok := Decode(keys[:], unaryBlock(n, 64), unaryWindow())
+	for i, key := range keys {
+		if !ok || key != uint64(i) {
+			return fmt.Errorf("got %d for key %d of a block, ok %v", key, i, ok)
+		}
+	}
+	return nil
+}
+
+// unaryWindow is a code that needs no tree: h ones and a zero for h up to 10, eleven ones for 11.
+func unaryWindow() *Window {
+	var (
+		w       Window
+		codes   [64]uint16
+		lengths [64]uint8
+	)
+	for h := range 12 {
+		codes[h], lengths[h] = 1<<h-1, uint8(min(h+1, 11))
+	}
+	w.Fill(&codes, &lengths)
+	return &w
+}
+
+// unaryBlock holds the keys 0 to n-1 in the code of unaryWindow.
+func unaryBlock(n, blockBytes int) []byte {
+	block := make([]byte, blockBytes)
+	code, raw := headBits, 8*blockBytes
+	for i := 1; i < n; i++ {
+		for range bits.TrailingZeros(uint(i)) {
+			block[code/8] |= 1 << (code % 8)
+			code++
+			raw--
+			block[raw/8] |= 1 << (raw % 8)
+		}
+		code++
+	}
+	return block
 }

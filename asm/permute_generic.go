@@ -1,6 +1,9 @@
 package asm
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // permuteGeneric is the specification: two extracts and an OR, or two deposits and an OR.
 func permuteGeneric(dst, src []uint64, mask uint64, dir direction) {
@@ -61,4 +64,27 @@ func (s *sieve) deposit(x uint64) uint64 {
 		x = x&^move | x<<(1<<step)&move
 	}
 	return x & s.mask
+}
+
+// checkPermute moves whole hexadecimal digits, so that the answer can be read off, and back.
+func checkPermute() error {
+	const mask = 0xf00ff00fff0000f0
+	const x, y = 0x0123456789abcdef, 0x034789e_1256abcdf
+	var keys [11]uint64
+	for i := range keys {
+		keys[i] = x ^ uint64(i)
+	}
+	Permute(keys[:], keys[:], mask)
+	for i, key := range keys {
+		if key != y^uint64(i) {
+			return fmt.Errorf("%#016x becomes %#016x, want %#016x", x^uint64(i), key, y^uint64(i))
+		}
+	}
+	Unpermute(keys[:], keys[:], mask)
+	for i, key := range keys {
+		if key != x^uint64(i) {
+			return fmt.Errorf("%#016x comes back as %#016x", x^uint64(i), key)
+		}
+	}
+	return nil
 }

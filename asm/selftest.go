@@ -15,6 +15,9 @@ var knownAnswers = []knownAnswer{
 	{"within64", checkWithin64},
 	{"within32", checkWithin32},
 	{"votes", checkVotes},
+	{"interpolate", checkInterpolate},
+	{"decode", checkDecode},
+	{"permute", checkPermute},
 }
 
 // SelfTest runs the kernels in use on inputs with known answers. It takes
