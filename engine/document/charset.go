@@ -63,6 +63,7 @@ func decode(enc encoding.Encoding, raw []byte) (text []byte, repaired int) {
 	if err != nil {
 		return repair(raw)
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	return text, bytes.Count(text, []byte("\ufffd"))
 }
 

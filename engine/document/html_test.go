@@ -1,0 +1,162 @@
+package document
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// pageOf extracts a page as Extract does.
+func pageOf(t testing.TB, raw string) Document {
+	t.Helper()
+	doc, err := NewExtractor(Options{}).Extract(Unit{Source: "page.html", format: HTML, raw: []byte(raw)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestHTMLText(t *testing.T) {
+	for _, c := range []struct{ name, page, want string }{
+		{"empty", "", ""},
+		{"text alone", "just  text\n here", "just text here"},
+		{"inline elements do not break words", "<p>un<b>believ</b>able <i>a</i><em>b</em></p>", "unbelievable ab"},
+		{"block elements do", "<div>a<p>b</div>c<ul><li>d<li>e</ul>f<br>g<h1>h</h1>i", "a\nb\nc\nd\ne\nf\ng\nh\ni"},
+		{"cells are apart", "<table><tr><td>1<td>2<tr><th>3</th><th>4</th></table>", "1 2\n3 4"},
+		{"head", "<!doctype html><html><head><title>T &amp; t</title><meta name=description content=no><link href=no></head><body>b</body></html>", "T & t\nb"},
+		{"references", "&lt;&#20013;&#x6587;&nbsp;&eacute;&unknown;&amp", "<中文\u00a0é&unknown;&"},
+		{"script, style, comment", "a<script>if (x < '</p>') {}</script>b<style>p {}</style>c<!-- d -->e", "abce"},
+		{"script that never ends", "a<script>b<p>c", "a"},
+		{"noscript, template, svg", "a<noscript><p>n</noscript>b<template><div>t</div></template>c<svg><title>s</title><text>u</text></svg>d", "abcd"},
+		{"template in template", "<template>a<template>b</template>c</template>d", "d"},
+		{"drawing that never ends", "a<svg><path d='M'><p>b", "a\nb"},
+		{"template that never ends", "a<template>b<p>c", "ab\nc"},
+		{"two that never end", "a<template>b<video>c<object>d", "abcd"},
+		{"stray end tags", "a</template></svg></div></script>b</p>c", "a\nb\nc"},
+		{"self-closing", "a<svg/>b<template/>c<br/>d<script/>e</script>f", "abc\ndf"},
+		{"pre keeps lines", "<pre>a\n  b\n\nc</pre> d\ne", "a\nb\nc\nd e"},
+		{"attributes are no text", `<a title="no > no" href='x'>yes</a><img alt=no src=x>`, "yes"},
+		{"textarea and option", "<textarea><b>x</b></textarea><select><option>1<option>2</select>", "<b>x</b>\n1\n2"},
+		{"broken markup", "<p <b>a</b <div>c< d <3 >", "ac< d <3 >"},
+		{"xml declaration, cdata", "<?xml version='1.0'?><html><![CDATA[x]]>y</html>", "y"},
+		{"upper case", "<P>a</P><SCRIPT>b</SCRIPT><BR>c", "a\nc"},
+		{"frames and objects", "a<iframe>b</iframe><object>c</object>d", "ad"},
+		{"white space alone", " \n<p> </p>\t<div>\n</div> ", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			doc := pageOf(t, c.page)
+			if doc.Text != c.want || doc.Repaired != 0 || doc.ID != "page.html" || doc.Bytes != len(c.page) {
+				t.Errorf("%q\n got %+v\nwant %q", c.page, doc, c.want)
+			}
+		})
+	}
+}
+
+func TestHTMLEncodings(t *testing.T) {
+	const simplified, traditional, japan, korea = "灯塔看守人每天晚上记录天气", "燈塔看守人每天晚上記錄天氣", "灯台守は毎晩、天気を書き留める", "등대지기는 매일 저녁"
+	page := func(head, text string) string { return "<html><head>" + head + "</head><p>" + text + "</p></html>" }
+	meta := func(name string) string { return `<meta charset="` + name + `">` }
+	encode := func(e encoding.Encoding, s string) string {
+		b, err := e.NewEncoder().String(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, c := range []struct{ name, raw, want string }{
+		{"utf-8, declared", page(meta("utf-8"), simplified), simplified},
+		{"utf-8, not declared", page("", simplified), simplified},
+		{"utf-8 with a mark", "\xef\xbb\xbf" + page("", simplified), simplified},
+		{"utf-8, declared as something else", page(meta("gbk"), simplified), simplified},
+		{"gbk", encode(simplifiedchinese.GBK, page(meta("gbk"), simplified)), simplified},
+		{"gb2312 in http-equiv", encode(simplifiedchinese.GBK, page(`<meta http-equiv="Content-Type" content="text/html; charset=gb2312">`, simplified)), simplified},
+		{"gb18030", encode(simplifiedchinese.GB18030, page(meta("gb18030"), simplified+"𠀀")), simplified + "𠀀"},
+		{"big5", encode(traditionalchinese.Big5, page(meta("Big5"), traditional)), traditional},
+		{"shift_jis", encode(japanese.ShiftJIS, page(meta("Shift_JIS"), japan)), japan},
+		{"euc-jp", encode(japanese.EUCJP, page(meta("euc-jp"), japan)), japan},
+		{"iso-2022-jp", encode(japanese.ISO2022JP, page(meta("iso-2022-jp"), japan)), japan},
+		{"euc-kr", encode(korean.EUCKR, page(meta("euc-kr"), korea)), korea},
+		{"utf-16 with a mark", encode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), page("", simplified)), simplified},
+		{"utf-16be with a mark", encode(unicode.UTF16(unicode.BigEndian, unicode.UseBOM), page("", simplified)), simplified},
+		{"windows-1252, not declared", page("", "caf\xe9 \x93x\x94"), "café “x”"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if doc := pageOf(t, c.raw); doc.Text != c.want || doc.Repaired != 0 {
+				t.Errorf("got %q, %d repaired, want %q", doc.Text, doc.Repaired, c.want)
+			}
+		})
+	}
+	damaged := pageOf(t, page(meta("utf-8"), simplified+"\xe4\xb8"))
+	if damaged.Text != simplified+"\ufffd" || damaged.Repaired != 1 {
+		t.Errorf("damaged: %q, %d repaired", damaged.Text, damaged.Repaired)
+	}
+	damaged = pageOf(t, page("", strings.Repeat(simplified, 3)+"\xe4\xb8"))
+	if damaged.Text != strings.Repeat(simplified, 3)+"\ufffd" || damaged.Repaired != 1 {
+		t.Errorf("damaged, not declared: %q, %d repaired", damaged.Text, damaged.Repaired)
+	}
+}
+
+// TestMarkupDoesNotMatter wraps text into ever other markup.
+func TestMarkupDoesNotMatter(t *testing.T) {
+	const text = "One line of text, 两三个字 & a bit more."
+	escaped := strings.ReplaceAll(text, "&", "&amp;")
+	for _, page := range []string{
+		escaped,
+		"<p>" + escaped,
+		"<html><body><div><div><span>" + escaped + "</span></div></div><script>var x = 1</script>",
+		strings.ReplaceAll(escaped, "text", "<em class=x>te</em>xt"),
+		strings.ReplaceAll(escaped, " ", "\n\t "),
+		strings.ReplaceAll(escaped, "字", "&#23383;"),
+		"<!-- x -->" + strings.ReplaceAll(escaped, "line", "<!-- y -->line<wbr>"),
+	} {
+		if got := pageOf(t, page).Text; got != text {
+			t.Errorf("%q gives %q", page, got)
+		}
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	for _, page := range []string{"<p>a</p>", "<svg><p>", "<template><template>", "<pre>\n</pre>", "\xff<meta charset=gbk>\x81\x81", "\xfe\xff\x00<", "<script>"} {
+		f.Add([]byte(page))
+	}
+	e := NewExtractor(Options{})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		kept := string(raw)
+		doc, err := e.Extract(Unit{Source: "p", format: HTML, raw: raw})
+		if err != nil || !utf8.ValidString(doc.Text) {
+			t.Fatalf("%q, %v", doc.Text, err)
+		}
+		if string(raw) != kept {
+			t.Fatal("the unit's bytes were written to")
+		}
+		if strings.TrimRight(doc.Text, " \n") != doc.Text || strings.Contains(doc.Text, "\n\n") || strings.Contains(doc.Text, "  ") {
+			t.Fatalf("white space is not folded: %q", doc.Text)
+		}
+		if again, _ := NewExtractor(Options{}).Extract(Unit{Source: "p", format: HTML, raw: raw}); again != doc {
+			t.Fatalf("%+v with a history, %+v without", doc, again)
+		}
+	})
+}
+
+func BenchmarkHTML(b *testing.B) {
+	var page strings.Builder
+	page.WriteString("<!doctype html><html><head><title>Weather</title><style>p { margin: 0 }</style></head><body>")
+	for page.Len() < 64<<10 {
+		page.WriteString(`<div class="entry"><h2 id="x">Monday</h2><p>Wind from the <a href="/west">west</a>, rain before dawn &amp; no ship in <b>sight</b>.</p><ul><li>one<li>two</ul></div>`)
+	}
+	raw := []byte(page.String())
+	e := NewExtractor(Options{})
+	b.SetBytes(int64(len(raw)))
+	for b.Loop() {
+		if doc, err := e.Extract(Unit{format: HTML, raw: raw}); err != nil || !strings.HasPrefix(doc.Text, "Weather\nMonday\nWind from the west, rain") {
+			b.Fatalf("%.80q, %v", doc.Text, err)
+		}
+	}
+}
