@@ -3,5 +3,11 @@
 package asm
 
 func within64(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int) {
+	if useNEON {
+		return within64NEON(dst, xs, base, q, k)
+	}
 	return within64Generic(dst, xs, base, q, k)
 }
+
+//go:noescape
+func within64NEON(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int)

@@ -1,0 +1,115 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// within64NEON looks at 16 elements a round: 8 registers of 2 are XORed and their
+// bytes counted, and pairwise additions fold 8 registers of byte counts into one
+// whose 16 bytes are the 16 distances. Hits are rare, so only a round with one is
+// looked at again, one element at a time; so are the elements after the last whole
+// round.
+
+#define DST  R0 // where the next index goes
+#define END  R1 // end of dst
+#define XS   R2 // next element
+#define LEN  R3 // elements to go
+#define BASE R4 // what the next element's index is
+#define K    R5
+#define MORE R6 // elements to look at again
+#define FROM R7 // base
+#define T0   R8
+#define T1   R9
+
+#define VQ V30 // q, twice
+#define VK V31 // k in every byte
+
+// func within64NEON(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int)
+TEXT ·within64NEON(SB), NOSPLIT, $0-88
+	MOVD  dst_base+0(FP), DST
+	MOVD  dst_len+8(FP), END
+	ADD   END<<2, DST, END
+	MOVD  xs_base+24(FP), XS
+	MOVD  xs_len+32(FP), LEN
+	MOVWU base+48(FP), BASE
+	MOVD  BASE, FROM
+	MOVD  q+56(FP), T0
+	VDUP  T0, VQ.D2
+	MOVD  k+64(FP), K
+	VDUP  K, VK.B16
+
+round:
+	CMP  $16, LEN
+	BLO  tail
+	VLD1.P 64(XS), [V0.B16, V1.B16, V2.B16, V3.B16]
+	VLD1.P 64(XS), [V4.B16, V5.B16, V6.B16, V7.B16]
+	VEOR VQ.B16, V0.B16, V0.B16
+	VEOR VQ.B16, V1.B16, V1.B16
+	VEOR VQ.B16, V2.B16, V2.B16
+	VEOR VQ.B16, V3.B16, V3.B16
+	VEOR VQ.B16, V4.B16, V4.B16
+	VEOR VQ.B16, V5.B16, V5.B16
+	VEOR VQ.B16, V6.B16, V6.B16
+	VEOR VQ.B16, V7.B16, V7.B16
+	VCNT V0.B16, V0.B16
+	VCNT V1.B16, V1.B16
+	VCNT V2.B16, V2.B16
+	VCNT V3.B16, V3.B16
+	VCNT V4.B16, V4.B16
+	VCNT V5.B16, V5.B16
+	VCNT V6.B16, V6.B16
+	VCNT V7.B16, V7.B16
+	VADDP V1.B16, V0.B16, V0.B16  // 4 sums an element
+	VADDP V3.B16, V2.B16, V2.B16
+	VADDP V5.B16, V4.B16, V4.B16
+	VADDP V7.B16, V6.B16, V6.B16
+	VADDP V2.B16, V0.B16, V0.B16  // 2
+	VADDP V6.B16, V4.B16, V4.B16
+	VADDP V4.B16, V0.B16, V0.B16  // 1, at most 64
+	VUMIN VK.B16, V0.B16, V1.B16
+	VCMEQ V0.B16, V1.B16, V1.B16  // distance <= k
+	VMOV  V1.D[0], T0
+	VMOV  V1.D[1], T1
+	ORR   T0, T1, T0
+	CBNZ  T0, alarm
+	ADD   $16, BASE
+	SUB   $16, LEN
+	B     round
+
+alarm:
+	SUB  $128, XS
+	MOVD $16, MORE
+	B    again
+
+tail:
+	CBZ  LEN, done
+	MOVD LEN, MORE
+
+	// MORE elements, one at a time.
+again:
+	FMOVD (XS), F0
+	VEOR  VQ.B8, V0.B8, V0.B8
+	VCNT  V0.B8, V0.B8
+	VUADDLV V0.B8, V0
+	VMOV  V0.H[0], T0
+	CMP   K, T0
+	BHI   miss
+	CMP   END, DST
+	BHS   done                    // dst is full
+	MOVW.P BASE, 4(DST)
+
+miss:
+	ADD  $8, XS
+	ADD  $1, BASE
+	SUB  $1, LEN
+	SUBS $1, MORE
+	BNE  again
+	B    round
+
+done:
+	MOVD dst_base+0(FP), T0
+	SUB  T0, DST
+	LSR  $2, DST
+	MOVD DST, n+72(FP)
+	MOVD xs_len+32(FP), T0
+	SUB  LEN, T0
+	MOVD T0, scanned+80(FP)
+	RET
