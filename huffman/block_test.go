@@ -32,6 +32,18 @@ func eachKernel(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
+// forKernels is eachKernel for fuzz targets, which cannot have subtests.
+func forKernels(t *testing.T, f func(kernel string)) {
+	t.Helper()
+	before := asm.Kernel()
+	for _, name := range append(asm.Kernels(), before) {
+		if err := asm.Select(name); err != nil {
+			t.Fatal(err)
+		}
+		f(name)
+	}
+}
+
 // slice draws n consecutive keys of a set of 2^dense uniform ones: gaps are exponential with mean 2^(64-dense).
 func slice(rng *rand.Rand, n int, dense float64) []uint64 {
 	mean := 1.0

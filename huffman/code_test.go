@@ -1,0 +1,279 @@
+package huffman
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"ndd/asm/guard"
+	"pgregory.net/rapid"
+)
+
+// randomCounts are counts of used positions, from even to as skewed as Fibonacci numbers and powers, which ask for the longest codes.
+func randomCounts(rng *rand.Rand, used int) (counts [Positions]uint64) {
+	a, b := uint64(1), uint64(1)
+	kind := rng.IntN(4)
+	for i, h := range rng.Perm(Positions)[:used] {
+		switch kind {
+		case 0:
+			counts[h] = 1 + rng.Uint64N(1000)
+		case 1:
+			counts[h] = a
+			if a < 1<<50 {
+				a, b = b, a+b
+			}
+		case 2:
+			counts[h] = 1 << (i % 50)
+		case 3:
+			counts[h] = 1
+		}
+	}
+	return counts
+}
+
+func cost(counts *[Positions]uint64, lengths [Positions]uint8) (sum uint64) {
+	for h, n := range counts {
+		sum += n * uint64(lengths[h])
+	}
+	return sum
+}
+
+// TestCodeIsComplete: whatever the counts, lengths are within the limit, every counted position has a code, the Kraft sum is 1, and
+// no code begins another.
+func TestCodeIsComplete(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for used := 0; used <= Positions; used++ {
+		for range 20 {
+			counts := randomCounts(rng, used)
+			code := NewCode(&counts)
+			kraft := 0.0
+			for h, length := range code.Lengths() {
+				if length > LengthMax || length == 0 && counts[h] > 0 {
+					t.Fatalf("counts %v: position %d has length %d", counts, h, length)
+				}
+				if length > 0 {
+					kraft += math.Ldexp(1, -int(length))
+				}
+				for g, l := range code.Lengths() {
+					if g != h && length > 0 && l >= length && code.words[g]&(1<<length-1) == code.words[h] {
+						t.Fatalf("the code of %d begins that of %d", h, g)
+					}
+				}
+			}
+			if kraft != 1 {
+				t.Fatalf("counts %v: Kraft sum %v", counts, kraft)
+			}
+		}
+	}
+}
+
+// TestCodeIsShortest: no complete code of six positions, within a limit that bites, writes the counts in fewer bits. The sets of lengths
+// are tried out, all of them.
+func TestCodeIsShortest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	const used = 6
+	var try func(lengths []int, at, kraft int, f func([]int))
+	try = func(lengths []int, at, kraft int, f func([]int)) {
+		if at == len(lengths) {
+			if kraft == 1<<LengthMax {
+				f(lengths)
+			}
+			return
+		}
+		for l := 1; l <= LengthMax; l++ {
+			if add := 1 << (LengthMax - l); kraft+add <= 1<<LengthMax {
+				lengths[at] = l
+				try(lengths, at+1, kraft+add, f)
+			}
+		}
+	}
+	for range 20 {
+		counts := randomCounts(rng, used)
+		got := cost(&counts, NewCode(&counts).Lengths())
+		var c []uint64
+		for _, n := range counts {
+			if n > 0 {
+				c = append(c, n)
+			}
+		}
+		best := uint64(math.MaxUint64)
+		try(make([]int, used), 0, 0, func(lengths []int) {
+			sum := uint64(0)
+			for i, l := range lengths {
+				sum += c[i] * uint64(l)
+			}
+			best = min(best, sum)
+		})
+		if got != best {
+			t.Fatalf("counts %v: %d bits, the best is %d", c, got, best)
+		}
+	}
+}
+
+// TestLimitCostsLittle: with all 64 positions and counts that ask for codes of 40 bits, the code stays within a bit of entropy.
+func TestLimitCostsLittle(t *testing.T) {
+	var counts [Positions]uint64
+	total := 0.0
+	for h := range counts {
+		counts[h] = 1 << (h * 50 / 63)
+		total += float64(counts[h])
+	}
+	entropy := 0.0
+	for _, n := range counts {
+		entropy -= float64(n) * math.Log2(float64(n)/total)
+	}
+	got := float64(cost(&counts, NewCode(&counts).Lengths()))
+	if got < entropy || got > entropy+0.1*total {
+		t.Errorf("%.4f bits a symbol, entropy %.4f", got/total, entropy/total)
+	}
+}
+
+// TestLengthsMakeTheCode: 64 lengths written and read give the same code; hostile ones an error, never a panic.
+func TestLengthsMakeTheCode(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for used := 0; used <= Positions; used++ {
+		counts := randomCounts(rng, used)
+		code := NewCode(&counts)
+		lengths := code.Lengths()
+		again, err := NewCodeFromLengths(&lengths)
+		if err != nil || again.words != code.words || again.lengths != code.lengths || again.window != code.window {
+			t.Fatalf("lengths %v do not give their code back: %v", lengths, err)
+		}
+	}
+	hostile := map[string][Positions]uint8{
+		"none":       {},
+		"one":        {5: 1},
+		"incomplete": {1: 1, 2: 2, 3: 3},
+		"too many":   {1: 1, 2: 1, 3: 1},
+		"too long":   {1: 1, 2: 2, 3: 13, 4: 13},
+		"huge":       {0: 255},
+	}
+	for name, lengths := range hostile {
+		if code, err := NewCodeFromLengths(&lengths); !errors.Is(err, ErrCode) || code != nil {
+			t.Errorf("%s: %v, want ErrCode", name, err)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var lengths [Positions]uint8
+		copy(lengths[:], rapid.SliceOfN(rapid.Uint8Range(0, 14), Positions, Positions).Draw(t, "lengths"))
+		if code, err := NewCodeFromLengths(&lengths); (code == nil) != (err != nil) {
+			t.Fatalf("%v, %v", code, err)
+		}
+	})
+}
+
+// TestBits: what Bits foretells is what blocks take.
+func TestBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	keys := slice(rng, 500, 30)
+	var counts [Positions]uint64
+	Count(&counts, keys)
+	code := NewCode(&counts)
+	bytes := (int(code.Bits(&counts)) + 7) / 8
+	if _, n := AppendBlock(nil, code, keys, headBytes+bytes); n != len(keys) {
+		t.Errorf("%d of %d keys fit into %d bytes", n, len(keys), bytes)
+	}
+	if _, n := AppendBlock(nil, code, keys, headBytes+bytes-1); n != len(keys)-1 {
+		t.Errorf("%d of %d keys fit into a byte less", n, len(keys))
+	}
+}
+
+// TestCountInParts: counts of parts that share a key add up to those of the whole.
+func TestCountInParts(t *testing.T) {
+	keys := slice(rand.New(rand.NewPCG(5, 5)), 1000, 33)
+	var whole, parts [Positions]uint64
+	Count(&whole, keys)
+	for at := 0; at < len(keys)-1; at += 100 {
+		Count(&parts, keys[at:min(at+101, len(keys))])
+	}
+	if whole != parts {
+		t.Errorf("parts %v, whole %v", parts, whole)
+	}
+	Count(&whole, nil)
+	Count(&whole, keys[:1])
+	if whole != parts {
+		t.Error("fewer than two keys changed the counts")
+	}
+}
+
+// FuzzHostileBlock: any bytes and any code give keys that ascend or ErrCorrupt, the same from every backend, and touch nothing outside.
+func FuzzHostileBlock(f *testing.F) {
+	keys := slice(rand.New(rand.NewPCG(6, 6)), 300, 30)
+	code := codeOf(keys)
+	for _, size := range []int{64, 200, 1024} {
+		block, _ := AppendBlock(nil, code, keys, size)
+		lengths := code.Lengths()
+		f.Add(block, lengths[:])
+	}
+	f.Add(make([]byte, 64), []byte{1, 1})
+	f.Fuzz(func(t *testing.T, block, lengthBytes []byte) {
+		var lengths [Positions]uint8
+		copy(lengths[:], lengthBytes)
+		code, err := NewCodeFromLengths(&lengths)
+		if err != nil || len(block) == 0 || len(block) > BlockBytesMax {
+			return
+		}
+		_, in := guard.Copies(t, block)
+		room := max(0, MaxKeys(len(block)))
+		out := guard.Tail[uint64](guard.New(t, 8*room), room)
+		var first []uint64
+		var firstErr error
+		forKernels(t, func(kernel string) {
+			n, err := code.DecodeBlock(out, in)
+			if err != nil && (!errors.Is(err, ErrCorrupt) || n != 0) || err == nil && n != Keys(block) {
+				t.Fatalf("%s: %d, %v", kernel, n, err)
+			}
+			for i := 1; i < n; i++ {
+				if out[i] <= out[i-1] {
+					t.Fatalf("%s: key %d does not ascend", kernel, i)
+				}
+			}
+			if first == nil {
+				first, firstErr = append([]uint64{}, out[:n]...), err
+			}
+			if (err == nil) != (firstErr == nil) || n != len(first) {
+				t.Fatalf("%s: %d, %v; before it %d, %v", kernel, n, err, len(first), firstErr)
+			}
+			for i, key := range first {
+				if out[i] != key {
+					t.Fatalf("%s: key %d is %#x, was %#x", kernel, i, out[i], key)
+				}
+			}
+		})
+	})
+}
+
+// FuzzRoundTrip: keys made of any bytes come back from blocks of any size, on every backend.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add([]byte("the gaps between the keys are taken from here, one, two or more bytes each"), uint64(7), uint16(64))
+	f.Fuzz(func(t *testing.T, gaps []byte, key uint64, size uint16) {
+		blockBytes := BlockBytesMin + int(size)%2000
+		keys := []uint64{key}
+		for i, g := range gaps {
+			next := key + 1 + uint64(g)<<(gaps[len(gaps)-1-i]&63)
+			if next <= key {
+				break
+			}
+			key = next
+			keys = append(keys, key)
+		}
+		code := codeOf(keys)
+		out := make([]uint64, MaxKeys(blockBytes))
+		forKernels(t, func(kernel string) {
+			for left := keys; len(left) > 0; {
+				block, n := AppendBlock(nil, code, left, blockBytes)
+				got, err := code.DecodeBlock(out, block)
+				if err != nil || got != n {
+					t.Fatalf("%s: %d of %d keys: %v", kernel, got, n, err)
+				}
+				for i, key := range out[:n] {
+					if key != left[i] {
+						t.Fatalf("%s: key %d is %#x, want %#x", kernel, i, key, left[i])
+					}
+				}
+				left = left[n:]
+			}
+		})
+	})
+}
