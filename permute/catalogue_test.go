@@ -152,7 +152,9 @@ func Example() {
 	for number, table := range design.Tables {
 		p := New(table.Mask)
 		sorted := make([]uint64, len(stored))
-		p.ApplyAll(sorted, stored)
+		for i, x := range stored {
+			sorted[i] = p.Apply(x)
+		}
 		slices.Sort(sorted)
 
 		top := ^uint64(0) << (64 - p.Leading())

@@ -91,6 +91,6 @@
 // # Concurrency and cost
 //
 // Permutations and designs are values that nothing changes after they are made: use them from as many
-// goroutines as you like. Apply takes about 10 ns and no memory, ApplyAll 3 ns a word; making a design
+// goroutines as you like. Apply takes about 10 ns and no memory (asm.Permute 1 ns a word of many); making a design
 // of the catalogue takes up to 0.2 ms, and proving it ([Design.Validate]) up to 0.05 ms.
 package permute

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"ndd/asm"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
+	"ndd/numa"
 )
 
 func newVersion(g *globals) *cobra.Command {
@@ -22,7 +24,11 @@ func newVersion(g *globals) *cobra.Command {
 			fmt.Fprintf(g.stdout, "ndd %s, %s, %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			fmt.Fprintf(g.stdout, "file format %d, recipe version %d\n", store.Version, simhash.RecipeVersion)
 			fmt.Fprintf(g.stdout, "kernels %s (of %s)\n", asm.Kernel(), strings.Join(asm.Kernels(), ", "))
-			fmt.Fprintf(g.stdout, "processors %d\n", runtime.GOMAXPROCS(0))
+			topology, err := numa.Read(os.DirFS("/"))
+			if err != nil {
+				g.log.Warn("memory nodes: " + err.Error())
+			}
+			fmt.Fprintf(g.stdout, "memory %s\n", topology)
 			return nil
 		},
 	}

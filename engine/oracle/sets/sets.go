@@ -29,7 +29,7 @@ func All(n, nq, k int, seed uint64) []Set {
 		{"high sequence", func(i int) uint64 { return uint64(i) << 44 }},
 		{"40 equal leading bits", func(int) uint64 { return 0xa5a5a5a5a5<<24 | rng.Uint64()>>40 }},
 		{"40 equal trailing bits", func(int) uint64 { return rng.Uint64()>>40<<40 | 0x5a5a5a5a5a }},
-		{"few bits", func(int) uint64 { return 1<<rng.IntN(64) | 1<<rng.IntN(64) }},
+		{"few bits", func(int) uint64 { return Near(rng, 0, 2) }},
 		{"half equal", func(i int) uint64 { return rng.Uint64() * uint64(i&1) }},
 		{"two ends", func(i int) uint64 { return rng.Uint64N(1000) ^ -uint64(i&1) }},
 	}

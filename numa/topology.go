@@ -1,0 +1,154 @@
+package numa
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Node is a memory node.
+type Node struct {
+	ID          int
+	CPUs        []int // ascending; empty for a node of memory alone
+	MemoryBytes uint64
+	Distances   []int // to every node of the Topology, in its order; 10 is itself
+}
+
+// A Topology is the nodes of a host, ascending by ID.
+type Topology struct {
+	Nodes []Node
+	// Known is false when the host does not say and one node stands for all.
+	Known bool
+}
+
+const nodeDir = "sys/devices/system/node"
+
+// Read reads the topology below root, which is os.DirFS("/") on a real host.
+// Only a file that is there and makes no sense is an error; the topology
+// returned beside it is the single node of a host that does not say.
+func Read(root fs.FS) (Topology, error) {
+	single := Topology{Nodes: []Node{{CPUs: count(runtime.NumCPU()), Distances: []int{10}}}}
+	online, err := fs.ReadFile(root, nodeDir+"/online")
+	if errors.Is(err, fs.ErrNotExist) {
+		return single, nil
+	}
+	if err != nil {
+		return single, err
+	}
+	ids, err := ParseList(string(online))
+	if err != nil || len(ids) == 0 {
+		return single, fmt.Errorf("%s/online: %q: %w", nodeDir, online, errors.Join(err, errors.New("not a list of nodes")))
+	}
+	t := Topology{Known: true}
+	for _, id := range ids {
+		n, err := readNode(root, id, len(ids))
+		if err != nil {
+			return single, err
+		}
+		t.Nodes = append(t.Nodes, n)
+	}
+	return t, nil
+}
+
+func readNode(root fs.FS, id, nodes int) (Node, error) {
+	n := Node{ID: id}
+	dir := fmt.Sprintf("%s/node%d", nodeDir, id)
+	cpus, err := fs.ReadFile(root, dir+"/cpulist")
+	if err != nil {
+		return n, err
+	}
+	if n.CPUs, err = ParseList(string(cpus)); err != nil {
+		return n, fmt.Errorf("%s/cpulist: %w", dir, err)
+	}
+	if distance, err := fs.ReadFile(root, dir+"/distance"); err == nil {
+		for _, field := range strings.Fields(string(distance)) {
+			d, err := strconv.Atoi(field)
+			if err != nil || d < 0 {
+				return n, fmt.Errorf("%s/distance: %q", dir, distance)
+			}
+			n.Distances = append(n.Distances, d)
+		}
+		if len(n.Distances) != nodes {
+			return n, fmt.Errorf("%s/distance: %d distances for %d nodes", dir, len(n.Distances), nodes)
+		}
+	}
+	if info, err := fs.ReadFile(root, dir+"/meminfo"); err == nil {
+		if n.MemoryBytes, err = memTotal(string(info)); err != nil {
+			return n, fmt.Errorf("%s/meminfo: %w", dir, err)
+		}
+	}
+	return n, nil
+}
+
+// memTotal finds the line "Node 0 MemTotal: 16384 kB".
+func memTotal(info string) (uint64, error) {
+	for line := range strings.Lines(info) {
+		f := strings.Fields(line)
+		if len(f) == 5 && f[2] == "MemTotal:" && f[4] == "kB" {
+			kib, err := strconv.ParseUint(f[3], 10, 54)
+			return kib << 10, err
+		}
+	}
+	return 0, errors.New("no MemTotal")
+}
+
+// cpuMax bounds what a list may name: the kernel's own limit is 8192.
+const cpuMax = 1 << 16
+
+// ParseList reads a list of numbers as sysfs writes them: "0-3,8,10-11". The
+// empty list is empty.
+func ParseList(s string) ([]int, error) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return nil, nil
+	}
+	var list []int
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		first, err := strconv.Atoi(from)
+		last := first
+		if err == nil && isRange {
+			last, err = strconv.Atoi(to)
+		}
+		if err != nil || first < 0 || last < first || last >= cpuMax {
+			return nil, fmt.Errorf("list %.80q: bad range %.20q", s, part)
+		}
+		for i := first; i <= last; i++ {
+			list = append(list, i)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+func count(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// String lists the nodes: "2 nodes: 0 (4 processors, 16384 MiB), 2 (...)".
+func (t Topology) String() string {
+	if !t.Known {
+		return fmt.Sprintf("1 node, assumed (%d processors)", len(t.Nodes[0].CPUs))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d node", len(t.Nodes))
+	if len(t.Nodes) > 1 {
+		b.WriteByte('s')
+	}
+	for i, n := range t.Nodes {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		fmt.Fprintf(&b, "%s%d (%d processors, %d MiB)", sep, n.ID, len(n.CPUs), n.MemoryBytes>>20)
+	}
+	return b.String()
+}
