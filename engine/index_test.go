@@ -346,3 +346,19 @@ func TestCorruptIndex(t *testing.T) {
 		t.Fatal("a segment is missing and nobody noticed")
 	}
 }
+
+// TestPlanted gives the count and checksum of an independent brute force over
+// the set that figures are measured on, for the paper's designs.
+func TestPlanted(t *testing.T) {
+	base, queries := sets.Planted(20_000, 1_000)
+	for _, tables := range []int{4, 10, 16, 20} {
+		d, err := permute.Paper(tables, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits := flat(t, buildAndOpen(t, base, segment.Options{Design: d}), queries, 3, 2)
+		if sum := oracle.Checksum(hits); len(hits) != 483 || sum != 0xc04db04f9f51f40d {
+			t.Errorf("%d tables: %d hits, checksum %016x", tables, len(hits), sum)
+		}
+	}
+}

@@ -80,3 +80,54 @@ func Near(rng *rand.Rand, f uint64, d int) uint64 {
 	}
 	return f
 }
+
+// Planted returns n uniform fingerprints, of which one in a hundred is 1 to 3
+// bits from another, and nq queries: half of them within 3 bits of a stored
+// one, a quarter 4 bits from one, a quarter anywhere. It is the set that
+// figures are measured on, the same on every machine: word i of the base is
+// the splitmix64 mix of 42+i times an odd constant.
+func Planted(n, nq int) (base, queries []uint64) {
+	s := &stream{42}
+	base = make([]uint64, n)
+	for i := range base {
+		base[i] = s.next()
+		if i > 0 && i%100 == 0 {
+			base[i] = base[s.next()%uint64(i)] ^ s.flips(1+s.next()%3)
+		}
+	}
+	s = &stream{1 << 60}
+	queries = make([]uint64, nq)
+	for i := range queries {
+		switch kind := s.next() & 3; {
+		case kind == 3:
+			queries[i] = s.next()
+		case kind == 2:
+			queries[i] = base[s.next()%uint64(n)] ^ s.flips(4)
+		default:
+			queries[i] = base[s.next()%uint64(n)] ^ s.flips(s.next()&3)
+		}
+	}
+	return base, queries
+}
+
+// stream is a sequence of pseudo-random words.
+type stream struct{ at uint64 }
+
+func (s *stream) next() uint64 {
+	z := s.at*0xd1342543de82ef95 + 0x1234567 + 0x9e3779b97f4a7c15
+	s.at++
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// flips is a word with exactly n bits set.
+func (s *stream) flips(n uint64) (mask uint64) {
+	for set := uint64(0); set < n; {
+		if bit := uint64(1) << (s.next() & 63); mask&bit == 0 {
+			mask |= bit
+			set++
+		}
+	}
+	return mask
+}
