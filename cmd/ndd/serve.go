@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/server"
+	"ndd/engine"
+	"ndd/engine/ingest"
+)
+
+// expectedDocs is what a new index is designed for: it grows with what comes.
+const expectedDocs = 1 << 20
+
+// insertDocs documents are added to the index at a time while it is loaded.
+const insertDocs = 512
+
+func newServe(g *globals) *cobra.Command {
+	s := &serving{g: g, options: server.Options{Version: buildVersion()}}
+	cmd := &cobra.Command{
+		Use:   "serve [-i INDEX] [--load INPUT...]",
+		Short: "Answer queries and take documents over HTTP",
+		Long: `Serve an index over HTTP: queries, batches of queries, and inserts. Without -i
+it is a new index, empty or with the documents of --load.
+
+Inserts, and what --load brings, live in memory only for now: they are gone
+when the server stops. The folder of -i is read and never changed.
+
+The server listens at once (GET /livez, GET /readyz) and prints one line when
+it is ready, with a command to try. GET /openapi.json describes all endpoints:
+
+  POST /v1/query             a fingerprint or a document: what is near it?
+  POST /v1/batch             many fingerprints, as little-endian 64-bit integers
+  POST /v1/insert            add documents
+  POST /v1/check-and-insert  add a document unless a near-duplicate is there
+  GET  /v1/stats             sizes
+
+Only this machine can reach it unless --listen says otherwise, which needs a
+token file: lines of a token and its role, which is read, write or admin, in a
+file that only its owner may use. SIGHUP has it read again. An interrupt
+finishes what is running and ends the server within 10 seconds; a second one
+ends it at once.`,
+		Example: `  ndd serve --load docs/
+  ndd serve -i index --listen 0.0.0.0:7744 --token-file tokens
+  curl -s http://127.0.0.1:7744/v1/query -d '{"text": "..."}'
+  curl -s http://127.0.0.1:7744/v1/query -H 'Content-Type: text/html' --data-binary @new.html`,
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&s.dir, "index", "i", "", "the index to serve (default: a new one, in memory)")
+	f.StringArrayVar(&s.load, "load", nil, "documents to add at start: files, globs, folders, or -; may be repeated, and further arguments are taken for it")
+	f.BoolVar(&s.memoryOnly, "memory-only", false, "keep inserts in memory only, as is always done for now")
+	s.design.register(cmd)
+	s.docs.register(cmd, "format")
+	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on")
+	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address of /metrics and /debug/pprof, or off")
+	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the admin address")
+	f.StringVar(&s.options.TokenFile, "token-file", "", "file of lines 'token role'; the roles are read, write and admin")
+	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "listen where other machines can reach it without asking for tokens")
+	return cmd
+}
+
+// serving is one run of the server.
+type serving struct {
+	g          *globals
+	options    server.Options
+	dir        string
+	load       []string
+	memoryOnly bool
+	design     designFlags
+	docs       documentFlags
+}
+
+func (s *serving) run(cmd *cobra.Command, args []string) error {
+	g := s.g
+	if len(args) > 0 && !cmd.Flags().Changed("load") {
+		return usagef("unexpected argument %q: documents to load need --load before them", args[0])
+	}
+	s.load = append(s.load, args...)
+	if s.dir != "" {
+		for _, name := range []string{"distance", "tables", "design"} {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s is of a new index: the one of -i has its own", name)
+			}
+		}
+	}
+	o := s.options
+	if o.Admin == "off" {
+		o.Admin = ""
+	}
+	if err := o.Validate(); err != nil {
+		return usagef("%w", err)
+	}
+	o.Load = s.index
+	o.Threads = g.threads
+	o.Log = g.log
+	o.Ready = flushed{g.stdout}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	o.Reload = hangups
+	g.log.Info("inserts live in memory only: they are gone when the server stops")
+	return server.Run(cmd.Context(), o)
+}
+
+// index opens or makes the index and loads documents into it.
+func (s *serving) index(ctx context.Context, l *server.Loading) (*engine.Index, error) {
+	x, err := s.base(ctx, l)
+	if err != nil || len(s.load) == 0 {
+		return x, err
+	}
+	if err := s.loadInto(ctx, x, l); err != nil {
+		x.Close()
+		return nil, err
+	}
+	return x, nil
+}
+
+func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, error) {
+	if s.dir == "" {
+		design, err := s.design.choose(expectedDocs)
+		if err != nil {
+			return nil, err
+		}
+		c, err := s.docs.config(s.g, nil)
+		if err != nil {
+			return nil, err
+		}
+		return engine.New(design, &c.Recipe)
+	}
+	l.Stage("verifying the index")
+	bar := s.g.newBar("verifying", 0, bytesUnit)
+	defer bar.end()
+	return engine.Open(ctx, s.dir, engine.OpenOptions{Threads: s.g.threads,
+		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+}
+
+// loadInto fingerprints documents and adds them.
+func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loading) error {
+	recipe := x.Recipe()
+	if recipe == nil {
+		return fmt.Errorf("%w: %s was built from raw fingerprints and does not know how to make them from documents", engine.ErrMixed, s.dir)
+	}
+	c, err := s.docs.config(s.g, recipe)
+	if err != nil {
+		return err
+	}
+	l.Stage("reading documents")
+	var waiting []engine.Doc
+	flush := func() error {
+		if len(waiting) == 0 {
+			return nil
+		}
+		_, err := x.Insert(waiting)
+		for _, d := range waiting {
+			l.Loaded(d.Name, d.Fingerprint)
+		}
+		waiting = waiting[:0]
+		return err
+	}
+	_, err = s.g.ingest(ctx, s.load, c, func(r ingest.Record) error {
+		if !r.OK {
+			l.LeftOut()
+			return nil
+		}
+		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, Name: r.ID})
+		if len(waiting) < insertDocs {
+			return nil
+		}
+		return flush()
+	})
+	// What was skipped has been said; the rest can be served.
+	if err != nil && !errors.Is(err, errPartly) {
+		return err
+	}
+	return flush()
+}
+
+// flushed writes through a buffer at once: the ready line is waited for.
+type flushed struct{ io.Writer }
+
+func (w flushed) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if b, ok := w.Writer.(interface{ Flush() error }); ok && err == nil {
+		err = b.Flush()
+	}
+	return n, err
+}

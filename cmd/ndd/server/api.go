@@ -1,0 +1,89 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// newAPI is huma on our mux: JSON only, unknown fields and parameters refused,
+// no pages that load scripts from elsewhere.
+func newAPI(m *mux, version string) huma.API {
+	c := huma.DefaultConfig("ndd", version)
+	c.Info.Description = "Near-duplicates of documents and fingerprints, exactly: everything stored within k bits of a 64-bit simhash."
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
+	c.CreateHooks = nil // no $schema links into answers
+	c.RejectUnknownQueryParameters = true
+	c.Transformers = []huma.Transformer{tersen}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token": {Type: "http", Scheme: "bearer", Description: "Needed where the server was started with a token file."},
+	}
+	return humago.New(deafMux{m}, c)
+}
+
+// operation is what all JSON endpoints have in common.
+func operation(method, path, id, summary, description string) huma.Operation {
+	return huma.Operation{
+		Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
+		MaxBodyBytes:    bodyBytesMax + 1, // huma refuses at the limit, ours is beyond it
+		BodyReadTimeout: readTimeout,      // the body is in memory already
+		Errors:          []int{400, 401, 403, 413, 415, 429, 503},
+		Security:        []map[string][]string{{"token": {}}},
+	}
+}
+
+// openAPI serves the description of everything that has been registered.
+func openAPI(api huma.API) http.HandlerFunc {
+	spec := api.OpenAPI()
+	spec.AddOperation(batchOperation())
+	for _, o := range []struct{ path, id, what string }{
+		{"/livez", "live", "Is the process running?"}, {"/readyz", "ready", "Are queries answered? 503 while loading or draining."},
+	} {
+		spec.AddOperation(&huma.Operation{Method: http.MethodGet, Path: o.path, OperationID: o.id, Summary: o.what,
+			Responses: map[string]*huma.Response{"200": {Description: "Yes."}, "503": {Description: "No."}}})
+	}
+	data, err := json.Marshal(spec)
+	if err != nil {
+		panic(fmt.Sprintf("server: the API has no JSON: %v", err))
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/openapi+json")
+		w.Write(data)
+	}
+}
+
+// deafMux hides from huma that a client has gone: huma takes a failed write
+// for a bug, and panics.
+type deafMux struct{ *mux }
+
+func (m deafMux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
+	m.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h(deafWriter{w}, r) })
+}
+
+type deafWriter struct{ http.ResponseWriter }
+
+func (w deafWriter) Write(p []byte) (int, error) {
+	w.ResponseWriter.Write(p)
+	return len(p), nil
+}
+
+// Unwrap lets http.ResponseController through.
+func (w deafWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// at is a place in a request, such as body.documents[3].
+func at(parts ...string) string { return strings.Join(parts, ".") }
+
+// Limits of a connection.
+const (
+	headerTimeout  = 5 * time.Second
+	readTimeout    = 30 * time.Second
+	writeTimeout   = 60 * time.Second
+	idleTimeout    = 120 * time.Second
+	headerBytesMax = 32 << 10
+	connectionsMax = 4096
+)

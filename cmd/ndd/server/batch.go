@@ -1,0 +1,182 @@
+package server
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"ndd/engine"
+	"ndd/engine/simhash"
+)
+
+// batchQueriesMax is 512 KiB of request.
+const batchQueriesMax = 1 << 16
+
+const (
+	mediaTSV   = "text/tab-separated-values"
+	mediaLines = "application/x-ndjson"
+)
+
+func batchOperation() *huma.Operation {
+	o := operation(http.MethodPost, "/v1/batch", "batch", "Find near-duplicates of many fingerprints",
+		"Body: up to 65,536 fingerprints as little-endian 64-bit integers. Answer: a line a document, in order of query row, distance, fingerprint, arrival.")
+	zero, most := 0.0, 64.0
+	o.Parameters = []*huma.Param{
+		{Name: "k", In: "query", Description: "Largest Hamming distance; the index's own unless given, and at most that", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &zero, Maximum: &most}},
+		{Name: "unique", In: "query", Description: "One line a distinct fingerprint, with the id of its first document", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+	}
+	o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
+	line := &huma.Schema{Type: huma.TypeString}
+	o.Responses = map[string]*huma.Response{
+		"200":     {Description: "query row, fingerprint, distance, id", Content: map[string]*huma.MediaType{mediaTSV: {Schema: line}, mediaLines: {Schema: line}}},
+		"default": {Description: "What went wrong", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: &huma.Schema{Ref: "#/components/schemas/ErrorModel"}}}},
+	}
+	return &o
+}
+
+// batch answers many fingerprints in one stream. Once the stream has begun, a
+// failure can only cut it off: the client sees a chunked body without its end.
+func (s *service) batch(w http.ResponseWriter, r *http.Request) {
+	x := s.index.Load()
+	k, unique, queries, p := batchRequest(x, r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	media, write := mediaTSV, tsvLine
+	if accepts(r, mediaLines, "application/jsonl", "application/json") {
+		media, write = mediaLines, jsonLine
+	}
+	s.metrics.asked.Add(float64(len(queries)))
+	w.Header().Set("Content-Type", media)
+	out := bufio.NewWriterSize(w, 64<<10)
+	names := x.Names()
+	var line []byte
+	o := engine.BatchOptions{K: k, Docs: true, Threads: s.threads}
+	err := x.Batch(r.Context(), queries, o, func(query int, hits []engine.Hit) error {
+		for i := range hits {
+			docs := hits[i].Docs
+			if unique {
+				docs = docs[:1]
+			}
+			for _, doc := range docs {
+				id, err := names.Name(doc)
+				if err != nil {
+					return err
+				}
+				line = write(line[:0], query, &hits[i], id)
+				if _, err := out.Write(line); err != nil {
+					return fmt.Errorf("%w: %w", errClientGone, err)
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = out.Flush()
+		if err == nil {
+			return
+		}
+		err = fmt.Errorf("%w: %w", errClientGone, err)
+	}
+	s.cutOff(w, r, err)
+}
+
+// cutOff ends an answer that failed: with a problem if none of it has gone.
+func (s *service) cutOff(w http.ResponseWriter, r *http.Request, err error) {
+	if out, ok := w.(*response); ok && out.status == 0 && r.Context().Err() == nil {
+		broken(err).write(w)
+		return
+	}
+	if r.Context().Err() == nil && !errors.Is(err, errClientGone) {
+		s.log.Error("answer cut off", "path", r.URL.Path, "error", err)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// batchRequest takes a request apart.
+func batchRequest(x *engine.Index, r *http.Request) (k int, unique bool, queries []uint64, p *problem) {
+	values, p := parameters(r, "k", "unique")
+	if p != nil {
+		return 0, false, nil, p
+	}
+	if k, p = kParameter(x, values); p != nil {
+		return 0, false, nil, p
+	}
+	if values.Has("unique") {
+		var err error
+		if unique, err = strconv.ParseBool(values.Get("unique")); err != nil {
+			return 0, false, nil, misfit("query.unique", "%.40q must be true or false", values.Get("unique"))
+		}
+	}
+	body, err := io.ReadAll(r.Body)
+	switch {
+	case err != nil:
+		return 0, false, nil, misfit("body", "%v", err)
+	case len(body)%8 != 0:
+		return 0, false, nil, misfit("body", "%d bytes are no whole number of fingerprints of 8 bytes", len(body))
+	case len(body)/8 > batchQueriesMax:
+		return 0, false, nil, refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d fingerprints, at most %d in a request", len(body)/8, batchQueriesMax))
+	}
+	queries = make([]uint64, len(body)/8)
+	for i := range queries {
+		queries[i] = binary.LittleEndian.Uint64(body[8*i:])
+	}
+	return k, unique, queries, nil
+}
+
+// accepts says whether the client asks for one of these media types by name.
+func accepts(r *http.Request, media ...string) bool {
+	for _, header := range r.Header.Values("Accept") {
+		for want := range strings.SplitSeq(header, ",") {
+			want, _, _ = strings.Cut(want, ";")
+			for _, m := range media {
+				if strings.EqualFold(strings.TrimSpace(want), m) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// tsvLine appends a line as `ndd batch` writes it.
+func tsvLine(line []byte, query int, h *engine.Hit, id string) []byte {
+	line = strconv.AppendInt(line, int64(query), 10)
+	line = append(line, '\t')
+	line = append(line, h.Fingerprint.String()...)
+	line = append(line, '\t')
+	line = strconv.AppendInt(line, int64(h.Distance), 10)
+	line = append(line, '\t')
+	if strings.ContainsAny(id, "\t\n\r\\") {
+		id = escapes.Replace(id)
+	}
+	line = append(line, id...)
+	return append(line, '\n')
+}
+
+var escapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
+
+// jsonLine appends a line as `ndd batch --format json` writes it.
+func jsonLine(line []byte, query int, h *engine.Hit, id string) []byte {
+	b, err := json.Marshal(struct {
+		Query       int                 `json:"query"`
+		Fingerprint simhash.Fingerprint `json:"fingerprint"`
+		Distance    int                 `json:"distance"`
+		ID          string              `json:"id"`
+	}{query, h.Fingerprint, h.Distance, id})
+	if err != nil {
+		panic(fmt.Sprintf("server: a hit without JSON: %v", err))
+	}
+	return append(append(line, b...), '\n')
+}
+
+var errClientGone = errors.New("the client has gone")

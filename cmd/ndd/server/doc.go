@@ -1,0 +1,94 @@
+// Package server answers near-duplicate queries over HTTP: it is what stands
+// behind `ndd serve`.
+//
+// # Endpoints
+//
+// On the main listener (127.0.0.1:7744). Requests and answers are JSON unless
+// said otherwise; /openapi.json describes them all.
+//
+//	POST /v1/query             read   what is within k bits of a fingerprint or a document?
+//	POST /v1/batch             read   the same for up to 65,536 fingerprints, raw in, lines out
+//	POST /v1/insert            write  add documents, all of a request or none
+//	POST /v1/check-and-insert  write  add a document unless a near-duplicate is there; atomic
+//	POST /v1/delete            write  501: documents cannot be deleted yet
+//	GET  /v1/stats             read   sizes of the index
+//	GET  /openapi.json         -      this interface, from the Go types
+//	GET  /livez                -      200 while the process runs
+//	GET  /readyz               -      200 while queries are answered, 503 while loading or draining
+//
+// A document is one of three fields: "fingerprint" (16 hexadecimal digits),
+// "text" (plain), "html" (a page; its markup is taken off as `ndd fingerprint`
+// does). Texts get their fingerprints by the index's own recipe.
+//
+//	> POST /v1/query {"text": "the text of a page ...", "k": 3}
+//	< 200 {"fingerprint":"8c7f2d1e0a9b4455","k":3,"documents":2,"truncated":false,"hits":[
+//	        {"fingerprint":"8c7f2d1e0a9b4455","distance":0,"documents":1,"ids":["https://a.example/"]},
+//	        {"fingerprint":"8c7f2d1e0a9b4457","distance":1,"documents":1,"ids":["https://b.example/"]}]}
+//
+//	> POST /v1/query?k=3   Content-Type: text/html (or text/plain), the document itself as the body
+//	< as above
+//
+//	> POST /v1/insert {"id": "https://c.example/", "text": "..."}        or {"documents": [{"id": ...}, ...]}
+//	< 200 {"inserted":[{"id":"https://c.example/","number":17,"fingerprint":"..."}]}
+//
+//	> POST /v1/check-and-insert {"id": "https://d.example/", "html": "<p>...", "k": 3}
+//	< 200 {"inserted":false,"fingerprint":"...","documents":1,"hits":[...]}
+//
+//	> POST /v1/batch?k=3&unique=false   Content-Type: application/octet-stream, little-endian uint64s
+//	< 200 text/tab-separated-values: query row, fingerprint, distance, id
+//	  or, with Accept: application/x-ndjson, {"query":0,"fingerprint":"...","distance":1,"id":"..."}
+//
+// What goes wrong is application/problem+json (RFC 9457), with the place:
+//
+//	< 422 {"title":"Unprocessable Entity","status":422,"detail":"validation failed",
+//	       "errors":[{"message":"unexpected property","location":"body.texd"}]}
+//
+//	400  not JSON, not HTTP, body cut off      429  more than it can do: Retry-After
+//	401  no token, or an unknown one           500  a bug: it is logged and harms this request only
+//	403  role too low; a foreign web page      501  not there yet
+//	404  405  no such place, no such method    503  loading, draining, or the index is damaged
+//	408  413  415  too slow, large, strange
+//	421  a Host that is not this machine
+//	422  understood, but makes no sense: fields, k beyond the index's, too few features
+//
+// The admin listener (127.0.0.1:7745) has /metrics (Prometheus) and, if asked
+// for, /debug/pprof/.
+//
+// # A request's way
+//
+//	accept (4,096 connections; headers 5 s, read 30 s, write 60 s, idle 120 s)
+//	  └─ observe   count, time, log; recover from a panic
+//	      └─ Host, Origin   no DNS rebinding, no foreign web page (gatehouse.go)
+//	          └─ route
+//	              └─ token and role (token.go)
+//	                  └─ ready? (phase.go)
+//	                      └─ body into memory, at most 8 MiB, 256 MiB of all bodies (body.go)
+//	                          └─ gate: some run, some wait a little, the rest gets 429 (gate.go)
+//	                              └─ handler ── engine
+//
+// A slow sender waits before the gate and takes no place in it. Queries,
+// batches and inserts have gates of their own, so that none starves another.
+//
+// # Life
+//
+//	        listens at once           index loaded            signal               drained, at most 8 s
+//	start ───────────────► loading ───────────────► ready ───────────► draining ─────────────────► exit 0
+//	                       readyz 503               readyz 200         readyz 503
+//	                       /v1 503                  one line on        /v1 503, Connection: close;
+//	                                                standard output    what runs is finished
+//
+// A second signal ends the process at once. SIGHUP reads the token file again.
+// Inserts live in memory and are gone with the process.
+//
+// # Cost
+//
+// A query of a fingerprint: about 1 us of engine for each table and 1 us for
+// each buffer of inserts, and some 30 us of HTTP and JSON, so one core answers
+// some 20,000 a second; the batch endpoint pays the HTTP once for 65,536.
+// BenchmarkQuery and BenchmarkBatch say how close it came.
+//
+// # Concurrency
+//
+// [Run] owns everything it starts and returns when all of it has ended. All
+// handlers run in parallel; the engine's readers never wait.
+package server

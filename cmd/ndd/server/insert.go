@@ -1,0 +1,193 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"ndd/engine"
+	"ndd/engine/simhash"
+)
+
+const (
+	// insertDocsMax documents a request: one insert holds the index's writing
+	// side for some hundred microseconds then, not longer.
+	insertDocsMax = 4096
+	idBytesMax    = 2048
+)
+
+// Document is a document to add. An index whose documents have no names
+// numbers them; the id is not kept then.
+type Document struct {
+	ID *string `json:"id,omitempty" minLength:"1" maxLength:"2048" doc:"Name of the document, such as its URL"`
+	Subject
+}
+
+// insertRequest is the body of /v1/insert: one document, or a list.
+type insertRequest struct {
+	Document
+	Documents *[]Document `json:"documents,omitempty" minItems:"1" maxItems:"4096" doc:"Several documents, instead of one"`
+}
+
+// insertedDocument is a document that was added.
+type insertedDocument struct {
+	ID          string `json:"id" doc:"As the index names it"`
+	Number      uint64 `json:"number" doc:"Its ordinal in the index"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+type insertAnswer struct {
+	Inserted []insertedDocument `json:"inserted" nullable:"false"`
+}
+
+// checkRequest is the body of /v1/check-and-insert.
+type checkRequest struct {
+	Document
+	K     *int `json:"k,omitempty" minimum:"0" maximum:"64" doc:"What is within k bits keeps the document out; the index's own unless given"`
+	Limit *int `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Most ids to answer with; 1000 unless given"`
+}
+
+type checkAnswer struct {
+	Inserted bool    `json:"inserted" doc:"False if near-duplicates kept it out: the hits"`
+	ID       string  `json:"id,omitempty" doc:"If inserted: as the index names it"`
+	Number   *uint64 `json:"number,omitempty" doc:"If inserted: its ordinal in the index"`
+	Neighbours
+}
+
+func (s *service) registerInsert(api huma.API) {
+	type input struct{ Body insertRequest }
+	type output struct{ Body *insertAnswer }
+	huma.Register(api, operation(http.MethodPost, "/v1/insert", "insert", "Add documents",
+		"All documents of the request are added, or none. They are found by every query that begins after the answer. They live in memory and are gone with the server."),
+		func(ctx context.Context, in *input) (*output, error) {
+			a, p := s.insert(ctx, &in.Body)
+			if p != nil {
+				return nil, p
+			}
+			return &output{a}, nil
+		})
+
+	type checkInput struct{ Body checkRequest }
+	type checkOutput struct{ Body *checkAnswer }
+	huma.Register(api, operation(http.MethodPost, "/v1/check-and-insert", "check-and-insert", "Add a document unless a near-duplicate is there",
+		"Of two near-duplicates that arrive together exactly one is added."),
+		func(ctx context.Context, in *checkInput) (*checkOutput, error) {
+			a, p := s.checkAndInsert(ctx, &in.Body)
+			if p != nil {
+				return nil, p
+			}
+			return &checkOutput{a}, nil
+		})
+
+	type deleteInput struct {
+		Body struct {
+			ID string `json:"id" minLength:"1" maxLength:"2048" doc:"Name of the document"`
+		}
+	}
+	huma.Register(api, operation(http.MethodPost, "/v1/delete", "delete", "Delete a document (not there yet: 501)", ""),
+		func(context.Context, *deleteInput) (*struct{}, error) {
+			return nil, refusal(http.StatusNotImplemented, "documents cannot be deleted yet: build an index without them")
+		})
+}
+
+func (s *service) insert(ctx context.Context, in *insertRequest) (*insertAnswer, *problem) {
+	list, place := []Document{in.Document}, func(int) string { return "body" }
+	if in.Documents != nil {
+		if in.ID != nil || in.Fingerprint != nil || in.Text != nil || in.HTML != nil {
+			return nil, misfit("body.documents", "the fields of one document stand beside it")
+		}
+		list, place = *in.Documents, func(i int) string { return fmt.Sprintf("body.documents[%d]", i) }
+	}
+	docs := make([]engine.Doc, len(list))
+	for i := range list {
+		var p *problem
+		if docs[i], p = s.doc(ctx, &list[i], place(i)); p != nil {
+			return nil, p
+		}
+	}
+	x := s.index.Load()
+	first, err := x.Insert(docs)
+	if err != nil {
+		return nil, broken(err)
+	}
+	s.metrics.added.Add(float64(len(docs)))
+	answer := &insertAnswer{make([]insertedDocument, len(docs))}
+	names := x.Names()
+	for i, d := range docs {
+		id := first + engine.DocID(i)
+		name, err := names.Name(id)
+		if err != nil {
+			return nil, broken(err)
+		}
+		answer.Inserted[i] = insertedDocument{name, uint64(id), d.Fingerprint.String()}
+	}
+	return answer, nil
+}
+
+func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) (*checkAnswer, *problem) {
+	d, p := s.doc(ctx, &in.Document, "body")
+	if p != nil {
+		return nil, p
+	}
+	x := s.index.Load()
+	k, p := distance(x, in.K, "body.k")
+	if p != nil {
+		return nil, p
+	}
+	limit := limitDefault
+	if in.Limit != nil {
+		limit = *in.Limit
+	}
+	id, near, err := x.CheckAndInsert(d, k)
+	if err != nil {
+		return nil, broken(err)
+	}
+	n, p := describe(x, d.Fingerprint, k, near, limit)
+	if p != nil {
+		return nil, p
+	}
+	answer := &checkAnswer{Inserted: len(near) == 0, Neighbours: *n}
+	if answer.Inserted {
+		s.metrics.added.Inc()
+		number := uint64(id)
+		answer.Number = &number
+		if answer.ID, err = x.Names().Name(id); err != nil {
+			return nil, broken(err)
+		}
+	}
+	return answer, nil
+}
+
+// doc makes what the engine stores of a document.
+func (s *service) doc(ctx context.Context, d *Document, place string) (engine.Doc, *problem) {
+	if d.ID == nil {
+		return engine.Doc{}, misfit(at(place, "id"), "a document needs an id")
+	}
+	if p := checkID(*d.ID, at(place, "id")); p != nil {
+		return engine.Doc{}, p
+	}
+	var f simhash.Fingerprint
+	f, p := s.fingerprint(ctx, &d.Subject, place)
+	if p != nil {
+		return engine.Doc{}, p
+	}
+	return engine.Doc{Fingerprint: f, Name: *d.ID}, nil
+}
+
+// checkID refuses names that would break the lines of an answer.
+func checkID(id, place string) *problem {
+	switch {
+	case id == "":
+		return misfit(place, "must not be empty")
+	case len(id) > idBytesMax:
+		return misfit(place, "%d bytes, at most %d are kept", len(id), idBytesMax)
+	case !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
+		return misfit(place, "has control characters")
+	}
+	return nil
+}

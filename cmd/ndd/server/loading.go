@@ -1,0 +1,66 @@
+package server
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/simhash"
+)
+
+// samplesMax documents are looked at for the command that the ready line gives.
+const samplesMax = 1024
+
+// Loading is how far the making of the index is. Safe for concurrent use; the
+// zero value is ready.
+type Loading struct {
+	stage     atomic.Pointer[string]
+	documents atomic.Int64
+	tooFew    atomic.Int64
+
+	mu      sync.Mutex
+	samples []sample
+}
+
+// A sample is a document that was loaded.
+type sample struct {
+	id          string
+	fingerprint simhash.Fingerprint
+}
+
+// Stage names what is being done, such as "verifying the index".
+func (l *Loading) Stage(name string) { l.stage.Store(&name) }
+
+// Loaded counts a document that went into the index. The first ones are kept,
+// so that the ready line can ask for one that is there.
+func (l *Loading) Loaded(id string, f simhash.Fingerprint) {
+	if l.documents.Add(1) > samplesMax {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.samples = append(l.samples, sample{id, f})
+}
+
+// LeftOut counts a document with too few features for a fingerprint.
+func (l *Loading) LeftOut() { l.tooFew.Add(1) }
+
+// String says how far it is.
+func (l *Loading) String() string {
+	text := "starting"
+	if s := l.stage.Load(); s != nil {
+		text = *s
+	}
+	if n := l.documents.Load(); n > 0 {
+		text += fmt.Sprintf(", %s documents so far", humanize.Comma(n))
+	}
+	return text
+}
+
+func (l *Loading) all() []sample {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.samples
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"ndd/engine"
+)
+
+// metrics are the figures on the admin listener. Each service has its own
+// registry.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	shed     *prometheus.CounterVec
+	running  prometheus.Gauge
+	panics   prometheus.Counter
+	added    prometheus.Counter
+	asked    prometheus.Counter
+}
+
+func newMetrics(s *service) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ndd_http_requests_total", Help: "Requests by endpoint and status."}, []string{"endpoint", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ndd_http_request_seconds", Help: "Time to answer by endpoint, body included.",
+			Buckets: prometheus.ExponentialBuckets(50e-6, 4, 11)}, []string{"endpoint"}), // 50 us to 52 s
+		shed:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ndd_http_shed_total", Help: "Requests answered 429 by gate: full, waited too late, or client gone."}, []string{"gate", "why"}),
+		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ndd_http_requests_running", Help: "Requests being read, waiting or being answered."}),
+		panics:  prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_http_panics_total", Help: "Requests that ended in a panic."}),
+		added:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_inserted_documents_total", Help: "Documents inserted by requests."}),
+		asked:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_queries_total", Help: "Fingerprints asked for, alone and in batches."}),
+	}
+	m.registry.MustRegister(m.requests, m.seconds, m.shed, m.running, m.panics, m.added, m.asked,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	gauge := func(name, help string, value func(engine.Stats) float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			if x := s.index.Load(); x != nil {
+				return value(x.Stats())
+			}
+			return 0
+		}))
+	}
+	gauge("ndd_index_documents", "Documents in the index.", func(t engine.Stats) float64 { return float64(t.Documents) })
+	gauge("ndd_index_fingerprints", "Fingerprints in the index, distinct within each segment.", func(t engine.Stats) float64 { return float64(t.Fingerprints) })
+	gauge("ndd_index_segments", "Segments of the index.", func(t engine.Stats) float64 { return float64(t.Segments) })
+	gauge("ndd_index_buffered", "Inserted documents that are not in a segment yet.", func(t engine.Stats) float64 { return float64(t.Buffered) })
+	gauge("ndd_index_table_bytes", "Bytes of all tables.", func(t engine.Stats) float64 { return float64(t.TableBytes) })
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ndd_ready", Help: "1 while queries are answered."}, func() float64 {
+		if s.life.phase() == ready {
+			return 1
+		}
+		return 0
+	}))
+	return m
+}
+
+// done counts a finished request. Only patterns of routes are labels, so that
+// nobody outside can make new ones.
+func (m *metrics) done(pattern string, status int, took time.Duration) {
+	if pattern == "" || pattern == "/" {
+		pattern = "other"
+	}
+	m.requests.WithLabelValues(pattern, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(pattern).Observe(took.Seconds())
+}
+
+func (m *metrics) shedOne(gate, why string) { m.shed.WithLabelValues(gate, why).Inc() }
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+
+	"ndd/engine"
+)
+
+// Addresses that `ndd serve` listens on unless told otherwise.
+const (
+	DefaultListen = "127.0.0.1:7744"
+	DefaultAdmin  = "127.0.0.1:7745"
+)
+
+// Options say where and how to serve.
+type Options struct {
+	Listen string // host:port; port 0 picks a free one
+	Admin  string // host:port of the admin listener; "" for none
+	PProf  bool   // /debug/pprof/ on the admin listener
+
+	TokenFile      string // lines "token role"; "" lets everybody in
+	InsecureNoAuth bool   // let everybody in although an address is not of this machine alone
+
+	// Load makes the index. It runs while the server already listens, and
+	// tells through its argument how far it is. The server closes the index.
+	Load func(context.Context, *Loading) (*engine.Index, error)
+
+	Version string           // of the program, for /openapi.json
+	Threads int              // for one batch; 0 is one for each processor
+	Ready   io.Writer        // gets one line when the server is ready
+	Log     *slog.Logger     // gets everything else
+	Reload  <-chan os.Signal // each value has the token file read again; may be nil
+}
+
+// Validate refuses addresses that cannot be, and those that would let the
+// network in without a token.
+func (o *Options) Validate() error {
+	for _, a := range []struct{ flag, address string }{{"--listen", o.Listen}, {"--admin", o.Admin}} {
+		if a.address == "" && a.flag == "--admin" {
+			continue
+		}
+		host, _, err := net.SplitHostPort(a.address)
+		if err != nil {
+			return fmt.Errorf("%s %.80q: must be host:port", a.flag, a.address)
+		}
+		if !isLoopback(host) && o.TokenFile == "" && !o.InsecureNoAuth {
+			return fmt.Errorf("%s %s: other machines could come in without a token: give --token-file FILE, or --insecure-no-auth if that is meant", a.flag, a.address)
+		}
+	}
+	return nil
+}
+
+// isLoopback tells the names and addresses of this machine for itself. A name
+// is believed only if it is localhost: others may lead anywhere.
+func isLoopback(host string) bool {
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}

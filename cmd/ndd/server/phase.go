@@ -1,0 +1,59 @@
+package server
+
+import (
+	"net/http"
+	"sync/atomic"
+)
+
+// A phase is a part of the server's life; see the package's drawing.
+type phase int32
+
+const (
+	loading phase = iota
+	ready
+	draining
+)
+
+var phaseNames = [...]string{"loading", "ready", "draining"}
+
+func (p phase) String() string { return phaseNames[p] }
+
+// life is the current phase. It only goes forward.
+type life struct{ now atomic.Int32 }
+
+func (l *life) phase() phase { return phase(l.now.Load()) }
+
+// enter goes on to a later phase; it stays where it is if that is earlier.
+func (l *life) enter(p phase) {
+	for {
+		now := l.now.Load()
+		if int32(p) <= now || l.now.CompareAndSwap(now, int32(p)) {
+			return
+		}
+	}
+}
+
+// livez says that the process runs and its listener is served.
+func (s *service) livez(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// readyz says whether queries are answered.
+func (s *service) readyz(w http.ResponseWriter, _ *http.Request) {
+	if p := s.notReady(); p != nil {
+		p.write(w)
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"status": ready.String()})
+}
+
+// notReady is the answer to requests outside the ready phase, nil within it.
+func (s *service) notReady() *problem {
+	switch s.life.phase() {
+	case loading:
+		return refusal(http.StatusServiceUnavailable, "loading: "+s.loading.String()).retry(1)
+	case draining:
+		return refusal(http.StatusServiceUnavailable, "draining: the server is about to stop").retry(5)
+	}
+	return nil
+}

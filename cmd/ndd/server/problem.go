@@ -1,0 +1,112 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"ndd/engine"
+	"ndd/engine/store"
+)
+
+// A problem is an answer that says what went wrong, as RFC 9457 has it. As an
+// error it is what huma's handlers return.
+type problem struct {
+	huma.ErrorModel
+	retryAfter int // seconds; 0 for none
+}
+
+// refusal makes a problem. errs say which fields are at fault.
+func refusal(status int, detail string, errs ...*huma.ErrorDetail) *problem {
+	return &problem{ErrorModel: huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail, Errors: errs}}
+}
+
+// misfit is the refusal of one field of a request that was understood.
+func misfit(location, format string, args ...any) *problem {
+	why := fmt.Sprintf(format, args...)
+	return refusal(http.StatusUnprocessableEntity, location+": "+why, &huma.ErrorDetail{Message: why, Location: location})
+}
+
+// broken is the answer when the engine fails: the index is damaged, or is
+// being closed, or there is a bug.
+func broken(err error) *problem {
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error())
+	case errors.Is(err, engine.ErrClosed):
+		return refusal(http.StatusServiceUnavailable, err.Error()).retry(5)
+	}
+	return refusal(http.StatusInternalServerError, err.Error())
+}
+
+func (p *problem) retry(seconds int) *problem {
+	p.retryAfter = seconds
+	return p
+}
+
+// GetHeaders gives huma the headers.
+func (p *problem) GetHeaders() http.Header {
+	h := http.Header{}
+	if p.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
+	}
+	return h
+}
+
+// write sends the problem.
+func (p *problem) write(w http.ResponseWriter) {
+	for name, values := range p.GetHeaders() {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	json.NewEncoder(w).Encode(&p.ErrorModel) // a client that has gone needs no answer
+}
+
+// tersen is a huma transformer: it keeps problems from sending a request's
+// body back, megabytes perhaps, and from listing thousands of mistakes.
+func tersen(_ huma.Context, _ string, v any) (any, error) {
+	var m *huma.ErrorModel
+	switch e := v.(type) {
+	case *huma.ErrorModel:
+		m = e
+	case *problem:
+		m = &e.ErrorModel
+	default:
+		return v, nil
+	}
+	const detailsMax, valueMax = 8, 80
+	if n := len(m.Errors); n > detailsMax {
+		m.Errors = append(m.Errors[:detailsMax:detailsMax], &huma.ErrorDetail{Message: fmt.Sprintf("and %d more", n-detailsMax)})
+	}
+	for _, d := range m.Errors {
+		switch value := d.Value.(type) {
+		case string:
+			if len(value) > valueMax {
+				d.Value = nil
+			}
+		case nil, bool, float64, int:
+		default:
+			d.Value = nil
+		}
+	}
+	return m, nil
+}
+
+// writeJSON sends a small answer.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(fmt.Sprintf("server: an answer without JSON: %v", err))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(b.Bytes()) // a client that has gone needs no answer
+}

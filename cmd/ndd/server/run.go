@@ -1,0 +1,174 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+const (
+	// drainNotice is how long a draining server still takes connections: to
+	// tell clients that keep theirs open, and load balancers, to go elsewhere.
+	drainNotice = 500 * time.Millisecond
+	// drainMax is how long what runs may go on; with the notice, and what ends
+	// after it, the process is gone within 10 s.
+	drainMax = 8 * time.Second
+)
+
+// Run serves until ctx ends, and then drains: nil is a stop that was asked
+// for. Errors name the address or the file.
+func Run(ctx context.Context, o Options) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	s, err := newService(&o)
+	if err != nil {
+		return err
+	}
+	front, err := listen(o.Listen, func(local bool) http.Handler { return s.handler(local) }, o.Log)
+	if err != nil {
+		return err
+	}
+	defer front.close()
+	failed := make(chan error, 2)
+	go front.serve(failed)
+	if o.Admin != "" {
+		back, err := listen(o.Admin, func(local bool) http.Handler { return s.adminHandler(local, o.PProf) }, o.Log)
+		if err != nil {
+			return err
+		}
+		defer back.close()
+		go back.serve(failed)
+	}
+
+	loadContext, cancel := context.WithCancel(ctx)
+	loaded := make(chan error, 1)
+	go func() { loaded <- s.load(loadContext, &o) }()
+	// Whatever ends the loop, the index must be whole or gone before it is closed.
+	isLoaded := false
+	err = s.loop(ctx, &o, front, loaded, failed, &isLoaded)
+	s.life.enter(draining)
+	cancel()
+	if !isLoaded {
+		if e := <-loaded; err == nil && e != nil && !errors.Is(e, context.Canceled) {
+			err = e
+		}
+	}
+	if err == nil {
+		o.Log.Info("draining")
+	}
+	if !front.drain(err == nil) {
+		o.Log.Warn(fmt.Sprintf("some requests were still under way after %v and were cut off", drainMax))
+		return err // they may be reading the index: it goes with the process
+	}
+	if x := s.index.Load(); x != nil {
+		err = errors.Join(err, x.Close())
+	}
+	return err
+}
+
+// loop waits for what happens between start and stop.
+func (s *service) loop(ctx context.Context, o *Options, front *listener, loaded, failed <-chan error, isLoaded *bool) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failed:
+			return err
+		case err := <-loaded:
+			*isLoaded, loaded = true, nil
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil
+				}
+				return err
+			}
+			if _, err := fmt.Fprintln(o.Ready, s.readyLine(ctx, front.address())); err != nil {
+				return fmt.Errorf("standard output: %w", err)
+			}
+		case <-o.Reload:
+			s.reload()
+		}
+	}
+}
+
+func (s *service) load(ctx context.Context, o *Options) error {
+	x, err := o.Load(ctx, &s.loading)
+	if err != nil {
+		return err
+	}
+	s.serve(x)
+	return nil
+}
+
+// reload reads the token file again.
+func (s *service) reload() {
+	if s.keys == nil {
+		s.log.Warn("hang-up signal: there is no token file to read again")
+		return
+	}
+	if err := s.keys.reload(); err != nil {
+		s.log.Error("the tokens stay as they were", "error", err)
+		return
+	}
+	s.log.Info("token file read again", "tokens", len(*s.keys.tokens.Load()))
+}
+
+// A listener is an HTTP server at an address.
+type listener struct {
+	net.Listener
+	server *http.Server
+}
+
+// listen opens an address; handler makes what answers there, told whether
+// only this machine can reach it.
+func listen(address string, handler func(local bool) http.Handler, log *slog.Logger) (*listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err // "listen tcp 127.0.0.1:7744: bind: address already in use"
+	}
+	host, _, _ := net.SplitHostPort(l.Addr().String())
+	return &listener{netutil.LimitListener(l, connectionsMax), &http.Server{
+		Handler:           handler(isLoopback(host)),
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    headerBytesMax,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}}, nil
+}
+
+func (l *listener) serve(failed chan<- error) {
+	if err := l.server.Serve(l.Listener); !errors.Is(err, http.ErrServerClosed) {
+		failed <- fmt.Errorf("%s: %w", l.Addr(), err)
+	}
+}
+
+// address is where a client on this machine finds the server.
+func (l *listener) address() string {
+	host, port, err := net.SplitHostPort(l.Addr().String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return l.Addr().String()
+}
+
+// drain lets what runs end, and says whether it did. gently gives clients
+// notice first.
+func (l *listener) drain(gently bool) bool {
+	if gently {
+		time.Sleep(drainNotice)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), drainMax)
+	defer cancel()
+	return l.server.Shutdown(ctx) == nil
+}
+
+func (l *listener) close() { l.server.Close() }
