@@ -1,20 +1,17 @@
 package store
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // A File is an open file: mapped, its header, footer and trailer checked.
 type File struct {
 	path    string
 	data    []byte
+	mapped  bool // else data is the caller's
 	head    header
 	tail    trailer
 	entries []entry
@@ -40,16 +37,36 @@ func Open(path string, kind Kind) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{path: path, data: data}
-	if err := f.parse(); err != nil {
+	f := &File{path: path, data: data, mapped: true}
+	err = func() (err error) {
+		defer CatchFault(&err)()
+		return f.check(kind)
+	}()
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	if f.head.kind != kind {
-		f.Close()
-		return nil, f.corrupt("header", 12, "this is of kind %q where %q is needed", f.head.kind, kind)
+	return f, nil
+}
+
+// OpenBytes is [Open] for a file's content in memory, which must not change;
+// path is for messages.
+func OpenBytes(path string, data []byte, kind Kind) (*File, error) {
+	f := &File{path: path, data: data}
+	if err := f.check(kind); err != nil {
+		return nil, err
 	}
 	return f, nil
+}
+
+func (f *File) check(kind Kind) error {
+	if err := f.parse(); err != nil {
+		return err
+	}
+	if f.head.kind != kind {
+		return f.corrupt("header", 12, "this is of kind %q where %q is needed", f.head.kind, kind)
+	}
+	return nil
 }
 
 // Sniff says of what kind the file at path is; ok is false when it does not
@@ -182,57 +199,13 @@ func (f *File) Section(name string) (Section, error) {
 	return f.section(found), nil
 }
 
-// Verify checks every block of every section with the given number of
-// goroutines. The first mismatch ends it; the error wraps [ErrCorrupt].
-// progress, unless nil, is called with bytes as they are done, from many
-// goroutines.
-func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)) error {
-	group, ctx := errgroup.WithContext(ctx)
-	const stride = 64 // blocks taken at a time: 4 MiB
-	var next atomic.Int64
-	for range max(threads, 1) {
-		group.Go(func() error {
-			for ctx.Err() == nil {
-				from := uint64(next.Add(stride) - stride)
-				more, err := f.verify(from, from+stride, progress)
-				if !more || err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
-		})
-	}
-	return group.Wait()
-}
-
-// verify checks blocks [from, to) of all sections' blocks counted through;
-// more is false when from is past the last.
-func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error) {
-	sums, first := f.tail.sums, uint64(0)
-	for i := range f.entries {
-		e := &f.entries[i]
-		n := e.blocks()
-		for b := max(from, first); b < min(to, first+n); b++ {
-			k := b - first
-			at := e.offset + k*blockBytes
-			data := f.data[at:min(at+blockBytes, e.offset+e.padded())]
-			if binary.LittleEndian.Uint64(f.data[sums+k*sumBytes:]) != f.head.sum(uint64(i), k, data) {
-				return false, &CorruptError{File: f.path, Section: e.name, Block: int64(k), Offset: int64(at), Why: "checksum mismatch"}
-			}
-			if progress != nil {
-				progress(len(data))
-			}
-		}
-		sums += n * sumBytes
-		first += n
-	}
-	return from < first, nil
-}
-
 // Close unmaps the file. No section of it may be in use.
 func (f *File) Close() error {
 	data := f.data
 	f.data = nil
+	if !f.mapped {
+		return nil
+	}
 	return unmap(data)
 }
 

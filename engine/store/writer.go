@@ -1,13 +1,15 @@
 package store
 
 import (
-	"bufio"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 )
 
 // A Writer writes one file, section after section. Create it with [Create],
@@ -15,24 +17,62 @@ import (
 // section, then [Writer.Commit]. After an error, or to give up, call
 // [Writer.Abort], which removes the temporary file; Abort after Commit does
 // nothing, so that it can be deferred.
+//
+// Checksums and the file are another goroutine's work, a batch of blocks
+// behind the caller:
+//
+//	caller --Write--> batch of 16 blocks --channel--> sums, file
+//
+// so that whoever encodes does not wait for the disk until four batches (4
+// MiB) are full. An error of the file is reported by a later Write, and by
+// Commit in any case.
 type Writer struct {
 	path string
 	file *os.File
-	out  *bufio.Writer
 	head header
-	at   uint64 // bytes written
+	at   uint64 // offset in the file of what is written next
 
 	entries []entry
-	sums    [][]uint64 // by section
-	block   []byte     // of the current section, not yet summed
-	err     error
+	batch   []byte // of the current section
+	blocks  uint64 // of the current section, before batch
+
+	batches chan batch
+	free    chan []byte
+	done    sync.WaitGroup
+	failed  atomic.Pointer[error]
+	sums    [][]uint64 // by section; the goroutine's until done
+}
+
+const (
+	batchBytes = 16 * blockBytes
+	batchesMax = 4 // under way at a time
+)
+
+// batch is some blocks of a section; only a section's last may be short.
+type batch struct {
+	section int // -1: bytes that are no section's and have no sums
+	first   uint64
+	data    []byte
+}
+
+// Options are how a file is written. The zero value is for every use but tests.
+type Options struct {
+	Random io.Reader // source of the file's identity; default crypto/rand
 }
 
 // Create begins the file at path, which will replace a file of that name.
 func Create(path string, kind Kind, generation uint64) (*Writer, error) {
+	return CreateWith(path, kind, generation, Options{})
+}
+
+// CreateWith is [Create] with options.
+func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, error) {
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
 	id := Identity{Generation: generation}
-	if _, err := rand.Read(id.ID[:]); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+	if _, err := io.ReadFull(o.Random, id.ID[:]); err != nil {
+		return nil, fmt.Errorf("store: an identity for %s: %w", path, err)
 	}
 	return create(path, kind, id)
 }
@@ -42,10 +82,14 @@ func create(path string, kind Kind, id Identity) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{path: path, file: file, out: bufio.NewWriterSize(file, 1<<20), head: header{kind, id},
-		block: make([]byte, 0, blockBytes)}
+	w := &Writer{path: path, file: file, head: header{kind, id},
+		batches: make(chan batch, batchesMax), free: make(chan []byte, batchesMax)}
+	for range batchesMax {
+		w.free <- nil
+	}
+	w.done.Go(w.run)
 	w.put(w.head.append(nil))
-	return w, w.err
+	return w, nil
 }
 
 // Identity is the new file's.
@@ -59,7 +103,7 @@ func (w *Writer) Section(name string) {
 	}
 	w.endSection()
 	w.entries = append(w.entries, entry{name: name, offset: w.at})
-	w.sums = append(w.sums, nil)
+	w.blocks = 0
 }
 
 // Write appends to the current section.
@@ -67,98 +111,136 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if len(w.entries) == 0 {
 		panic("store: Write before Section")
 	}
+	if err := w.err(); err != nil {
+		return 0, err
+	}
 	w.entries[len(w.entries)-1].length += uint64(len(p))
 	w.add(p)
-	if w.err != nil {
-		return 0, w.err
-	}
 	return len(p), nil
 }
 
-// add appends section bytes, padding included, and sums every full block.
+// add appends section bytes, padding included.
 func (w *Writer) add(p []byte) {
 	for len(p) > 0 {
-		var block []byte
-		if len(w.block) == 0 && len(p) >= blockBytes { // no copy
-			block, p = p[:blockBytes], p[blockBytes:]
-		} else {
-			n := min(len(p), blockBytes-len(w.block))
-			w.block = append(w.block, p[:n]...)
-			p = p[n:]
-			if len(w.block) < blockBytes {
-				return
-			}
-			block, w.block = w.block, w.block[:0]
+		n := min(len(p), batchBytes-len(w.batch))
+		w.batch = append(w.batch, p[:n]...)
+		p = p[n:]
+		if len(w.batch) == batchBytes {
+			w.handOver()
 		}
-		w.flush(block)
 	}
 }
 
-func (w *Writer) flush(block []byte) {
-	section := len(w.entries) - 1
-	w.sums[section] = append(w.sums[section], w.head.sum(uint64(section), uint64(len(w.sums[section])), block))
-	w.put(block)
+// handOver gives the batch to the goroutine and takes an empty one.
+func (w *Writer) handOver() {
+	w.send(batch{len(w.entries) - 1, w.blocks, w.batch})
+	w.blocks += batchBytes / blockBytes
+	w.batch = (<-w.free)[:0]
+}
+
+func (w *Writer) send(b batch) {
+	w.at += uint64(len(b.data))
+	w.batches <- b
 }
 
 func (w *Writer) endSection() {
-	if len(w.entries) == 0 {
+	if len(w.entries) == 0 || w.file == nil {
 		return
 	}
 	e := &w.entries[len(w.entries)-1]
 	w.add(make([]byte, e.padded()-e.length))
-	if len(w.block) > 0 {
-		w.flush(w.block)
-		w.block = w.block[:0]
+	if len(w.batch) > 0 {
+		w.handOver()
 	}
 }
 
-func (w *Writer) put(p []byte) {
-	if w.err != nil {
-		return
+// put writes bytes that are no section's.
+func (w *Writer) put(p []byte) { w.send(batch{section: -1, data: p}) }
+
+// run sums and writes batches. After an error it only empties the channel.
+func (w *Writer) run() {
+	for b := range w.batches {
+		if b.section >= 0 {
+			w.sum(b)
+		}
+		if w.failed.Load() == nil {
+			if _, err := w.file.Write(b.data); err != nil {
+				w.failed.Store(&err)
+			}
+		}
+		if b.section >= 0 {
+			w.free <- b.data
+		}
 	}
-	n, err := w.out.Write(p)
-	w.at += uint64(n)
-	w.err = err
+}
+
+func (w *Writer) sum(b batch) {
+	for len(w.sums) <= b.section {
+		w.sums = append(w.sums, nil)
+	}
+	for i, data := b.first, b.data; len(data) > 0; i++ {
+		n := min(blockBytes, len(data))
+		w.sums[b.section] = append(w.sums[b.section], w.head.sum(uint64(b.section), i, data[:n]))
+		data = data[n:]
+	}
+}
+
+func (w *Writer) err() error {
+	if p := w.failed.Load(); p != nil {
+		return *p
+	}
+	return nil
 }
 
 // Commit ends the last section, writes sums, footer and trailer, syncs the
 // file and publishes it under its name. On an error nothing is published.
 func (w *Writer) Commit() error {
+	if w.file == nil {
+		return errGivenUp
+	}
 	w.endSection()
+	close(w.batches)
+	w.done.Wait()
+	err := w.err()
+	if err == nil {
+		_, err = w.file.Write(w.tail())
+	}
+	if err == nil {
+		err = w.publish()
+	}
+	if err != nil {
+		w.remove()
+	}
+	w.failed.CompareAndSwap(nil, &errGivenUp)
+	return err
+}
+
+var errGivenUp = errors.New("store: the file was committed or given up before")
+
+// tail is what stands behind the sections: sums, footer, trailer.
+func (w *Writer) tail() (b []byte) {
+	for len(w.sums) < len(w.entries) { // the last sections may be empty
+		w.sums = append(w.sums, nil)
+	}
 	t := trailer{sums: w.at, sections: uint64(len(w.entries))}
 	for i, sums := range w.sums {
-		b := make([]byte, 0, len(sums)*sumBytes)
+		from := len(b)
 		for _, s := range sums {
 			b = binary.LittleEndian.AppendUint64(b, s)
 		}
-		w.entries[i].digest = w.head.sum(sumsSection, uint64(i), b)
-		w.put(b)
+		w.entries[i].digest = w.head.sum(sumsSection, uint64(i), b[from:])
 	}
-	t.footer = w.at
-	var footer []byte
+	from := len(b)
 	for i := range w.entries {
-		footer = w.entries[i].append(footer)
+		b = w.entries[i].append(b)
 	}
-	t.footerSum = w.head.sum(footerSection, 0, footer)
-	w.put(footer)
-	t.length = w.at + trailerBytes
-	w.put(t.append(nil, &w.head.Identity))
-
-	if w.err == nil {
-		w.err = w.publish()
-	}
-	if w.err != nil {
-		err := w.err
-		w.Abort()
-		return err
-	}
-	return nil
+	t.footer = w.at + uint64(from)
+	t.footerSum = w.head.sum(footerSection, 0, b[from:])
+	t.length = w.at + uint64(len(b)) + trailerBytes
+	return t.append(b, &w.head.Identity)
 }
 
 func (w *Writer) publish() error {
-	if err := w.out.Flush(); err != nil {
-		return err
-	}
 	if err := w.file.Chmod(0o644); err != nil {
 		return err
 	}
@@ -180,12 +262,16 @@ func (w *Writer) Abort() {
 	if w.file == nil {
 		return
 	}
+	close(w.batches)
+	w.done.Wait()
+	w.remove()
+}
+
+func (w *Writer) remove() {
 	w.file.Close()
 	os.Remove(w.file.Name())
 	w.file = nil
-	if w.err == nil {
-		w.err = errors.New("store: the file was given up")
-	}
+	w.failed.CompareAndSwap(nil, &errGivenUp)
 }
 
 // SyncDir makes the names in a directory durable.

@@ -1,0 +1,85 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ndd/asm"
+)
+
+var seen byte // keeps reads from being optimised away
+
+// TestTruncatedUnderneath is promise P15: a mapped file loses its end while it
+// is read, by Go and by a kernel.
+func TestTruncatedUnderneath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	truncated := false
+	for name, read := range map[string]func(b []byte){
+		"go":     func(b []byte) { seen += b[len(b)-1] },
+		"copy":   func(b []byte) { copy(make([]byte, len(b)), b) },
+		"kernel": func(b []byte) { asm.Within64(make([]uint32, 64), Uint64s(b), ^uint64(0), 3) },
+		"nested": func(b []byte) {
+			var err error
+			func() {
+				defer CatchFault(&err)()
+				seen += b[len(b)-1]
+			}()
+			if errors.Is(err, ErrFault) != truncated {
+				t.Errorf("nested: %v", err)
+			}
+			seen += b[len(b)-1] // the outer one is still in force
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(path, make([]byte, 1<<20), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			data, unmap, err := Map(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unmap()
+			guarded := func() (err error) {
+				defer CatchFault(&err)()
+				read(data)
+				return nil
+			}
+			truncated = false
+			if err := guarded(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(path, 4096); err != nil {
+				t.Fatal(err)
+			}
+			truncated = true
+			for range 100 {
+				if err := guarded(); !errors.Is(err, ErrFault) || !errors.Is(err, ErrCorrupt) {
+					t.Fatalf("no error: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestOtherPanicsPass(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Fatal("a programmer's error was swallowed")
+		}
+	}()
+	var err error
+	defer CatchFault(&err)()
+	var p *int
+	seen = byte(*p)
+}
+
+func BenchmarkCatchFault(b *testing.B) {
+	var err error
+	for b.Loop() {
+		func() { defer CatchFault(&err)() }()
+	}
+}
