@@ -291,7 +291,7 @@ func TestBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Append("a", 1)
+	w.Append(ndf.Document{Name: "a", Fingerprint: 1})
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.
 		if !r.OK {
 			return w.AppendUnmarked(r.ID)
 		}
-		return w.Append(r.ID, r.Fingerprint)
+		return w.Append(ndf.Document{Name: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes})
 	})
 	if err != nil && err != errPartly {
 		return err

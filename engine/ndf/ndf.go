@@ -5,8 +5,9 @@
 //
 //	recipe         how texts became fingerprints, JSON      once, first
 //	fingerprints   uint64 each                              \
-//	names          package names' blocks                     | once per 2^20
-//	names.ends     package names' ends                      /  documents
+//	text.bytes     length of the text, uint32 each           | once per 2^20
+//	names          package names' blocks                     | documents
+//	names.ends     package names' ends                      /
 //	unmarked       names of the documents with too few      \
 //	unmarked.ends  features for a fingerprint               /  once, last
 //
@@ -20,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 
 	"ndd/engine/names"
@@ -36,8 +38,8 @@ type Writer struct {
 	file     *store.Writer
 	names    *names.Writer
 	nameData bytes.Buffer
-	chunk    []uint64
-	docs     uint64
+	prints   []uint64
+	lengths  []uint32
 
 	unmarked     *names.Writer
 	unmarkedData bytes.Buffer
@@ -62,14 +64,21 @@ func Create(path string, recipe simhash.Recipe) (*Writer, error) {
 	return w, nil
 }
 
+// A Document is what the file holds of one.
+type Document struct {
+	Name        string
+	Fingerprint simhash.Fingerprint
+	TextBytes   int // length of the text, kept up to 2^32-1
+}
+
 // Append adds a document.
-func (w *Writer) Append(name string, f simhash.Fingerprint) error {
-	if err := w.names.Append(name); err != nil {
+func (w *Writer) Append(d Document) error {
+	if err := w.names.Append(d.Name); err != nil {
 		return err
 	}
-	w.chunk = append(w.chunk, uint64(f))
-	w.docs++
-	if len(w.chunk) == chunkDocs {
+	w.prints = append(w.prints, uint64(d.Fingerprint))
+	w.lengths = append(w.lengths, uint32(min(d.TextBytes, math.MaxUint32)))
+	if len(w.prints) == chunkDocs {
 		return w.flush()
 	}
 	return nil
@@ -84,9 +93,11 @@ func (w *Writer) flush() error {
 		return err
 	}
 	w.file.Section("fingerprints")
-	w.file.Write(store.Bytes64(w.chunk))
+	w.file.Write(store.Bytes64(w.prints))
+	w.file.Section("text.bytes")
+	w.file.Write(store.Bytes32(w.lengths))
 	err = writeNames(w.file, "names", &w.nameData, ends)
-	w.chunk = w.chunk[:0]
+	w.prints, w.lengths = w.prints[:0], w.lengths[:0]
 	w.names = names.NewWriter(&w.nameData)
 	return err
 }
@@ -134,8 +145,8 @@ type File struct {
 }
 
 type chunk struct {
-	first        uint64 // row
 	fingerprints []uint64
+	lengths      []uint32     // nil for raw files
 	names        *names.Names // nil for raw files
 }
 
@@ -191,7 +202,8 @@ func openSections(path string) (*File, error) {
 
 func (f *File) parse() error {
 	s := f.file.Sections()
-	if len(s) < 3 || s[0].Name != "recipe" || len(s)%3 != 0 {
+	const perChunk = 4
+	if len(s) < 3 || s[0].Name != "recipe" || (len(s)-3)%perChunk != 0 {
 		return fmt.Errorf("%s: %w: %d sections, not those of a fingerprint file", f.path, store.ErrCorrupt, len(s))
 	}
 	recipe, err := simhash.ParseRecipe(s[0].Data)
@@ -200,18 +212,18 @@ func (f *File) parse() error {
 	}
 	f.recipe = &recipe
 	last := len(s) - 2
-	for i := 1; i < last; i += 3 {
-		if s[i].Name != "fingerprints" || s[i+1].Name != "names" || s[i+2].Name != "names.ends" {
-			return s[i].Corrupt(0, "where fingerprints and names are due")
+	for i := 1; i < last; i += perChunk {
+		if s[i].Name != "fingerprints" || s[i+1].Name != "text.bytes" || s[i+2].Name != "names" || s[i+3].Name != "names.ends" {
+			return s[i].Corrupt(0, "where fingerprints, lengths and names are due")
 		}
-		n, err := openNames(&s[i+1], &s[i+2])
+		n, err := openNames(&s[i+2], &s[i+3])
 		if err != nil {
 			return err
 		}
-		c := chunk{first: f.docs, fingerprints: store.Uint64s(s[i].Data), names: n}
+		c := chunk{fingerprints: store.Uint64s(s[i].Data), lengths: store.Uint32s(s[i+1].Data), names: n}
 		f.chunks = append(f.chunks, c)
-		if len(s[i].Data)%8 != 0 || n.Len() != uint64(len(c.fingerprints)) {
-			return s[i].Corrupt(0, "%d bytes of fingerprints for %d names", len(s[i].Data), n.Len())
+		if uint64(len(s[i].Data)) != 8*n.Len() || uint64(len(s[i+1].Data)) != 4*n.Len() {
+			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d names", len(s[i].Data), len(s[i+1].Data), n.Len())
 		}
 		f.docs += n.Len()
 	}
@@ -267,6 +279,16 @@ func (f *File) Fingerprints() []uint64 {
 		all = append(all, f.chunks[i].fingerprints...)
 	}
 	return all
+}
+
+// TextBytes yields the lengths of the documents' texts in order of row, a
+// chunk at a time; nothing for a raw file.
+func (f *File) TextBytes(yield func([]uint32) bool) {
+	for i := range f.chunks {
+		if f.chunks[i].lengths != nil && !yield(f.chunks[i].lengths) {
+			return
+		}
+	}
 }
 
 // Names yields the documents' names in order of row; nothing for a raw file.

@@ -25,7 +25,7 @@ func write(t testing.TB, path string, docs, unmarked int) {
 	}
 	defer w.Abort()
 	for i := range docs {
-		if err := w.Append(name(i), print(i)); err != nil {
+		if err := w.Append(Document{name(i), print(i), i % 1000}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,6 +58,18 @@ func TestRoundTrip(t *testing.T) {
 		f.Chunks(func(c []uint64) bool { chunks = append(chunks, c...); return true })
 		if len(all) != docs || !slices.Equal(all, chunks) {
 			t.Fatalf("%d fingerprints of %d", len(all), docs)
+		}
+		lengths := 0
+		for c := range f.TextBytes {
+			for _, n := range c {
+				if n != uint32(lengths%1000) {
+					t.Fatalf("row %d: %d bytes", lengths, n)
+				}
+				lengths++
+			}
+		}
+		if lengths != docs {
+			t.Fatalf("%d lengths of %d", lengths, docs)
 		}
 		i := 0
 		for s, err := range f.Names {
