@@ -6,7 +6,7 @@ import "fmt"
 type bracket struct {
 	low, high       int
 	lowKey, highKey uint64
-	moved           int // +1: low moved last, -1: high did
+	lowMoved        bool // and not high, in the last step
 }
 
 // interpolateGeneric is the specification. len(dst) == len(sought) <= searchWidth, len(keys) > 0. It returns the number of steps.
@@ -53,13 +53,13 @@ func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 			rest = append(rest, j)
 		}
 		n = len(rest)
-		// Read all guesses, one independent miss each.
+		// Read all guesses, one independent miss each. (Moving the ends without branches was measured: no faster uniform, a fifth slower clustered.)
 		for _, j := range rest {
 			b, g := &open[j%searchWidth], guesses[j%searchWidth]
 			if key := keys[g]; key < sought[j] {
-				b.low, b.lowKey, b.moved = g, key, 1
+				b.low, b.lowKey, b.lowMoved = g, key, true
 			} else {
-				b.high, b.highKey, b.moved = g, key, -1
+				b.high, b.highKey, b.lowMoved = g, key, false
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (b *bracket) onLine(x uint64) int {
 // near returns the place stride keys inside the end that moved last, or the middle if that is nearer.
 func (b *bracket) near(stride int) int {
 	half := (b.high - b.low) / 2
-	if b.moved > 0 {
+	if b.lowMoved {
 		return b.low + min(stride, half)
 	}
 	return b.high - min(stride, half)

@@ -14,9 +14,10 @@ import "math/bits"
 // dst must be at least as long as src; only dst[:len(src)] is written. dst and src may be the same memory, but must not
 // overlap otherwise. Nothing is allocated; safe for concurrent use on disjoint dst.
 //
-// Cost: 8 bytes read and 8 written a key. With AVX-512 one VPSHUFBITQMB a key (1 cycle: more than memory delivers), with
-// BMI2 two PEXT a key (2 cycles); without either, eight table look-ups a key (about 5 cycles) when the slice is long
-// enough to pay for the table, else 48 shift-and-mask operations.
+// Cost: 8 bytes read and 8 written a key. Long slices take one VPSHUFBITQMB a key with AVX-512 (1 cycle), two PEXT a key with
+// BMI2 (2 cycles), eight table look-ups a key (5 cycles) without either; short ones two PEXT, or 48 shift-and-mask
+// operations. Measured (BenchmarkPermute): 17 GB/s of keys in cache with AVX-512, 10 with BMI2, 3.5 in plain Go; from memory the first two run at
+// 0.9 of the speed of copy.
 func Permute(dst, src []uint64, mask uint64) {
 	permute(dst[:len(src)], src, mask, forward)
 }

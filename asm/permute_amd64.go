@@ -4,6 +4,9 @@ package asm
 
 import "github.com/klauspost/cpuid/v2"
 
+// indexFrom is the length from which writing out the permutation, 80 ns, pays: a key takes 0.5 ns less than by PEXT.
+const indexFrom = 256
+
 // permuteCall is how many keys one call of a kernel takes: about 25 us from memory.
 const permuteCall = 16384
 
@@ -11,20 +14,21 @@ const permuteCall = 16384
 var slowExtract = cpuid.CPU.VendorID == cpuid.AMD && cpuid.CPU.Family == 0x17 || cpuid.CPU.VendorID == cpuid.Hygon
 
 func permute(dst, src []uint64, mask uint64, dir direction) {
-	if !useAVX512 && !useAVX2 || useAVX2 && slowExtract {
+	long := useAVX512 && (len(src) >= indexFrom || slowExtract)
+	if !long && (slowExtract || !useAVX512 && !useAVX2) {
 		permuteGeneric(dst, src, mask, dir)
 		return
 	}
 	raceRead(src)
 	raceWrite(dst)
 	var index [64]uint8
-	if useAVX512 {
+	if long {
 		index = bitSource(mask, dir)
 	}
 	for len(src) > 0 {
 		n := min(len(src), permuteCall)
 		switch {
-		case useAVX512:
+		case long:
 			permuteAVX512(&dst[0], &src[0], n, &index)
 		case dir == forward:
 			permuteBMI2(&dst[0], &src[0], n, mask)

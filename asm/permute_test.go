@@ -50,7 +50,7 @@ func TestPermuteBits(t *testing.T) {
 	dst, back := make([]uint64, len(src)), make([]uint64, len(src))
 	eachKernel(t, func(t *testing.T) {
 		for _, mask := range testMasks(rng, 50) {
-			for _, n := range []int{100, lookupFrom, len(src)} {
+			for _, n := range []int{100, lookupFrom, 255, 256, len(src)} {
 				Permute(dst, src[:n], mask)
 				for i, x := range src[:n] {
 					if want := permuteOracle(x, mask); dst[i] != want {
