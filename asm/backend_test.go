@@ -37,25 +37,34 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// eachKernel runs f once on every backend that the machine serves.
+// kernelsToTest lists the backends that this run tests: the one in NDD_KERNEL, or
+// all that the machine serves.
+func kernelsToTest() []string {
+	if name := os.Getenv(EnvKernel); name != "" && name != "auto" {
+		return []string{name}
+	}
+	return Kernels()
+}
+
+// eachKernel runs f once on every backend under test.
 func eachKernel(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	before := Kernel()
 	defer use(before)
-	for _, name := range Kernels() {
+	for _, name := range kernelsToTest() {
 		use(name)
 		exercised[name]++
 		t.Run("kernel="+name, f)
 	}
 }
 
-// eachFuzzKernel calls f on every backend, for fuzz targets, which cannot have
+// eachFuzzKernel calls f on every backend under test, for fuzz targets, which cannot have
 // subtests.
 func eachFuzzKernel(t *testing.T, f func(kernel string)) {
 	t.Helper()
 	before := Kernel()
 	defer use(before)
-	for _, name := range Kernels() {
+	for _, name := range kernelsToTest() {
 		use(name)
 		f(name)
 	}

@@ -20,9 +20,7 @@ func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) {
 		return 0, len(xs)
 	}
 	k = min(k, 64)
-	if uint64(len(xs)) > 1<<32 {
-		xs = xs[:1<<32]
-	}
+	xs = xs[:min(uint64(len(xs)), 1<<32)]
 	raceRead(xs)
 	raceWrite(dst)
 	for scanned < len(xs) {

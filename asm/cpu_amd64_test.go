@@ -1,0 +1,101 @@
+package asm
+
+import (
+	"strings"
+	"testing"
+	_ "unsafe" // for go:linkname
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+// The instructions by which cpuid asks the processor; this test answers instead.
+
+//go:linkname cpuidLeaf github.com/klauspost/cpuid/v2.cpuid
+var cpuidLeaf func(leaf uint32) (eax, ebx, ecx, edx uint32)
+
+//go:linkname cpuidSubleaf github.com/klauspost/cpuid/v2.cpuidex
+var cpuidSubleaf func(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
+
+//go:linkname cpuidXCR0 github.com/klauspost/cpuid/v2.xgetbv
+var cpuidXCR0 func(index uint32) (eax, edx uint32)
+
+// place is where CPUID reports a feature: a bit of a register of a leaf.
+type place struct {
+	leaf     uint32
+	register int // 0 eax, 1 ebx, 2 ecx, 3 edx
+	bit      uint
+}
+
+// places is from the Intel manual, volume 2A, CPUID, and AMD's, volume 3.
+var places = map[cpuid.FeatureID]place{
+	cpuid.FMA3:            {1, 2, 12},
+	cpuid.SSE42:           {1, 2, 20},
+	cpuid.POPCNT:          {1, 2, 23},
+	cpuid.AVX:             {1, 2, 28},
+	cpuid.BMI1:            {7, 1, 3},
+	cpuid.AVX2:            {7, 1, 5},
+	cpuid.BMI2:            {7, 1, 8},
+	cpuid.AVX512F:         {7, 1, 16},
+	cpuid.AVX512DQ:        {7, 1, 17},
+	cpuid.AVX512IFMA:      {7, 1, 21},
+	cpuid.AVX512CD:        {7, 1, 28},
+	cpuid.AVX512BW:        {7, 1, 30},
+	cpuid.AVX512VL:        {7, 1, 31},
+	cpuid.AVX512VBMI:      {7, 2, 1},
+	cpuid.AVX512VBMI2:     {7, 2, 6},
+	cpuid.GFNI:            {7, 2, 8},
+	cpuid.AVX512VNNI:      {7, 2, 11},
+	cpuid.AVX512BITALG:    {7, 2, 12},
+	cpuid.AVX512VPOPCNTDQ: {7, 2, 14},
+	cpuid.AVX512FP16:      {7, 3, 23},
+	cpuid.LZCNT:           {0x80000001, 2, 5},
+}
+
+// answer is what the machine's CPUID instruction says.
+func (m machine) answer(leaf uint32) (eax, ebx, ecx, edx uint32) {
+	r := [4]uint32{}
+	switch leaf {
+	case 0: // highest leaf, "GenuineIntel"
+		r = [4]uint32{7, 0x756e6547, 0x6c65746e, 0x49656e69}
+	case 0x80000000:
+		r[0] = 0x80000001
+	case 1:
+		if m.xcr0 != 0 {
+			r[2] = 1<<26 | 1<<27 // XSAVE, OSXSAVE
+		}
+	}
+	for _, f := range m.has {
+		if p, ok := places[f]; ok && p.leaf == leaf {
+			r[p.register] |= 1 << p.bit
+		}
+	}
+	return r[0], r[1], r[2], r[3]
+}
+
+// The whole way from the bits of CPUID and XCR0 to the backend.
+func TestServedByCPUID(t *testing.T) {
+	leaf, subleaf, xcr0 := cpuidLeaf, cpuidSubleaf, cpuidXCR0
+	defer func() {
+		cpuidLeaf, cpuidSubleaf, cpuidXCR0 = leaf, subleaf, xcr0
+		cpuid.Detect()
+	}()
+	for _, m := range machines() {
+		for _, f := range m.has {
+			if _, ok := places[f]; !ok && !strings.HasSuffix(f.String(), "BF16") {
+				t.Fatalf("%s: no place for %s", m.name, f)
+			}
+		}
+		cpuidLeaf = m.answer
+		cpuidSubleaf = func(leaf, sub uint32) (eax, ebx, ecx, edx uint32) {
+			if sub != 0 {
+				return 0, 0, 0, 0
+			}
+			return m.answer(leaf)
+		}
+		cpuidXCR0 = func(uint32) (eax, edx uint32) { return m.xcr0, 0 }
+		cpuid.Detect()
+		if got := served("amd64", cpuid.CPU.Supports); got[0] != m.wants {
+			t.Errorf("%s: %q, want %s first", m.name, got, m.wants)
+		}
+	}
+}
