@@ -65,3 +65,63 @@ func (o *output) abort() {
 		os.Remove(o.file.Name())
 	}
 }
+
+// An outputDir is a folder of files that appears whole or not at all.
+type outputDir struct {
+	path, tmp string
+}
+
+// newOutputDir begins the folder path, at which nothing may stand.
+func newOutputDir(path string) (*outputDir, error) {
+	path = filepath.Clean(path)
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s: %w: remove it first, or choose another name", path, os.ErrExist)
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+	if err != nil {
+		return nil, err
+	}
+	return &outputDir{path, tmp}, nil
+}
+
+// write makes a file of the folder.
+func (d *outputDir) write(name string, fill func(w *bufio.Writer) error) error {
+	f, err := os.OpenFile(filepath.Join(d.tmp, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<18)
+	if err := fill(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// commit publishes the folder.
+func (d *outputDir) commit() error {
+	if err := os.Chmod(d.tmp, 0o755); err != nil {
+		return err
+	}
+	if err := store.SyncDir(d.tmp); err != nil {
+		return err
+	}
+	if err := os.Rename(d.tmp, d.path); err != nil {
+		return err
+	}
+	d.tmp = ""
+	return store.SyncDir(filepath.Dir(d.path))
+}
+
+// abort removes the folder unless it was committed.
+func (d *outputDir) abort() {
+	if d.tmp != "" {
+		os.RemoveAll(d.tmp)
+	}
+}

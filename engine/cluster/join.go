@@ -32,14 +32,11 @@ func Choose(n, k int) permute.Design {
 	return best
 }
 
-// Join calls emit with the indexes of every pair of distinct fingerprints
-// within distance d.K of each other, each pair once, from one goroutine at a
-// time and in no order. The design must have radius 0; fingerprints must be
-// distinct.
+// Join calls emit with every pair a < b of fingerprints within distance d.K of
+// each other, each pair once, from one goroutine at a time and in no order.
+// The fingerprints must be distinct; the design must have radius 0.
 func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, emit func(a, b uint64)) error {
-	n := len(fingerprints)
-	rows := make([]radix.Pair, n)
-	keys := make([]uint64, n)
+	keys := make([]uint64, len(fingerprints))
 	var mu sync.Mutex
 	for t, tab := range d.Tables {
 		if tab.Radius != 0 {
@@ -48,27 +45,24 @@ func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		radix.Pairs(rows, fingerprints, tab.Mask, threads)
-		for i := range rows {
-			keys[i] = rows[i][0]
-		}
-		j := joiner{ctx: ctx, design: &d, table: t, perm: permute.New(tab.Mask), keys: keys, rows: rows, mu: &mu, emit: emit}
+		radix.Keys(keys, fingerprints, tab.Mask, threads)
+		j := joiner{ctx: ctx, design: &d, table: t, perm: permute.New(tab.Mask), keys: keys, mu: &mu, emit: emit}
 		var wait sync.WaitGroup
 		for i := range threads {
-			wait.Go(func() { j.runs(i*n/threads, (i+1)*n/threads) })
+			wait.Go(func() { j.runs(i*len(keys)/threads, (i+1)*len(keys)/threads) })
 		}
 		wait.Wait()
 	}
 	return ctx.Err()
 }
 
+// joiner compares the runs of one table.
 type joiner struct {
 	ctx    context.Context
 	design *permute.Design
 	table  int
 	perm   permute.Permutation
 	keys   []uint64 // permuted, ascending
-	rows   []radix.Pair
 	mu     *sync.Mutex
 	emit   func(a, b uint64)
 }
@@ -76,14 +70,15 @@ type joiner struct {
 // runs compares all pairs of the runs that begin in [from, to).
 func (j joiner) runs(from, to int) {
 	shift := 64 - j.perm.Leading()
-	same := func(a, b int) bool { return j.keys[a]>>shift == j.keys[b]>>shift }
-	for from > 0 && from < to && same(from-1, from) {
+	keys := j.keys
+	for from > 0 && from < to && keys[from-1]>>shift == keys[from]>>shift {
 		from++ // the rest of a run that began before
 	}
 	found := make([]uint32, 1024)
 	for start := from; start < to; {
+		leading := keys[start] >> shift
 		end := start + 1
-		for end < len(j.keys) && same(start, end) {
+		for end < len(keys) && keys[end]>>shift == leading {
 			end++
 		}
 		if end-start > 1 {
@@ -98,7 +93,7 @@ func (j joiner) runs(from, to int) {
 
 // smallRun is the length up to which a run is compared in Go: the call of a
 // kernel costs more.
-const smallRun = 16
+const smallRun = 12
 
 func (j joiner) run(start, end int, found []uint32) {
 	keys, k := j.keys[:end], j.design.K
@@ -106,31 +101,31 @@ func (j joiner) run(start, end int, found []uint32) {
 		if end-a <= smallRun {
 			for b := a + 1; b < end; b++ {
 				if bits.OnesCount64(keys[a]^keys[b]) <= k {
-					j.pair(a, b)
+					j.pair(keys[a], keys[b])
 				}
 			}
 			continue
 		}
-		if a%256 == 0 && j.ctx.Err() != nil {
+		if a%256 == 255 && j.ctx.Err() != nil {
 			return
 		}
 		for at := a + 1; at < end; {
 			n, done := asm.Within64(found, keys[at:], keys[a], k)
 			for _, i := range found[:n] {
-				j.pair(a, at+int(i))
+				j.pair(keys[a], keys[at+int(i)])
 			}
 			at += done
 		}
 	}
 }
 
-func (j joiner) pair(a, b int) {
-	diff := j.perm.Invert(j.keys[a] ^ j.keys[b])
-	if j.design.First(diff) != j.table {
+// pair reports two keys if this table is the pair's canonical one.
+func (j joiner) pair(a, b uint64) {
+	if j.design.First(j.perm.Invert(a^b)) != j.table {
 		return
 	}
-	x, y := j.rows[a][1], j.rows[b][1]
+	a, b = j.perm.Invert(a), j.perm.Invert(b)
 	j.mu.Lock()
-	j.emit(min(x, y), max(x, y))
+	j.emit(min(a, b), max(a, b))
 	j.mu.Unlock()
 }
