@@ -15,6 +15,7 @@ var knownAnswers = []knownAnswer{
 	{"within64", checkWithin64},
 	{"within32", checkWithin32},
 	{"votes", checkVotes},
+	{"planar", checkPlanar},
 	{"interpolate", checkInterpolate},
 	{"decode", checkDecode},
 	{"permute", checkPermute},

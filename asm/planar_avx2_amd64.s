@@ -1,0 +1,121 @@
+//go:build !purego
+
+#include "go_asm.h"
+#include "textflag.h"
+#include "mula_avx2_amd64.h"
+
+// planarScanAVX2 looks at 16 elements a register. The last register of a run may
+// hold elements behind the run, which lie in Low all the same (PlanarPad); their
+// bits are dropped from the mask of hits.
+
+#define RUN    SI
+#define PROBE  DI
+#define LEFT   R15 // runs to go, this one included
+#define LOW    R10
+#define KEYS   R11
+#define DST    BX
+#define ROOM   R14 // hits that dst can still take
+#define PTR    R8  // next elements
+#define LEN    R9  // elements of the run to go; negative: behind its end
+#define POS    R13 // rank of the next elements
+#define NUMBER R12 // of the run
+#define T0     AX
+#define T1     DX
+#define BITS   CX  // two for each of 16 elements
+
+#define VQ    Y0
+#define VLIM  Y1
+#define BYTES Y2  // 1 in every byte
+
+// func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int)
+TEXT ·planarScanAVX2(SB), NOSPLIT, $0-104
+	MOVQ dst_base+0(FP), DST
+	MOVQ dst_len+8(FP), ROOM
+	MOVQ runs_base+24(FP), RUN
+	MOVQ runs_len+32(FP), LEFT
+	MOVQ probes_base+48(FP), PROBE
+	MOVQ p+72(FP), AX
+	MOVQ Planar_Low(AX), LOW
+	MOVQ Planar_Keys(AX), KEYS
+	MOVQ base+80(FP), NUMBER
+	TESTQ LEFT, LEFT
+	JZ   done
+	LOAD_TABLE(T0, X3)
+	VPCMPEQD Y3, Y3, Y3
+	VPABSB Y3, BYTES
+
+	PCALIGN $32
+run:
+	// Start <= Keys && Len <= Keys-Start && Len <= PlanarLongest && Len <= ROOM
+	MOVQ PlanarRun_Start(RUN), POS
+	MOVQ PlanarRun_Len(RUN), LEN
+	MOVQ KEYS, T0
+	SUBQ POS, T0
+	JCS  done
+	CMPQ LEN, T0
+	JHI  done
+	CMPQ LEN, ROOM
+	JHI  done
+	CMPQ LEN, $const_PlanarLongest
+	JHI  done
+	LEAQ (LOW)(POS*2), PTR
+	VPBROADCASTW PlanarProbe_Key(PROBE), VQ
+	VPBROADCASTW PlanarProbe_Limit(PROBE), VLIM
+	JMP  more
+
+step:
+	VPXOR (PTR), VQ, Y3
+	COUNT_BYTES(Y3, Y4)
+	VPMADDUBSW BYTES, Y3, Y3
+	VPMAXUB VLIM, Y3, Y3                  // both below 256
+	VPCMPEQW VLIM, Y3, Y3                 // count <= limit
+	VPMOVMSKB Y3, BITS
+	// Two bits for each element of the run.
+	LEAQ (LEN)(LEN*1), T0
+	MOVL $32, T1
+	CMPQ T0, T1
+	CMOVQHI T1, T0
+	BZHIL T0, BITS, BITS
+	SUBQ $16, LEN
+	TESTL BITS, BITS
+	JNZ  hits
+
+stepped:
+	ADDQ $32, PTR
+	ADDQ $16, POS
+
+more:
+	TESTQ LEN, LEN
+	JGT  step
+
+	ADDQ $PlanarRun__size, RUN
+	ADDQ $PlanarProbe__size, PROBE
+	INCQ NUMBER
+	DECQ LEFT
+	JNZ  run
+
+done:
+	SUBQ dst_base+0(FP), DST
+	SHRQ $4, DST                          // PlanarHit has 16 bytes
+	MOVQ DST, hits+88(FP)
+	MOVQ runs_len+32(FP), T0
+	SUBQ LEFT, T0
+	MOVQ T0, done+96(FP)
+	VZEROUPPER
+	RET
+
+hits:
+	ANDL $0x55555555, BITS
+
+hit:
+	TZCNTL BITS, T0
+	SHRL $1, T0
+	ADDQ POS, T0
+	MOVQ T0, PlanarHit_Pos(DST)
+	MOVQ NUMBER, PlanarHit_Probe(DST)
+	ADDQ $PlanarHit__size, DST
+	DECQ ROOM
+	LEAL -1(BITS), T0
+	ANDL T0, BITS
+	JNZ  hit
+	JMP  stepped
