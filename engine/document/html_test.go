@@ -37,6 +37,7 @@ func TestHTMLText(t *testing.T) {
 		{"noscript, template, svg", "a<noscript><p>n</noscript>b<template><div>t</div></template>c<svg><title>s</title><text>u</text></svg>d", "abcd"},
 		{"template in template", "<template>a<template>b</template>c</template>d", "d"},
 		{"drawing that never ends", "a<svg><path d='M'><p>b", "a\nb"},
+		{"drawing ended by a paragraph", "<svg><path><p>b</p></svg>c", "b\nc"},
 		{"template that never ends", "a<template>b<p>c", "ab\nc"},
 		{"two that never end", "a<template>b<video>c<object>d", "abcd"},
 		{"stray end tags", "a</template></svg></div></script>b</p>c", "a\nb\nc"},

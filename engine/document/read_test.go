@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,7 @@ func TestReadInputs(t *testing.T) {
 			"dir/page: Page",
 			"dir/sums.csv: name,sum\nx,1\n",
 		}},
+		{name: "hidden folder, named", inputs: []string{"dir/.git"}, want: []string{"dir/.git/config: hidden"}},
 		{name: "pattern", inputs: []string{"*.txt"}, want: []string{"empty.txt: ", "odd[1].txt: odd", "plain.txt: hello"}},
 		{name: "a file whose name looks like a pattern", inputs: []string{"odd[1].txt"}, want: []string{"odd[1].txt: odd"}},
 		{name: "stdin", stdin: "typed", inputs: []string{"-"}, want: []string{"-: typed"}},
@@ -161,6 +163,7 @@ func TestReadBadInput(t *testing.T) {
 		"broken.csv":   "text\n\"a\"b\nlast\n",
 		"nofield.csv":  "id,body\n1,a\n",
 		"open.csv":     "text\n\"" + strings.Repeat(long, 100),
+		"many.csv":     "id,text\n" + strings.Repeat("same,row\n", 5000),
 		"short.txt.gz": gz(t, long)[:20],
 		"long.txt":     long,
 		"bomb.txt.gz":  gz(t, strings.Repeat(long, 10_000)),
@@ -200,6 +203,7 @@ func TestReadBadInput(t *testing.T) {
 			err: `nofield.csv:1: no field "text" among the first record's: ["id" "body"]`},
 		{name: "open quote", opts: limit, inputs: []string{"open.csv"},
 			err: "open.csv:1: a record of more than 100 bytes; is a quote left open?"},
+		{name: "many records", opts: limit, inputs: []string{"many.csv"}, want: slices.Repeat([]string{"same: row"}, 5000)},
 		{name: "truncated gzip", inputs: []string{"short.txt.gz"}, err: "short.txt.gz: after 200 bytes: gzip: unexpected EOF"},
 		{name: "truncated gzip in a folder", inputs: []string{"dir"},
 			want: []string{"skip: dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF", "dir/ok.txt: ok"}},

@@ -135,14 +135,10 @@ func shortWord(s []byte) (lo, hi uint64, n int) {
 		hi = (hi | ones*0x20) & (1<<(8*(n-8)) - 1) // a shift by 64 leaves all of it
 	}
 	switch asciiClass[s[n]] {
-	case asciiBreak, asciiQuote:
+	case asciiBreak, asciiQuote, asciiMidNum:
 		return lo, hi, n
 	case asciiMid, asciiMidAny:
 		if next := asciiClass[s[n+1]]; next != asciiLetter && next != asciiBeyond {
-			return lo, hi, n
-		}
-	case asciiMidNum:
-		if asciiClass[s[n+1]] != asciiBeyond {
 			return lo, hi, n
 		}
 	}

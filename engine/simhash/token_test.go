@@ -59,9 +59,9 @@ func checkTokens(t interface {
 	Fatalf(string, ...any)
 }, text string) {
 	t.Helper()
-	for _, n := range []int{1, 2} {
+	for _, n := range [][2]int{{1, 1}, {2, 2}, {1, 2}} {
 		r := Default()
-		r.WordShingle, r.CharShingle, r.MinFeatures = n, n, 1
+		r.WordShingle, r.CharShingle, r.MinFeatures = n[0], n[1], 1
 		f, err := New(r)
 		if err != nil {
 			t.Fatalf("%v", err)
@@ -70,7 +70,7 @@ func checkTokens(t interface {
 		want := featuresBySpecification(r, text)
 		for k, c := range f.counts {
 			if !slices.Equal(c.hashes, want[k].hashes) || !slices.Equal(c.times, want[k].times) {
-				t.Fatalf("n=%d: %q: %d features of kind %d, %d by the specification, whose tokens are %q",
+				t.Fatalf("n=%v: %q: %d features of kind %d, %d by the specification, whose tokens are %q",
 					n, text, len(c.hashes), k, len(want[k].hashes), tokensBySpecification(text))
 			}
 		}
@@ -98,9 +98,36 @@ func TestTokensAgainstSpecification(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkTokens(t, rapid.String().Draw(t, "text")) })
 }
 
+// checkNormal compares the piecewise normal form with that of everything at once.
+func checkNormal(t interface{ Fatalf(string, ...any) }, n *normaliser, text string) {
+	got := string(n.chunk([]byte(text)))
+	want := string(n.normalForm(nil, string([]rune(text)))) // U+FFFD for each invalid byte
+	if got != want {
+		t.Fatalf("%q: %q piece by piece, %q at once", text, got, want)
+	}
+}
+
+func TestNormaliser(t *testing.T) {
+	n := newNormaliser()
+	for _, text := range tokenTexts {
+		checkNormal(t, n, text)
+	}
+	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, rapid.String().Draw(t, "text")) })
+	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))) })
+	for r := rune(0); r < 0xe0200; r++ {
+		if r == 0x32000 { // nothing is assigned from here on
+			r = 0xe0000
+		}
+		checkNormal(t, n, "e"+string(r)+"a\u0301"+string(r)+"\u3099")
+	}
+}
+
 func FuzzTokens(f *testing.F) {
 	for _, text := range tokenTexts {
 		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text string) { checkTokens(t, text) })
+	f.Fuzz(func(t *testing.T, text string) {
+		checkNormal(t, newNormaliser(), text)
+		checkTokens(t, text)
+	})
 }
