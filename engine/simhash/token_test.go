@@ -84,7 +84,11 @@ var tokenTexts = []string{
 	"e\u0301te\u0301 vs \u00e9t\u00e9; \u1112\u1161\u11ab\u1100\u1173\u11af 한글",
 	"\u304b\u3099 が ｶﾞ ﾊﾟﾊﾟ ﾃｽﾄ", "使用 Vue 3.4 的组件，在2024年！ＡＢＣ　１２３", "東京タワーは高い。コーヒー々〆",
 	"สวัสดีชาวโลก กำ ก\u0e48\u0e33", "ພາສາລາວ ខ្មែរ မြန်မာ", "שלום \"א\"ב\" ע'ב", "co\u00adoperate a\u200bb 中\u200b文 \ufefftext x\ufe0f",
-	"a\xffb \xe4\xb8 中\x80文", "𠀀𪜶丽 𝔘𝔫𝔦 😀👍🏽", "<\u0338 =\u0338 é\u0338x", "\u0300a a\u0300\u0301\u0323b 1\u20e31",
+	"a\xffb \xe4\xb8 中\x80文", "𠀀𪜶丽 𝔘𝔫𝔦 😀👍🏽",
+	"a word.é and a word,é and a word:é, word;é; word'é word\"é word_é word1é, all with enough behind them",
+	"word 中 word 文 word 中 word 文 words", "a\xe0\x83\xa9b \xe0\x80\x80 \xed\xa0\x80 中\xe4\xb8",
+	"sixteenletterwrd seventeenletterwd eightletters.x SIXTEENLETTERWRD",
+	"<\u0338 =\u0338 é\u0338x", "\u0300a a\u0300\u0301\u0323b 1\u20e31",
 }
 
 func TestTokensAgainstSpecification(t *testing.T) {
