@@ -2,16 +2,18 @@
 
 package asm
 
-// interpolate has no AVX2 form: without unsigned comparison, conversion of 64-bit
-// numbers and masked moves, lanes win nothing over the generic form, whose misses overlap as well.
 func interpolate(dst []int, keys, sought []uint64) {
-	if !useAVX512 {
+	switch {
+	case useAVX512:
+		interpolateAVX512(&dst[0], &keys[0], len(keys), &sought[0], len(sought))
+	case useAVX2:
+		interpolateAVX2(&dst[0], &keys[0], len(keys), &sought[0], len(sought))
+	default:
 		interpolateGeneric(dst, keys, sought)
 		return
 	}
 	raceRead(sought)
 	raceWrite(dst)
-	interpolateAVX512(&dst[0], &keys[0], len(keys), &sought[0], len(sought))
 	// Of keys it read the two ends and some in between; telling of all would make a search linear under the race detector.
 	raceRead(keys[:1])
 	raceRead(keys[len(keys)-1:])
@@ -22,3 +24,8 @@ func interpolate(dst []int, keys, sought []uint64) {
 //
 //go:noescape
 func interpolateAVX512(dst *int, keys *uint64, n int, sought *uint64, m int)
+
+// interpolateAVX2 is interpolateAVX512, four at a time.
+//
+//go:noescape
+func interpolateAVX2(dst *int, keys *uint64, n int, sought *uint64, m int)

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// BlockBytesDefault is the paper's block. Half of it costs another 0.45 bits a key, twice of it twice the time of a probe.
+	// BlockBytesDefault is the paper's block. Half of it costs another 0.3 bits a key in the block
+	// and 0.3 for the second search key, twice of it twice the time of a probe.
 	BlockBytesDefault = 1024
 	BlockBytesMin     = 64
 	BlockBytesMax     = 32768
