@@ -6,10 +6,12 @@ import (
 
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decodeText brings a text file to UTF-8. A byte order mark decides; without one it is UTF-8, repaired.
+// decodeText brings a text file to UTF-8. A byte order mark decides; without one it is UTF-8 or, if it is not and
+// looks so, GBK; else UTF-8, repaired.
 func decodeText(raw []byte) (text []byte, repaired int) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
@@ -17,22 +19,25 @@ func decodeText(raw []byte) (text []byte, repaired int) {
 	case bytes.HasPrefix(raw, []byte("\xff\xfe")), bytes.HasPrefix(raw, []byte("\xfe\xff")):
 		return decode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), raw)
 	}
+	if !utf8.Valid(raw) && looksGBK(raw) {
+		return decode(simplifiedchinese.GB18030, raw)
+	}
 	return repair(raw)
 }
 
 // decodeHTML brings a page to UTF-8. In this order: a byte order mark, a meta element in the first 1,024
-// bytes, valid UTF-8, and Windows-1252, as the HTML standard has it.
+// bytes, valid UTF-8, what looks like GBK, and Windows-1252, as the HTML standard has it.
 func decodeHTML(raw []byte) (page []byte, repaired int) {
 	if utf8.Valid(raw) && bytes.IndexByte(raw, 0x1b) < 0 {
 		// Whatever it declares: other encodings of more than ASCII are not by chance valid UTF-8.
 		return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), 0
 	}
-	enc, name, certain := charset.DetermineEncoding(raw, "")
-	if name == "utf-8" {
+	enc, name, certain := charset.DetermineEncoding(raw, "") // certain only by a byte order mark
+	switch {
+	case name == "utf-8", !certain && mostlyUTF8(raw):
 		return repair(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
-	}
-	if !certain && mostlyUTF8(raw) {
-		return repair(raw)
+	case name == "windows-1252" && looksGBK(raw): // what the standard falls back on, or what a template declares
+		return decode(simplifiedchinese.GB18030, raw)
 	}
 	return decode(enc, raw)
 }
@@ -55,6 +60,25 @@ func mostlyUTF8(raw []byte) bool {
 		i += size
 	}
 	return valid > 8*invalid
+}
+
+// looksGBK tells Chinese in GBK, of which there is much without declaration, from 8-bit encodings: at least 20 bytes
+// beyond ASCII, and 19 of 20 of them in pairs of the original GB 2312, whose second byte is beyond ASCII as well. In
+// Western text such bytes stand alone. In the encodings of Japanese and Korean they pair up too; those without
+// declaration are read wrongly, and alike each time.
+func looksGBK(raw []byte) bool {
+	paired, alone := 0, 0
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c < utf8.RuneSelf:
+		case c >= 0xa1 && c <= 0xf7 && i+1 < len(raw) && raw[i+1] >= 0xa1 && raw[i+1] <= 0xfe:
+			paired += 2
+			i++
+		default:
+			alone++
+		}
+	}
+	return paired >= 20 && paired >= 19*alone
 }
 
 // decode converts from another encoding. What it could not read has become U+FFFD.

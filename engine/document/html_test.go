@@ -86,6 +86,8 @@ func TestHTMLEncodings(t *testing.T) {
 		{"euc-kr", encode(korean.EUCKR, page(meta("euc-kr"), korea)), korea},
 		{"utf-16 with a mark", encode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), page("", simplified)), simplified},
 		{"utf-16be with a mark", encode(unicode.UTF16(unicode.BigEndian, unicode.UseBOM), page("", simplified)), simplified},
+		{"gbk, not declared", encode(simplifiedchinese.GBK, page("", simplified+"，ABC。")), simplified + "，ABC。"},
+		{"windows-1252 with much beyond ascii, not declared", page("", strings.Repeat("\xe9t\xe9 \xe0 No\xebl ", 20)), strings.Repeat("été à Noël ", 19) + "été à Noël"},
 		{"windows-1252, not declared", page("", "caf\xe9 \x93x\x94"), "café “x”"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -101,6 +103,35 @@ func TestHTMLEncodings(t *testing.T) {
 	damaged = pageOf(t, page("", strings.Repeat(simplified, 3)+"\xe4\xb8"))
 	if damaged.Text != strings.Repeat(simplified, 3)+"\ufffd" || damaged.Repaired != 1 {
 		t.Errorf("damaged, not declared: %q, %d repaired", damaged.Text, damaged.Repaired)
+	}
+}
+
+func TestTextEncodings(t *testing.T) {
+	const chinese = "灯塔看守人每天晚上记录天气，ndd 也记录。\n"
+	gbk, err := simplifiedchinese.GBK.NewEncoder().String(chinese)
+	if err != nil {
+		t.Fatal(err)
+	}
+	utf16, err := unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewEncoder().String(chinese)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, raw, want string
+		repaired        int
+	}{
+		{"utf-8", chinese, chinese, 0},
+		{"utf-8 with a mark", "\xef\xbb\xbf" + chinese, chinese, 0},
+		{"utf-16 with a mark", utf16, chinese, 0},
+		{"gbk", gbk, chinese, 0},
+		{"gbk, too short to tell", gbk[:8], "\ufffd", 1},
+		{"damaged utf-8", "a\xff\xffb" + chinese + "\xe4", "a\ufffdb" + chinese + "\ufffd", 2},
+		{"latin letters alone", strings.Repeat("\xe9t\xe9 ", 20), strings.Repeat("\ufffdt\ufffd ", 20), 40},
+	} {
+		doc, err := NewExtractor(Options{}).Extract(Unit{Source: "f", format: Text, raw: []byte(c.raw)})
+		if err != nil || doc.Text != c.want || doc.Repaired != c.repaired {
+			t.Errorf("%s: %q, %d repaired, %v", c.name, doc.Text, doc.Repaired, err)
+		}
 	}
 }
 

@@ -40,8 +40,11 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 			closer()
 			return nil, bareCause(err)
 		}
-		s.size = info.Size()
-		src = f
+		if info.Mode().IsRegular() {
+			s.size, src = info.Size(), f
+		} else {
+			src = &patientReader{ctx: s.ctx, r: f} // a pipe may be as slow as a person
+		}
 	} else if stdin == nil {
 		return nil, errors.New("standard input is not there")
 	}
@@ -90,7 +93,7 @@ func (s *stream) wrap(name string, r io.Reader) {
 	s.r = bufio.NewReaderSize(&namedReader{name, r}, diskBufferBytes)
 }
 
-// patientReader gives up a read of standard input when the context ends: nobody may ever type the rest. The
+// patientReader gives up a read of standard input or a pipe when the context ends: nobody may ever type the rest. The
 // read itself cannot be called off; its goroutine ends with it.
 type patientReader struct {
 	ctx context.Context
