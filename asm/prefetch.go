@@ -13,7 +13,10 @@ const prefetchLines = 5
 //
 // Napkin: a span of 16 to 32 elements lies on two or three lines, an instruction
 // each. Memory serves about 10 to 16 of them at a time for one core: at 300 ns a
-// miss that is 20 to 30 ns a line instead of 300.
+// miss that is 20 to 30 ns a line instead of 300. Measured over 1 GiB, 33 spans a
+// query: 32 ns a span with AVX-512 with or without it, which keeps 20 spans in flight
+// by itself; with AVX2 37 ns instead of 81, generic 83 instead of 260
+// (BenchmarkWithin32Memory).
 func Prefetch32(low []uint32, spans []Span) {
 	if len(spans) > 0 {
 		prefetchRuns(unsafe.SliceData(low), unsafe.Pointer(&spans[0]), unsafe.Sizeof(spans[0]), len(spans))

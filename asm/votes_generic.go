@@ -2,11 +2,29 @@ package asm
 
 import "fmt"
 
-// votesGeneric is the specification of votes.
+// votesGeneric is the specification of votes. It counts in bytes, eight to a word:
+// byte b of lane[j] counts bit 8b+j. 255 hashes are the most that a byte can count.
+//
+//	h            ... 15 14 13 12 11 10  9  8 | 7  6  5  4  3  2  1  0
+//	h>>1 & ones  ... .  .  .  .  .  .  .  9  | .  .  .  .  .  .  .  1   added to lane[1]
 func votesGeneric(counts *[64]uint64, hashes []uint64) {
-	for _, h := range hashes {
+	const ones = 0x0101010101010101
+	for len(hashes) > 0 {
+		turn := hashes[:min(len(hashes), 255)]
+		hashes = hashes[len(turn):]
+		var lane [8]uint64
+		for _, h := range turn {
+			lane[0] += h & ones
+			lane[1] += h >> 1 & ones
+			lane[2] += h >> 2 & ones
+			lane[3] += h >> 3 & ones
+			lane[4] += h >> 4 & ones
+			lane[5] += h >> 5 & ones
+			lane[6] += h >> 6 & ones
+			lane[7] += h >> 7 & ones
+		}
 		for j := range counts {
-			counts[j] += h >> j & 1
+			counts[j] += lane[j%8] >> (j &^ 7) & 0xff
 		}
 	}
 }

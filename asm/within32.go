@@ -49,10 +49,10 @@ const (
 //
 // It is the planar table's probe: 23 to 33 spans of 16 to 32 elements for one
 // query, of which one in ten thousand holds a hit. Napkin, AVX-512, in cache: a
-// span of up to 32 elements is straight-line code, two masked loads, XORs,
-// popcounts and comparisons and about 20 other instructions: 8 cycles, and no
-// branch that depends on its length. From memory: two or three lines a span, which
-// Prefetch32 asks for all at once.
+// span of up to 32 elements is straight-line code, two masked loads, XORs and
+// popcounts, one comparison and about 20 other instructions: 6 cycles, and no branch
+// that depends on its length (BenchmarkWithin32Cache: 2.4 ns, the call included). From
+// memory: two or three lines a span, which Prefetch32 asks for all at once.
 func Within32(dst []Hit32, low []uint32, q uint32, spans []Span) (hits, done int) {
 	raceWrite(dst)
 	raceRead(spans)
