@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -77,13 +76,3 @@ func (w deafWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // at is a place in a request, such as body.documents[3].
 func at(parts ...string) string { return strings.Join(parts, ".") }
-
-// Limits of a connection.
-const (
-	headerTimeout  = 5 * time.Second
-	readTimeout    = 30 * time.Second
-	writeTimeout   = 60 * time.Second
-	idleTimeout    = 120 * time.Second
-	headerBytesMax = 32 << 10
-	connectionsMax = 4096
-)

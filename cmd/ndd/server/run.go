@@ -12,6 +12,16 @@ import (
 	"golang.org/x/net/netutil"
 )
 
+// Limits of a connection.
+const (
+	headerTimeout  = 5 * time.Second
+	readTimeout    = 30 * time.Second
+	writeTimeout   = 60 * time.Second
+	idleTimeout    = 120 * time.Second
+	headerBytesMax = 32 << 10
+	connectionsMax = 4096
+)
+
 const (
 	// drainNotice is how long a draining server still takes connections: to
 	// tell clients that keep theirs open, and load balancers, to go elsewhere.
@@ -67,7 +77,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Log.Warn(fmt.Sprintf("some requests were still under way after %v and were cut off", drainMax))
 		return err // they may be reading the index: it goes with the process
 	}
-	if x := s.index.Load(); x != nil {
+	if x := s.index.Swap(nil); x != nil {
 		err = errors.Join(err, x.Close())
 	}
 	return err
@@ -134,15 +144,20 @@ func listen(address string, handler func(local bool) http.Handler, log *slog.Log
 		return nil, err // "listen tcp 127.0.0.1:7744: bind: address already in use"
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
-	return &listener{netutil.LimitListener(l, connectionsMax), &http.Server{
-		Handler:           handler(isLoopback(host)),
+	return &listener{netutil.LimitListener(l, connectionsMax), limited(handler(isLoopback(host)), log)}, nil
+}
+
+// limited is an HTTP server with all its limits set.
+func limited(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerBytesMax,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}}, nil
+	}
 }
 
 func (l *listener) serve(failed chan<- error) {

@@ -1,0 +1,215 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/simhash"
+)
+
+// Every answer of /v1/query is the oracle's, for sets of every shape and each k.
+func TestQueryIsTheOracle(t *testing.T) {
+	const most = 3
+	for _, set := range sets.All(1000, 30, most, 7) {
+		b := start(t, newIndex(t, most, nil, set.Base), "")
+		for k := 0; k <= most; k++ {
+			hits := oracle.Search(set.Base, set.Queries, k)
+			for q, query := range set.Queries {
+				got := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"fingerprint": "%016x", "k": %d, "limit": 65536}`, query, k))
+				want := answerOf(query, k, q, hits)
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("%s, k = %d, query %016x:\n got %+v\nwant %+v", set.Name, k, query, got, want)
+				}
+			}
+		}
+	}
+}
+
+// answerOf is what the server should say, from the oracle's hits of a query.
+func answerOf(query uint64, k, row int, hits []oracle.Hit) Neighbours {
+	n := Neighbours{Fingerprint: fmt.Sprintf("%016x", query), K: k, Hits: []hit{}}
+	for _, h := range hits {
+		if h.Query != row {
+			continue
+		}
+		n.Documents++
+		f := fmt.Sprintf("%016x", h.Fingerprint)
+		if len(n.Hits) == 0 || n.Hits[len(n.Hits)-1].Fingerprint != f {
+			n.Hits = append(n.Hits, hit{Fingerprint: f, Distance: h.Distance})
+		}
+		last := &n.Hits[len(n.Hits)-1]
+		last.Documents++
+		last.IDs = append(last.IDs, fmt.Sprintf("row-%d", h.Row))
+	}
+	return n
+}
+
+// A document gets the same fingerprint however it is sent, and that of package
+// simhash.
+func TestDocumentsAreFingerprintedAlike(t *testing.T) {
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	f, err := simhash.New(simhash.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	print, _, _ := f.Fingerprint(pageA)
+	quoted, _ := json.Marshal(pageA)
+	markup, _ := json.Marshal("<html><script>var noise = 1</script><body><p>" + pageA)
+	for _, c := range []struct{ contentType, body string }{
+		{"application/json", `{"text": ` + string(quoted) + `}`},
+		{"application/json; charset=utf-8", `{"html": ` + string(markup) + `}`},
+		{"application/x-www-form-urlencoded", `{"text": ` + string(quoted) + `}`}, // curl -d
+		{"", `{"text": ` + string(quoted) + `}`},
+		{"text/plain", pageA},
+		{"text/plain; charset=utf-8", pageA},
+		{"text/html", "<html><script>var noise = 1</script><body><p>" + pageA},
+	} {
+		status, body := b.send(t, "POST /v1/query", c.contentType, c.body)
+		var got Neighbours
+		if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
+			t.Fatalf("%s: %d %s", c.contentType, status, body)
+		}
+		if got.Fingerprint != print.String() || got.K != 3 {
+			t.Errorf("%s %s: fingerprint %s, k %d; want %s, 3", c.contentType, c.body, got.Fingerprint, got.K, print)
+		}
+	}
+	if status, body := b.send(t, "POST /v1/query?k=1&limit=7", "text/plain", pageA); status != http.StatusOK || !strings.Contains(body, `"k":1`) {
+		t.Errorf("k as a parameter: %d %s", status, body)
+	}
+}
+
+func TestInsertThenQuery(t *testing.T) {
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	one := ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"id": "a", "text": %q}`, pageA))
+	two := ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"documents": [{"id": "b", "html": "<p>%s"}, {"id": "a again", "fingerprint": %q}]}`, pageB, one.Inserted[0].Fingerprint))
+	if len(one.Inserted) != 1 || len(two.Inserted) != 2 || two.Inserted[0].Number != 1 || two.Inserted[1].Number != 2 || two.Inserted[1].ID != "a again" {
+		t.Fatalf("%+v %+v", one, two)
+	}
+	got := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"text": %q, "k": 0}`, pageA))
+	if got.Documents != 2 || got.Truncated || len(got.Hits) != 1 || !slices.Equal(got.Hits[0].IDs, []string{"a", "a again"}) {
+		t.Errorf("%+v", got)
+	}
+	got = ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"text": %q, "limit": 1}`, pageA))
+	if got.Documents != 2 || !got.Truncated || len(got.Hits) != 1 || !slices.Equal(got.Hits[0].IDs, []string{"a"}) {
+		t.Errorf("with a limit of 1: %+v", got)
+	}
+	status, body := b.send(t, "GET /v1/stats", "", "")
+	var stats statistics
+	if err := json.Unmarshal([]byte(body), &stats); err != nil || status != http.StatusOK || stats.Documents != 3 || stats.K != 3 || *stats.Recipe != simhash.Default() || stats.Durable {
+		t.Errorf("stats: %d %s", status, body)
+	}
+}
+
+// A list with one bad document adds nothing.
+func TestInsertIsAllOrNothing(t *testing.T) {
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	status, body := b.send(t, "POST /v1/insert", "application/json",
+		fmt.Sprintf(`{"documents": [{"id": "a", "text": %q}, {"id": "b", "text": "too short"}]}`, pageA))
+	if status != http.StatusUnprocessableEntity || !strings.Contains(body, "body.documents[1].text") || !strings.Contains(body, "too few features") {
+		t.Errorf("%d %s", status, body)
+	}
+	if n := b.index.Load().Stats().Documents; n != 0 {
+		t.Errorf("%d documents were added", n)
+	}
+}
+
+// Of near-duplicates that arrive together exactly one is added.
+func TestCheckAndInsertAdmitsOne(t *testing.T) {
+	const rounds, rivals = 20, 8
+	b := start(t, newIndex(t, 3, nil, nil), "")
+	for round := range rounds {
+		var admitted, refused int
+		var mu sync.Mutex
+		var group sync.WaitGroup
+		for i := range rivals {
+			group.Go(func() {
+				// Any two of them differ in at most 2 bits.
+				f := uint64(round)<<32 | 1<<i
+				a := ask[checkAnswer](t, b, "/v1/check-and-insert", fmt.Sprintf(`{"id": "r%d-%d", "fingerprint": "%016x", "k": 2}`, round, i, mixed(f)^f&0xff))
+				mu.Lock()
+				defer mu.Unlock()
+				if a.Inserted {
+					admitted++
+					if a.ID != fmt.Sprintf("r%d-%d", round, i) || a.Number == nil {
+						t.Errorf("admitted: %+v", a)
+					}
+				} else {
+					refused++
+					if len(a.Hits) == 0 || a.Hits[0].Distance > 2 {
+						t.Errorf("refused without a reason: %+v", a)
+					}
+				}
+			})
+		}
+		group.Wait()
+		if admitted != 1 || refused != rivals-1 {
+			t.Fatalf("round %d: %d admitted, %d refused", round, admitted, refused)
+		}
+	}
+}
+
+// mixed spreads what rivals have in common, the upper half, over all bits.
+func mixed(f uint64) uint64 {
+	f >>= 32
+	return oracle.Term(int(f), f) &^ 0xff
+}
+
+// The OpenAPI page names every route, and nothing in it leads elsewhere.
+func TestOpenAPINamesEveryRoute(t *testing.T) {
+	b := start(t, nil, "")
+	status, body := b.send(t, "GET /openapi.json", "", "")
+	var spec struct {
+		Paths map[string]map[string]struct {
+			OperationID string         `json:"operationId"`
+			RequestBody map[string]any `json:"requestBody"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal([]byte(body), &spec); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %v", status, err)
+	}
+	var named, routed []string
+	for path, methods := range spec.Paths {
+		for method, o := range methods {
+			named = append(named, strings.ToUpper(method)+" "+path)
+			if o.OperationID == "" || (method == "post") != (o.RequestBody != nil) {
+				t.Errorf("%s %s: %+v", method, path, o)
+			}
+		}
+	}
+	for _, r := range b.routes() {
+		if r.pattern != "GET /openapi.json" {
+			routed = append(routed, r.pattern)
+		}
+	}
+	slices.SortFunc(named, cmp.Compare)
+	slices.SortFunc(routed, cmp.Compare)
+	if !slices.Equal(named, routed) {
+		t.Errorf("described %v\nserved %v", named, routed)
+	}
+	if strings.Contains(body, "http://") || strings.Contains(body, "https://") && !strings.Contains(body, "example") {
+		t.Error("the page links elsewhere")
+	}
+	for _, media := range []string{"text/html", "text/plain", "application/octet-stream", mediaTSV} {
+		if !strings.Contains(body, media) {
+			t.Errorf("%s is not described", media)
+		}
+	}
+}
+
+// A request without k means the largest that the index can answer.
+func TestDefaultKIsTheIndexs(t *testing.T) {
+	b := start(t, newIndex(t, 5, nil, []uint64{0}), "")
+	got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "000000000000001f"}`)
+	if got.K != 5 || got.Documents != 1 || got.Hits[0].Distance != 5 {
+		t.Errorf("%+v", got)
+	}
+}

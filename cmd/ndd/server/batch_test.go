@@ -1,0 +1,177 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ndd/engine"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/simhash"
+)
+
+func little(queries []uint64) string {
+	b := make([]byte, 0, 8*len(queries))
+	for _, q := range queries {
+		b = binary.LittleEndian.AppendUint64(b, q)
+	}
+	return string(b)
+}
+
+// A batch's lines are the oracle's, in its order, in both forms.
+func TestBatchIsTheOracle(t *testing.T) {
+	const most = 3
+	for _, set := range sets.All(300, 300, most, 11) {
+		b := start(t, newIndex(t, most, nil, set.Base), "")
+		for k := 0; k <= most; k++ {
+			var tsv, unique, lines bytes.Buffer
+			encoder := json.NewEncoder(&lines)
+			last := oracle.Hit{Query: -1}
+			for _, h := range oracle.Search(set.Base, set.Queries, k) {
+				line := fmt.Sprintf("%d\t%016x\t%d\trow-%d\n", h.Query, h.Fingerprint, h.Distance, h.Row)
+				tsv.WriteString(line)
+				if h.Query != last.Query || h.Fingerprint != last.Fingerprint {
+					unique.WriteString(line)
+				}
+				last = h
+				encoder.Encode(struct {
+					Query       int    `json:"query"`
+					Fingerprint string `json:"fingerprint"`
+					Distance    int    `json:"distance"`
+					ID          string `json:"id"`
+				}{h.Query, fmt.Sprintf("%016x", h.Fingerprint), h.Distance, fmt.Sprintf("row-%d", h.Row)})
+			}
+			for _, c := range []struct {
+				path, accept, media string
+				want                *bytes.Buffer
+			}{
+				{fmt.Sprintf("/v1/batch?k=%d", k), "", mediaTSV, &tsv},
+				{fmt.Sprintf("/v1/batch?k=%d", k), "*/*", mediaTSV, &tsv},
+				{fmt.Sprintf("/v1/batch?k=%d&unique=true", k), mediaTSV, mediaTSV, &unique},
+				{fmt.Sprintf("/v1/batch?k=%d&unique=false", k), "application/x-ndjson;q=1, */*", mediaLines, &lines},
+			} {
+				r := b.request(t, "POST "+c.path, "application/octet-stream", little(set.Queries))
+				r.Header.Set("Accept", c.accept)
+				status, header, got := b.roundTrip(t, r)
+				if status != http.StatusOK || header.Get("Content-Type") != c.media || got != c.want.String() {
+					t.Fatalf("%s, %s, Accept %q: %d %s, %d bytes, want %d", set.Name, c.path, c.accept, status, header.Get("Content-Type"), len(got), c.want.Len())
+				}
+			}
+		}
+	}
+}
+
+func TestBatchOfNothingAndOfTheMost(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, []uint64{5}), "")
+	if status, body := b.send(t, "POST /v1/batch", "application/octet-stream", ""); status != http.StatusOK || body != "" {
+		t.Errorf("empty: %d %q", status, body)
+	}
+	queries := make([]uint64, batchQueriesMax)
+	for i := range queries {
+		queries[i] = 0xffff_ffff_ffff_0000
+	}
+	queries[batchQueriesMax-1] = 4
+	status, body := b.send(t, "POST /v1/batch", "application/octet-stream", little(queries))
+	if want := fmt.Sprintf("%d\t%016x\t1\trow-0\n", batchQueriesMax-1, 5); status != http.StatusOK || body != want {
+		t.Errorf("%d %q, want %q", status, body, want)
+	}
+	status, body = b.send(t, "POST /v1/batch", "application/octet-stream", little(append(queries, 0)))
+	if status != http.StatusRequestEntityTooLarge || !strings.Contains(body, "at most 65536") {
+		t.Errorf("one too many: %d %s", status, body)
+	}
+}
+
+// Ids that would break lines are escaped.
+func TestLinesStayLines(t *testing.T) {
+	h := oracleHit(0x123, 1)
+	got := tsvLine(nil, 7, h, "a\tb\nc\\d\re")
+	if want := "7\t0000000000000123\t1\ta\\tb\\nc\\\\d\\re\n"; string(got) != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	got = jsonLine(nil, 7, h, "a\tb\n\"<c>")
+	var back struct {
+		Query, Distance int
+		Fingerprint, ID string
+	}
+	if err := json.Unmarshal(got, &back); err != nil || bytes.Count(got, []byte("\n")) != 1 || back.ID != "a\tb\n\"<c>" || back.Query != 7 || back.Fingerprint != "0000000000000123" {
+		t.Errorf("%q: %+v, %v", got, back, err)
+	}
+}
+
+// A client that goes away in the middle of a long answer ends its batch, gives
+// its place back and is no failure of the server.
+func TestBatchClientGoes(t *testing.T) {
+	same := make([]uint64, 2000)
+	b := start(t, newIndex(t, 3, nil, same), "")
+	body := little(make([]uint64, 2000)) // 4 M lines, if somebody read them
+	for range cap(b.batches.slots) + 2 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(b.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		line, err := bufio.NewReader(c).ReadString('\n')
+		if err != nil || !strings.Contains(line, "200") {
+			t.Fatalf("%q, %v", line, err)
+		}
+		c.Close()
+	}
+	eventually(t, "the gate is empty", func() bool { return len(b.batches.slots) == 0 })
+	if log := b.journal.String(); strings.Contains(log, "ERROR") {
+		t.Errorf("logged as errors:\n%s", log)
+	}
+}
+
+// A failure in the middle of an answer cuts it off: it does not look whole.
+func TestFailureCutsTheAnswerOff(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, nil), "")
+	h := b.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/late" {
+			w.Write(make([]byte, 1<<16))
+			http.NewResponseController(w).Flush()
+		}
+		b.cutOff(w, r, fmt.Errorf("segment 1: %w", errBroken))
+	}))
+	b.Config.Handler = h
+	status, body := b.send(t, "GET /early", "", "")
+	if status != http.StatusInternalServerError || !strings.Contains(body, "segment 1") {
+		t.Errorf("before the first byte: %d %s", status, body)
+	}
+	a, err := b.Client().Get(b.URL + "/late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	if data, err := io.ReadAll(a.Body); err == nil {
+		t.Errorf("after the first bytes: %d bytes that look whole", len(data))
+	}
+	if log := b.journal.String(); !strings.Contains(log, "answer cut off") || !strings.Contains(log, "segment 1") {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+// eventually waits for something that is about to be true.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+var errBroken = errors.New("a page cannot be read")
+
+func oracleHit(f uint64, distance int) *engine.Hit {
+	return &engine.Hit{Fingerprint: simhash.Fingerprint(f), Distance: distance}
+}

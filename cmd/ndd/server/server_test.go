@@ -1,0 +1,169 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"ndd/engine"
+	"ndd/engine/simhash"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	pageA = "the quick brown fox jumps over the lazy dog while seven wizards brew strong coffee beneath a pale moon"
+	pageB = "an entirely different article on how sourdough bread rises slowly inside a cold stone kitchen at dawn"
+)
+
+// journal is a log that tests look into.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// newIndex is an index in memory; with a nil recipe, of raw fingerprints.
+func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *engine.Index {
+	t.Helper()
+	design, err := engine.ChooseDesign(1<<16, k, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := engine.New(design, recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := make([]engine.Doc, len(prints))
+	for i, f := range prints {
+		docs[i] = engine.Doc{Fingerprint: simhash.Fingerprint(f), Name: fmt.Sprintf("row-%d", i)}
+	}
+	if _, err := x.Insert(docs); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// bench is a service under test, with an HTTP server in front of it.
+type bench struct {
+	*service
+	*httptest.Server
+	journal *journal
+}
+
+// start serves an index, nil while loading. The tokens, unless empty, are the
+// text of a token file.
+func start(t testing.TB, x *engine.Index, tokens string) *bench {
+	t.Helper()
+	b := &bench{journal: new(journal)}
+	o := &Options{Version: "test", Log: slog.New(slog.NewTextHandler(b.journal, nil))}
+	if tokens != "" {
+		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
+		if err := os.WriteFile(o.TokenFile, []byte(tokens), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if b.service, err = newService(o); err != nil {
+		t.Fatal(err)
+	}
+	if x != nil {
+		b.serve(x)
+	}
+	b.Server = httptest.NewUnstartedServer(nil)
+	b.Config = limited(b.handler(true), o.Log)
+	b.Server.Start()
+	t.Cleanup(func() {
+		b.Server.Close()
+		if x := b.index.Load(); x != nil {
+			if err := x.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return b
+}
+
+// defaultRecipe is one that tests may point at.
+func defaultRecipe() *simhash.Recipe {
+	r := simhash.Default()
+	return &r
+}
+
+// send makes a request of "METHOD /path" and returns the status and the body.
+func (b *bench) send(t testing.TB, what, contentType, body string) (int, string) {
+	t.Helper()
+	r := b.request(t, what, contentType, body)
+	return b.do(t, r)
+}
+
+func (b *bench) request(t testing.TB, what, contentType, body string) *http.Request {
+	t.Helper()
+	method, path, _ := strings.Cut(what, " ")
+	r, err := http.NewRequestWithContext(context.Background(), method, b.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	return r
+}
+
+func (b *bench) do(t testing.TB, r *http.Request) (int, string) {
+	t.Helper()
+	status, _, body := b.roundTrip(t, r)
+	return status, body
+}
+
+func (b *bench) roundTrip(t testing.TB, r *http.Request) (int, http.Header, string) {
+	t.Helper()
+	a, err := b.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	data, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, a.Header, string(data)
+}
+
+// ask sends JSON and decodes the answer, which must be 200.
+func ask[T any](t testing.TB, b *bench, path, body string) (answer T) {
+	t.Helper()
+	status, data := b.send(t, "POST "+path, "application/json", body)
+	if status != http.StatusOK {
+		t.Fatalf("%s %s: %d %s", path, body, status, data)
+	}
+	d := json.NewDecoder(strings.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&answer); err != nil {
+		t.Fatalf("%s %s: %v in %s", path, body, err, data)
+	}
+	return answer
+}
