@@ -203,6 +203,34 @@ func (t *huffmanTable) Rank(key uint64, c *Scratch) (uint64, bool, error) {
 	return rank, true, nil
 }
 
+// Key finds the block of rank by bisection of ranks and by the counts of at most
+// 15 blocks before it, and decodes it.
+func (t *huffmanTable) Key(rank uint64, c *Scratch) (uint64, error) {
+	if err := checkRank(rank, t.keys); err != nil {
+		return 0, err
+	}
+	past, found := slices.BinarySearch(t.ranks, rank)
+	if found {
+		past++
+	}
+	if past == 0 {
+		return 0, t.blocks.Corrupt(0, "no block begins at rank %d or before", rank)
+	}
+	left := rank - t.ranks[past-1]
+	for b := (past - 1) * blocksPerRank; b < min(past*blocksPerRank, len(t.last)); b++ {
+		n := uint64(huffman.Keys(t.blocks.Data[b*t.blockBytes:]))
+		if left >= n {
+			left -= n
+			continue
+		}
+		if err := t.decode(b, c); err != nil {
+			return 0, err
+		}
+		return c.keys[left], nil
+	}
+	return 0, t.blocks.Corrupt(0, "rank %d is not in the blocks before rank %d", rank, past*blocksPerRank)
+}
+
 func (t *huffmanTable) Walk(yield func([]uint64) bool) error {
 	var c Scratch
 	seen, before := uint64(0), uint64(0)

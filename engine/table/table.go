@@ -12,6 +12,7 @@ type Layout string
 // The layouts.
 const (
 	LayoutHuffman Layout = "huffman"
+	LayoutPlanar  Layout = "planar"
 )
 
 // A Table is one permuted table.
@@ -33,6 +34,9 @@ type Table interface {
 
 	// Rank is the position of key; ok is false when the table has no such key.
 	Rank(key uint64, scratch *Scratch) (rank uint64, ok bool, err error)
+
+	// Key is the key at rank, which must be less than Len.
+	Key(rank uint64, scratch *Scratch) (uint64, error)
 
 	// Walk calls yield with all keys in ascending order, some hundreds or
 	// thousands at a time, until it returns false. The slice is valid during
@@ -83,8 +87,10 @@ func Write(sink store.Sink, prefix string, keys []uint64, o Options) error {
 	switch o.Layout {
 	case "", LayoutHuffman:
 		return writeHuffman(sink, prefix, keys, o.BlockBytes)
+	case LayoutPlanar:
+		return writePlanar(sink, prefix, keys)
 	}
-	return fmt.Errorf("unknown layout %q: there is %q", o.Layout, LayoutHuffman)
+	return fmt.Errorf("unknown layout %q: there are %q and %q", o.Layout, LayoutHuffman, LayoutPlanar)
 }
 
 // Open opens the table that [Write] wrote under prefix.
@@ -92,8 +98,17 @@ func Open(source store.Source, prefix string, layout Layout) (Table, error) {
 	switch layout {
 	case LayoutHuffman:
 		return openHuffman(source, prefix)
+	case LayoutPlanar:
+		return openPlanar(source, prefix)
 	}
 	return nil, fmt.Errorf("%w: unknown layout %q", store.ErrCorrupt, layout)
+}
+
+func checkRank(rank, keys uint64) error {
+	if rank >= keys {
+		return fmt.Errorf("rank %d of %d keys", rank, keys)
+	}
+	return nil
 }
 
 // Scratch is what a search needs to remember. It belongs to one goroutine; its
@@ -103,4 +118,5 @@ type Scratch struct {
 	low    []uint64 // where the probes' ranges begin
 	blocks []int    // and in which block
 	found  []uint32 // positions that a scan reports
+	planar *planarScratch
 }
