@@ -2,9 +2,13 @@
 
 #include "textflag.h"
 
-// votesAVX512 reads a hash as a mask of 64 byte lanes and adds 1 in those: Z0 and
-// Z1 hold 64 byte-wide counters each, taking turns. 248 hashes are added before
-// the counters are widened to Z4-Z7, so that the sum of both is at most 248.
+// votesAVX512 adds 64 hashes, 8 registers, a round with carry-save adders of two
+// VPTERNLOGs each: ONES, TWOS and FOURS hold bit 0, 1 and 2 of 8 x 64 counters. What
+// carries out of FOURS is 8 words worth 8 each. A word read as a mask of 64 byte
+// lanes adds 1 in those: Z0 and Z1 hold 64 byte-wide counters each, taking turns.
+// A round adds 8 to the sum of both, so after 31 rounds, 248, it is added to Z4-Z7.
+// What is left in FOURS, TWOS and ONES and the last hashes, at most 8*4+8*2+8+63 = 119,
+// go the same way in the end.
 //
 //	bit      63 ... 48   47 ... 32   31 ... 16   15 ... 0
 //	bytes    ------------------- Z0, Z1 -----------------
@@ -13,7 +17,37 @@
 #define COUNTS DI
 #define HASHES SI
 #define LEN    CX // hashes to go
-#define TURN   AX // hashes until the bytes are widened
+#define TURN   AX // rounds until the bytes are widened
+
+#define ONES   Z20
+#define TWOS   Z21
+#define FOURS  Z22
+
+// sum, carry := sum+a+b
+#define CSA(sum, a, b, carry) \
+	VMOVDQA64  sum, carry           \
+	VPTERNLOGQ $0xe8, a, b, carry   \
+	VPTERNLOGQ $0x96, a, b, sum
+
+// Adds the 8 words of z to the byte counters.
+#define SPREAD8(z) \
+	VMOVDQU64 z, words-64(SP)     \
+	KMOVQ     words-64(SP), K1    \
+	KMOVQ     words-56(SP), K2    \
+	KMOVQ     words-48(SP), K3    \
+	KMOVQ     words-40(SP), K4    \
+	KMOVQ     words-32(SP), K5    \
+	KMOVQ     words-24(SP), K6    \
+	VPADDB    Z2, Z0, K1, Z0      \
+	VPADDB    Z2, Z1, K2, Z1      \
+	KMOVQ     words-16(SP), K1    \
+	KMOVQ     words-8(SP), K2     \
+	VPADDB    Z2, Z0, K3, Z0      \
+	VPADDB    Z2, Z1, K4, Z1      \
+	VPADDB    Z2, Z0, K5, Z0      \
+	VPADDB    Z2, Z1, K6, Z1      \
+	VPADDB    Z2, Z0, K1, Z0      \
+	VPADDB    Z2, Z1, K2, Z1
 
 #define WIDEN \
 	VPADDB        Z1, Z0, Z0      \
@@ -45,7 +79,7 @@ DATA one<>+0(SB)/1, $1
 GLOBL one<>(SB), RODATA|NOPTR, $1
 
 // func votesAVX512(counts *[64]uint64, hashes []uint64)
-TEXT ·votesAVX512(SB), NOSPLIT, $0-32
+TEXT ·votesAVX512(SB), NOSPLIT, $64-32
 	MOVQ counts+0(FP), COUNTS
 	MOVQ hashes_base+8(FP), HASHES
 	MOVQ hashes_len+16(FP), LEN
@@ -56,9 +90,56 @@ TEXT ·votesAVX512(SB), NOSPLIT, $0-32
 	VPXORQ X6, X6, X6
 	VPXORQ X7, X7, X7
 	VPBROADCASTB one<>(SB), Z2
-	MOVL $248, TURN
+	SUBQ $64, LEN
+	JCS  few
+	VPXORQ ONES, ONES, ONES
+	VPXORQ TWOS, TWOS, TWOS
+	VPXORQ FOURS, FOURS, FOURS
+	MOVL $31, TURN
 
 	PCALIGN $32
+round:
+	VMOVDQU64 0(HASHES), Z8
+	VMOVDQU64 64(HASHES), Z9
+	VMOVDQU64 128(HASHES), Z10
+	VMOVDQU64 192(HASHES), Z11
+	VMOVDQU64 256(HASHES), Z12
+	VMOVDQU64 320(HASHES), Z13
+	VMOVDQU64 384(HASHES), Z14
+	VMOVDQU64 448(HASHES), Z15
+	CSA(ONES, Z8, Z9, Z16)
+	CSA(ONES, Z10, Z11, Z17)
+	CSA(ONES, Z12, Z13, Z18)
+	CSA(ONES, Z14, Z15, Z19)
+	CSA(TWOS, Z16, Z17, Z8)
+	CSA(TWOS, Z18, Z19, Z9)
+	CSA(FOURS, Z8, Z9, Z10)
+	SPREAD8(Z10)
+	ADDQ $512, HASHES
+	DECL TURN
+	JNZ  more
+	WIDEN
+	MOVL $31, TURN
+
+more:
+	SUBQ $64, LEN
+	JCC  round
+	WIDEN
+	VPSLLD $3, Z4, Z4
+	VPSLLD $3, Z5, Z5
+	VPSLLD $3, Z6, Z6
+	VPSLLD $3, Z7, Z7
+	SPREAD8(FOURS)
+	VPADDB Z0, Z0, Z0
+	VPADDB Z1, Z1, Z1
+	SPREAD8(TWOS)
+	VPADDB Z0, Z0, Z0
+	VPADDB Z1, Z1, Z1
+	SPREAD8(ONES)
+
+few:
+	ADDQ $64, LEN
+
 eight:
 	SUBQ  $8, LEN
 	JCS   tail
@@ -79,13 +160,8 @@ eight:
 	VPADDB Z2, Z0, K7, Z0
 	VPADDB Z2, Z1, K1, Z1
 	ADDQ  $64, HASHES
-	SUBL  $8, TURN
-	JNZ   eight
-	WIDEN
-	MOVL  $248, TURN
 	JMP   eight
 
-	// At most 7 hashes, so at most 240+7 since the last widening.
 tail:
 	ADDQ  $8, LEN
 	JZ    end

@@ -162,7 +162,7 @@ func TestVotesOverflow(t *testing.T) {
 func TestVotesRandom(t *testing.T) {
 	hashesTotal := 4_000_000
 	if *long {
-		hashesTotal = 1_000_000_000
+		hashesTotal = 100_000_000
 	} else if testing.Short() {
 		hashesTotal = 400_000
 	}
