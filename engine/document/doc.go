@@ -21,6 +21,12 @@
 // done elsewhere: a [Unit] owns its bytes and may move to another goroutine, which has an [Extractor].
 // [Read] does both in place for callers who want documents and no ceremony.
 //
+// # Encodings
+//
+// A byte order mark decides. HTML may declare its encoding in a meta element; what is valid UTF-8 is UTF-8
+// whatever it declares. Undeclared GBK is recognised by its pairs of bytes. All else is UTF-8 with its
+// invalid bytes replaced and counted or, for HTML, Windows-1252 (charset.go).
+//
 // # Bad input
 //
 // What the user named and cannot be read is an error. Anything smaller, such as a broken line or a binary file

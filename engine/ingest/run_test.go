@@ -86,7 +86,7 @@ func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, tally do
 }
 
 func TestRunEqualsOneByOne(t *testing.T) {
-	const n = 3000
+	const n = 1500
 	dir := corpus(t, n)
 	want, skipped := oneByOne(t, dir)
 	for _, threads := range []int{0, 1, 2, 3, 16} {
@@ -156,7 +156,7 @@ func TestRunStopsAtErrors(t *testing.T) {
 }
 
 func TestRunCancelled(t *testing.T) {
-	dir := corpus(t, 2000)
+	dir := corpus(t, 1000)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("interrupted")
 	calls := 0

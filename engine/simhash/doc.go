@@ -30,8 +30,11 @@
 // # Cost
 //
 // English, one thread: a 6-byte word should cost about 8 ns to scan and fold, 5 ns to find in the memo of
-// word hashes (L2), 3 ns to shingle, 5 ns to count and 4 ns to vote: about 25 ns, or 200 MB/s and more.
-// BenchmarkFingerprint says how close it came.
+// word hashes (L2), which counts it too if it came before, 8 ns to count if it did not, and 4 ns to vote:
+// about 20 ns, or 300 MB/s. Measured on a shared virtual core: 96 MB/s on news of 1 KB, where most
+// words are new to their text, 138 MB/s on chapters of a book. Chinese, where a character costs a place in
+// the memo, a fold and a count, mostly of a new pair: 43 to 69 MB/s. What is missing is mispredicted
+// branches: the length of each word, and whether it is new.
 //
 // # Concurrency
 //

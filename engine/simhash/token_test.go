@@ -119,8 +119,9 @@ func TestNormaliser(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, rapid.String().Draw(t, "text")) })
 	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))) })
 	for r := rune(0); r < 0xe0200; r++ {
-		if r == 0x32000 { // nothing is assigned from here on
-			r = 0xe0000
+		// The ideographs and syllables are alike, and little is assigned beyond them: every 97th will do.
+		if r >= 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xf900 || r >= 0x20000 {
+			r += 96
 		}
 		checkNormal(t, n, "e"+string(r)+"a\u0301"+string(r)+"\u3099")
 	}
