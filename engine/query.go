@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -39,7 +40,10 @@ const chunkQueries = 256
 func (x *Index) Query(q simhash.Fingerprint, k int) ([]Hit, error) {
 	c := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(c)
-	r, err := c.search(x, x.current.Load(), []uint64{uint64(q)}, BatchOptions{K: k, Docs: true})
+	if err := x.checkK(k); err != nil {
+		return nil, err
+	}
+	r, err := c.search(x.current.Load(), []uint64{uint64(q)}, BatchOptions{K: k, Docs: true}, swept{})
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +52,13 @@ func (x *Index) Query(q simhash.Fingerprint, k int) ([]Hit, error) {
 
 // Batch answers queries in parallel and calls emit once for each that has
 // hits, in order of the queries, from one goroutine at a time. An error of
-// emit, or of ctx, ends it. Memory is bounded by the hits of 4 * Threads *
-// 256 queries.
+// emit, or of ctx, ends it.
+//
+// Segments that the queries touch nearly all of are swept in order (see
+// segment.Segment.Sweep), 4 million queries at a time, with at most 1.6 GB of
+// matches; where there are more, and for smaller batches, the queries are
+// answered in chunks of 256, and memory is bounded by the hits of 4 * Threads
+// * 256 queries.
 func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emit func(query int, hits []Hit) error) error {
 	if err := x.checkK(o.K); err != nil {
 		return err
@@ -57,24 +66,50 @@ func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emi
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	v := x.current.Load() // one version for all queries
+	b := &batch{index: x, version: x.current.Load(), o: o, emit: emit} // one version for all queries
+	for first := 0; first < len(queries); first += sweepQueries {
+		if err := b.run(ctx, first, queries[first:min(first+sweepQueries, len(queries))]); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+const (
+	sweepQueries = 4 << 20
+	sweepMatches = 64 << 20 // 24 bytes each while they are put in order
+)
+
+// batch is one call of Batch.
+type batch struct {
+	index   *Index
+	version *version
+	o       BatchOptions
+	emit    func(query int, hits []Hit) error
+}
+
+// run answers the queries, of which the first is number first of all.
+func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
+	swept, err := b.sweep(ctx, queries)
+	if err != nil {
+		return err
+	}
 	chunks := (len(queries) + chunkQueries - 1) / chunkQueries
 
 	// Each chunk has a channel for its answer; the queue of them, in order,
 	// is what bounds how far the workers run ahead of emit.
 	type job struct {
-		first   int
-		queries []uint64
-		answer  chan *answer
+		first, end int
+		answer     chan *answer
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	jobs := make(chan job)
-	ordered := make(chan job, 4*o.Threads)
+	ordered := make(chan job, 4*b.o.Threads)
 	group.Go(func() error {
 		defer close(jobs)
 		defer close(ordered)
 		for i := range chunks {
-			j := job{i * chunkQueries, queries[i*chunkQueries : min((i+1)*chunkQueries, len(queries))], make(chan *answer, 1)}
+			j := job{i * chunkQueries, min((i+1)*chunkQueries, len(queries)), make(chan *answer, 1)}
 			for _, to := range []chan job{ordered, jobs} {
 				select {
 				case to <- j:
@@ -85,12 +120,12 @@ func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emi
 		}
 		return nil
 	})
-	for range min(o.Threads, max(chunks, 1)) {
+	for range min(b.o.Threads, chunks) {
 		group.Go(func() error {
-			c := x.scratch.Get().(*scratch)
-			defer x.scratch.Put(c)
+			c := b.index.scratch.Get().(*scratch)
+			defer b.index.scratch.Put(c)
 			for j := range jobs {
-				a, err := c.search(x, v, j.queries, o)
+				a, err := c.search(b.version, queries[j.first:j.end], b.o, swept.from(j.first))
 				if err != nil {
 					return err
 				}
@@ -103,7 +138,7 @@ func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emi
 		for j := range ordered {
 			select {
 			case a := <-j.answer:
-				if err := a.each(j.first, emit); err != nil {
+				if err := a.each(first+j.first, b.emit); err != nil {
 					return err
 				}
 			case <-ctx.Done():
@@ -113,6 +148,43 @@ func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emi
 		return nil
 	})
 	return group.Wait()
+}
+
+// swept is what sweeps found: by segment, nil where it is to be searched.
+type swept struct {
+	found []*segment.Found
+	first int // query of the chunk
+}
+
+func (s swept) from(first int) swept { return swept{s.found, first} }
+
+// of is what the sweep of a segment found, nil when there was none.
+func (s swept) of(segment int) *segment.Found {
+	if s.found == nil {
+		return nil
+	}
+	return s.found[segment]
+}
+
+// sweep sweeps the segments for which that is faster.
+func (b *batch) sweep(ctx context.Context, queries []uint64) (swept, error) {
+	s := swept{found: make([]*segment.Found, len(b.version.segments))}
+	left := sweepMatches
+	for i, g := range b.version.segments {
+		if !g.Sweeps(len(queries)) {
+			continue
+		}
+		f, err := g.Sweep(ctx, queries, b.o.K, b.o.Threads, left)
+		if errors.Is(err, segment.ErrTooMany) {
+			return swept{}, nil
+		}
+		if err != nil {
+			return s, fmt.Errorf("segment %d: %w", i, err)
+		}
+		s.found[i] = f
+		left -= f.Len()
+	}
+	return s, nil
 }
 
 func (x *Index) checkK(k int) error {
@@ -160,12 +232,18 @@ func (a *answer) each(first int, emit func(int, []Hit) error) error {
 	return nil
 }
 
-func (c *scratch) search(x *Index, v *version, queries []uint64, o BatchOptions) (*answer, error) {
-	if err := x.checkK(o.K); err != nil {
-		return nil, err
-	}
+// search answers queries, with what sweeps have found for them already.
+func (c *scratch) search(v *version, queries []uint64, o BatchOptions, done swept) (*answer, error) {
 	c.raw = c.raw[:0]
 	for i, s := range v.segments {
+		if f := done.of(i); f != nil {
+			for j, q := range queries {
+				for _, x := range f.Of(done.first + j) {
+					c.raw = append(c.raw, rawHit{j, bits.OnesCount64(x ^ q), x, i, 0})
+				}
+			}
+			continue
+		}
 		var err error
 		if c.matches, err = s.Search(c.matches[:0], queries, o.K, &c.segment); err != nil {
 			return nil, fmt.Errorf("segment %d: %w", i, err)
