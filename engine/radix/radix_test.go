@@ -2,13 +2,21 @@ package radix
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
+	"go.uber.org/goleak"
+
+	"ndd/engine/offheap"
 	"ndd/permute"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // sets are inputs of every shape that has ever hurt a radix sort.
 func sets(n int) map[string][]uint64 {
@@ -23,27 +31,33 @@ func sets(n int) map[string][]uint64 {
 	return map[string][]uint64{
 		"random":     fill(func(int) uint64 { return rng.Uint64() }),
 		"equal":      fill(func(int) uint64 { return 0xdeadbeef }),
-		"zero":       fill(func(int) uint64 { return 0 }),
+		"ones":       fill(func(int) uint64 { return ^uint64(0) }),
 		"ascending":  fill(func(i int) uint64 { return uint64(i) }),
 		"descending": fill(func(i int) uint64 { return ^uint64(i) }),
 		"few":        fill(func(int) uint64 { return rng.Uint64N(5) << 60 }),
 		"prefix":     fill(func(int) uint64 { return 0xabcdef0123<<24 | rng.Uint64N(1<<24) }),
 		"half equal": fill(func(i int) uint64 { return rng.Uint64() * uint64(i%2) }),
+		"clusters":   fill(func(i int) uint64 { return uint64(i%7)<<61 | rng.Uint64N(300)<<20 | rng.Uint64N(3) }),
 	}
 }
 
+func wanted(src []uint64, mask uint64) []Pair {
+	p := permute.New(mask)
+	want := make([]Pair, len(src))
+	for i, x := range src {
+		want[i] = Pair{p.Apply(x), uint64(i)}
+	}
+	slices.SortStableFunc(want, func(a, b Pair) int { return cmp.Compare(a[0], b[0]) })
+	return want
+}
+
 func TestKeysAndPairs(t *testing.T) {
-	for _, n := range []int{0, 1, 2, leafMax, leafMax + 1, 1000, chunkSize + 1, 100_000} {
+	for _, n := range []int{0, 1, 2, leafMax, leafMax + 1, 1000, chunkKeys + 1, 30_000} {
 		for name, src := range sets(n) {
-			for _, mask := range []uint64{^uint64(0), 0, 0xffff0000ffff, 0x5555555555555555} {
+			for _, mask := range []uint64{^uint64(0), 0x5555555555555555} {
+				want := wanted(src, mask)
 				for _, threads := range []int{1, 3} {
 					t.Run(fmt.Sprintf("n=%d/%s/mask=%x/threads=%d", n, name, mask, threads), func(t *testing.T) {
-						p := permute.New(mask)
-						want := make([]Pair, n)
-						for i, x := range src {
-							want[i] = Pair{p.Apply(x), uint64(i)}
-						}
-						slices.SortStableFunc(want, func(a, b Pair) int { return cmp.Compare(a[0], b[0]) })
 						pairs, keys := make([]Pair, n), make([]uint64, n)
 						Pairs(pairs, src, mask, threads)
 						Keys(keys, src, mask, threads)
@@ -62,18 +76,109 @@ func TestKeysAndPairs(t *testing.T) {
 	}
 }
 
-func BenchmarkKeys(b *testing.B) {
-	for _, n := range []int{1e6, 1e7} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			src := sets(n)["random"]
-			dst := make([]uint64, n)
-			b.SetBytes(int64(n)) // MB/s reads as million keys a second
-			for b.Loop() {
-				Keys(dst, src, 0x5555555555555555, 1)
-			}
-			if !slices.IsSorted(dst) {
-				b.Fatal("not sorted")
+// TestLarge has buckets that are split before they fit the cache, and heavy
+// ones.
+func TestLarge(t *testing.T) {
+	n := 700_000
+	for name, src := range sets(n) {
+		t.Run(name, func(t *testing.T) {
+			want := wanted(src, 0xf0f0f0f0)
+			pairs := make([]Pair, n)
+			Pairs(pairs, src, 0xf0f0f0f0, 2)
+			if !slices.Equal(pairs, want) {
+				t.Fatal("pairs differ")
 			}
 		})
+	}
+}
+
+// TestWalk sorts in rooms of every size, from inputs in several pieces.
+func TestWalk(t *testing.T) {
+	const n, mask = 20_000, 0x5555555555555555
+	for name, src := range sets(n) {
+		want := wanted(src, mask)
+		in := Chunks{src[:1], nil, src[1:9000], src[9000:9003], src[9003:]}
+		for _, room := range []int{0, 1, 7, 1000, n - 1, n, 5 * n} {
+			if room > 0 && room < 1000 && name != "equal" && name != "few" {
+				continue // several passes over the input for each key
+			}
+			for _, threads := range []int{1, 2} {
+				t.Run(fmt.Sprintf("%s/room=%d/threads=%d", name, room, threads), func(t *testing.T) {
+					o := Options{Mask: mask, Threads: threads, Room: room}
+					var pairs []Pair
+					err := WalkPairs(t.Context(), in, o, func(p []Pair) error {
+						if len(p) == 0 || room > 0 && len(p) > room {
+							t.Fatalf("%d elements in a room of %d", len(p), room)
+						}
+						pairs = append(pairs, p...)
+						return nil
+					})
+					if err != nil || !slices.Equal(pairs, want) {
+						t.Fatalf("pairs differ, %v", err)
+					}
+					var keys []uint64
+					err = WalkKeys(t.Context(), in, o, func(k []uint64) error {
+						keys = append(keys, k...)
+						return nil
+					})
+					if err != nil || !slices.EqualFunc(keys, want, func(k uint64, p Pair) bool { return k == p[0] }) {
+						t.Fatalf("keys differ, %v", err)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	for name, src := range sets(50_000) {
+		t.Run(name, func(t *testing.T) {
+			stop := errors.New("enough")
+			calls := 0
+			err := WalkKeys(t.Context(), Chunks{src}, Options{Mask: 1, Room: 9000}, func([]uint64) error { calls++; return stop })
+			if !errors.Is(err, stop) || calls != 1 {
+				t.Errorf("%v after %d calls", err, calls)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			calls = 0
+			err = WalkPairs(ctx, Chunks{src}, Options{Mask: 1, Room: 9000, Threads: 2}, func([]Pair) error { calls++; cancel(); return nil })
+			if !errors.Is(err, context.Canceled) || calls != 1 {
+				t.Errorf("%v after %d calls", err, calls)
+			}
+			if err := SortKeys(ctx, make([]uint64, len(src)), Chunks{src}, Options{Mask: 1, Threads: 2}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func BenchmarkKeys(b *testing.B) {
+	for _, n := range []int{1e6, 1e7, 1e8} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("n=%d/threads=%d", n, threads), func(b *testing.B) {
+				src, err := offheap.Make[uint64](n)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer src.Free()
+				dst, err := offheap.Make[uint64](n)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer dst.Free()
+				rng := rand.New(rand.NewPCG(uint64(n), 9))
+				for i := range src.Data {
+					src.Data[i] = rng.Uint64()
+				}
+				start := time.Now()
+				for b.Loop() {
+					Keys(dst.Data, src.Data, 0x5555555555555555, threads)
+				}
+				b.ReportMetric(float64(n)*float64(b.N)/time.Since(start).Seconds()/1e6, "Mkeys/s")
+				if !slices.IsSorted(dst.Data) {
+					b.Fatal("not sorted")
+				}
+			})
+		}
 	}
 }

@@ -1,0 +1,308 @@
+package radix
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"ndd/asm"
+	"ndd/engine/offheap"
+)
+
+const (
+	chunkKeys   = 2048    // permuted at a time: 16 KiB, in the first-level cache
+	digitMax    = 13      // bits of a leading digit: 8,192 write streams
+	bucketAim   = 13      // log2 of the elements that a bucket should have
+	heavyLeast  = 1 << 16 // elements below which no bucket is heavy
+	heavyShares = 64      // of all threads together
+)
+
+// An interval holds the keys from low to high.
+type interval struct{ low, high uint64 }
+
+// sorter sorts the elements of an input.
+type sorter[E element] struct {
+	in      Chunks
+	len     int
+	mask    uint64
+	threads int
+	heavy   int                                         // a bucket of more elements is sorted by itself
+	make    func(dst []E, keys []uint64, row int) []E   // elements of permuted fingerprints
+	workers []*worker[E]                                // by thread
+	place   func(n int) []E                             // where the next n sorted elements go
+	room    int                                         // the most that place gives
+	yield   func(ctx context.Context, sorted []E) error // they are there
+}
+
+func newSorter[E element](in Chunks, o Options, make_ func([]E, []uint64, int) []E) *sorter[E] {
+	s := &sorter[E]{in: in, len: in.Len(), mask: o.Mask, make: make_}
+	s.threads = max(1, min(o.Threads, s.len/(4*chunkKeys)))
+	s.heavy = max(heavyLeast, s.len/(heavyShares*s.threads))
+	for range s.threads {
+		s.workers = append(s.workers, &worker[E]{})
+	}
+	return s
+}
+
+// into sorts everything into dst.
+func (s *sorter[E]) into(ctx context.Context, dst []E) error {
+	if len(dst) != s.len {
+		panic("radix: lengths differ")
+	}
+	s.room = s.len
+	s.place = func(n int) (to []E) {
+		to, dst = dst[:n:n], dst[n:]
+		return to
+	}
+	s.yield = func(context.Context, []E) error { return nil }
+	return s.run(ctx)
+}
+
+// walk sorts in a buffer of room elements, again and again.
+func (s *sorter[E]) walk(ctx context.Context, room int, yield func([]E) error) error {
+	if room <= 0 || room > s.len {
+		room = s.len
+	}
+	buffer, err := offheap.Make[E](room)
+	if err != nil {
+		return err
+	}
+	defer buffer.Free()
+	s.room, s.heavy = room, min(s.heavy, room)
+	s.place = func(n int) []E { return buffer.Data[:n] }
+	s.yield = func(_ context.Context, sorted []E) error { return yield(sorted) }
+	return s.run(ctx)
+}
+
+func (s *sorter[E]) run(ctx context.Context) error {
+	defer func() {
+		for _, w := range s.workers {
+			w.free()
+		}
+	}()
+	if s.len == 0 {
+		return ctx.Err()
+	}
+	return s.sort(ctx, interval{0, ^uint64(0)}, s.len)
+}
+
+// sort does the n elements of an interval, which must be a power of two wide
+// and aligned to it.
+func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
+	width := bits.Len64(iv.high ^ iv.low)
+	if width == 0 {
+		return s.copy(ctx, iv.low, n)
+	}
+	digit := min(width, digitMax, max(bits.Len(uint(n))-bucketAim, 1))
+	shift := width - digit
+	counts, err := s.count(ctx, iv, shift)
+	if err != nil {
+		return err
+	}
+	total := func(d int) (sum int) {
+		for t := range counts {
+			sum += counts[t][d]
+		}
+		return sum
+	}
+	for d := 0; d < 1<<digit; {
+		low := iv.low + uint64(d)<<shift
+		size := total(d)
+		if size > s.heavy {
+			if err := s.sort(ctx, interval{low, low + 1<<shift - 1}, size); err != nil {
+				return err
+			}
+			d++
+			continue
+		}
+		to := d + 1
+		for ; to < 1<<digit; to++ {
+			if more := total(to); more > s.heavy || size+more > s.room {
+				break
+			} else {
+				size += more
+			}
+		}
+		if size > 0 {
+			r := interval{low, iv.low + uint64(to)<<shift - 1}
+			if err := s.scatter(ctx, r, shift, counts, d, to, size); err != nil {
+				return err
+			}
+		}
+		d = to
+	}
+	return nil
+}
+
+// count counts the digits of an interval's elements, by thread.
+func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]int, error) {
+	counts := make([][]int, s.threads)
+	err := s.each(func(t int) error {
+		count := make([]int, (iv.high-iv.low)>>shift+1)
+		counts[t] = count
+		if iv == (interval{0, ^uint64(0)}) {
+			return s.keys(ctx, t, func(keys []uint64, _ int) {
+				for _, k := range keys {
+					count[k>>shift]++
+				}
+			})
+		}
+		span := iv.high - iv.low
+		return s.keys(ctx, t, func(keys []uint64, _ int) {
+			for _, k := range keys {
+				if k -= iv.low; k <= span {
+					count[k>>shift]++
+				}
+			}
+		})
+	})
+	return counts, err
+}
+
+// scatter puts the size elements of an interval, which are those of digits
+// [from, to), into their buckets, sorts these and hands them on.
+func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts [][]int, from, to, size int) error {
+	dst := s.place(size)
+	// starts[t][d]: where thread t writes its next element of digit d.
+	starts := make([][]int, s.threads)
+	for t := range starts {
+		starts[t] = make([]int, to-from)
+	}
+	ends := make([]int, to-from)
+	at := 0
+	for d := range ends {
+		for t := range starts {
+			starts[t][d] = at
+			at += counts[t][from+d]
+		}
+		ends[d] = at
+	}
+	all := iv == (interval{0, ^uint64(0)})
+	err := s.each(func(t int) error {
+		start := starts[t]
+		elems := make([]E, chunkKeys)
+		return s.keys(ctx, t, func(keys []uint64, row int) {
+			elems := s.make(elems, keys, row)
+			if !all {
+				elems = within(elems, iv)
+			}
+			for _, e := range elems {
+				d := (e[0] - iv.low) >> shift
+				p := start[d]
+				dst[p] = e
+				start[d] = p + 1
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.buckets(ctx, dst, ends, shift); err != nil {
+		return err
+	}
+	return s.yield(ctx, dst)
+}
+
+// within moves the elements of an interval to the front.
+func within[E element](elems []E, iv interval) []E {
+	n, span := 0, iv.high-iv.low
+	for _, e := range elems {
+		elems[n] = e
+		if e[0]-iv.low <= span {
+			n++
+		}
+	}
+	return elems[:n]
+}
+
+// buckets sorts each bucket by the bits below shift; all threads take them one
+// by one.
+func (s *sorter[E]) buckets(ctx context.Context, dst []E, ends []int, shift int) error {
+	var next atomic.Int64
+	return s.each(func(t int) error {
+		for {
+			d := int(next.Add(1) - 1)
+			if d >= len(ends) {
+				return nil
+			}
+			from := 0
+			if d > 0 {
+				from = ends[d-1]
+			}
+			if d%64 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := s.workers[t].sort(dst[from:ends[d]], shift); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// copy hands on the n elements of one key, in the order of the input.
+func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
+	size := min(n, s.room)
+	dst, at := s.place(size), 0
+	elems := make([]E, chunkKeys)
+	one := *s
+	one.threads = 1
+	var failed error
+	err := one.keys(ctx, 0, func(keys []uint64, row int) {
+		for _, e := range within(s.make(elems, keys, row), interval{key, key}) {
+			if failed != nil {
+				return
+			}
+			dst[at] = e
+			if at++; at == size {
+				failed = s.yield(ctx, dst)
+				if n -= size; n > 0 {
+					size = min(n, s.room)
+					dst, at = s.place(size), 0
+				}
+			}
+		}
+	})
+	return errors.Join(failed, err)
+}
+
+// keys calls f with thread t's part of the input, permuted, a cache-sized
+// chunk at a time, and the row of its first.
+func (s *sorter[E]) keys(ctx context.Context, t int, f func(keys []uint64, row int)) error {
+	buffer := make([]uint64, chunkKeys)
+	from, to := part(t, s.threads, s.len), part(t+1, s.threads, s.len)
+	row := 0 // of the piece
+	for _, piece := range s.in {
+		a, b := max(from, row)-row, min(to, row+len(piece))-row
+		for ; a < b; a += chunkKeys {
+			n := min(chunkKeys, b-a)
+			asm.Permute(buffer[:n], piece[a:a+n], s.mask)
+			f(buffer[:n], row+a)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		row += len(piece)
+	}
+	return nil
+}
+
+func part(t, threads, n int) int {
+	hi, lo := bits.Mul64(uint64(n), uint64(t))
+	q, _ := bits.Div64(hi, lo, uint64(threads))
+	return int(q)
+}
+
+// each calls f for every thread, at the same time.
+func (s *sorter[E]) each(f func(t int) error) error {
+	if s.threads == 1 {
+		return f(0)
+	}
+	var group errgroup.Group
+	for t := range s.threads {
+		group.Go(func() error { return f(t) })
+	}
+	return group.Wait()
+}
