@@ -31,13 +31,38 @@ func votesGeneric(counts *[64]uint64, hashes []uint64) {
 
 // weightedVotesGeneric is the specification of weightedVotes, for any weights. The
 // other backends return false, having done nothing, if one is votesHeavy or more.
+//
+// It counts in 16 bits, four to a word: quarter b of lane[j] counts bit 16b+j, and is
+// emptied before the weights since then add up to more than 65,535. A weight that is
+// more by itself is added bit by bit.
 func weightedVotesGeneric(counts *[64]uint64, hashes []uint64, weights []uint32) {
+	const ones, most = 0x0001000100010001, 1<<16 - 1
+	var lane [16]uint64
+	empty := func() {
+		for j := range counts {
+			counts[j] += lane[j%16] >> (j &^ 15) & most
+		}
+		clear(lane[:])
+	}
+	sum := uint64(0)
 	for i, h := range hashes {
 		w := uint64(weights[i])
-		for j := range counts {
-			counts[j] += w & -(h >> j & 1)
+		if w > most {
+			for j := range counts {
+				counts[j] += w & -(h >> j & 1)
+			}
+			continue
+		}
+		if sum+w > most {
+			empty()
+			sum = 0
+		}
+		sum += w
+		for j := range lane {
+			lane[j] += h >> j & ones * w
 		}
 	}
+	empty()
 }
 
 // checkVotes is the known answer: hash i has its i+1 low bits set, so that bit j is
