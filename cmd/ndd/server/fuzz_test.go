@@ -1,0 +1,54 @@
+package server
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// FuzzBodies sends anything to every endpoint that takes a body: no answer is
+// a failure of the server, and none is without a reason.
+func FuzzBodies(f *testing.F) {
+	for _, c := range malformed {
+		if _, path, ok := strings.Cut(c.what, " /v1/"); ok && len(c.body) < 4<<10 {
+			f.Add("/v1/"+path, c.contentType, []byte(c.body))
+		}
+	}
+	f.Add("/v1/query", "text/html", []byte("<html><meta charset=utf-16><p>"+pageA))
+	f.Add("/v1/insert", "application/json", []byte(`{"documents": [{"id": "a", "html": "<p>`+pageA+`"}]}`))
+	f.Add("/v1/check-and-insert", "application/json", []byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))
+	f.Add("/v1/batch?k=1&unique=1", "", []byte("1234567812345678"))
+
+	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
+	defer x.Close()
+	s, err := newService(&Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.serve(x)
+	h := s.handler(true)
+	f.Fuzz(func(t *testing.T, path, contentType string, body []byte) {
+		if !strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v1/delete") {
+			return // delete is a 501 by design
+		}
+		r, err := http.NewRequest("POST", "http://localhost"+path, strings.NewReader(string(body)))
+		if err != nil {
+			return // no URL
+		}
+		r.Header.Set("Content-Type", contentType)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code >= 500 || w.Code == http.StatusTooManyRequests {
+			t.Fatalf("%s, %s, %q: %d %s", path, contentType, body, w.Code, w.Body)
+		}
+		if w.Code >= 400 && w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Fatalf("%s, %s, %q: %d without a problem: %s", path, contentType, body, w.Code, w.Body)
+		}
+		if len(s.queries.slots)+len(s.batches.slots)+len(s.inserts.slots) != 0 || s.bodies.left.Load() != bodiesBytesMax {
+			t.Fatal("something was not given back")
+		}
+	})
+}
