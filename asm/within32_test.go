@@ -175,6 +175,40 @@ func TestWithin32EveryLength(t *testing.T) {
 	})
 }
 
+// One hit and no other, at every place of runs of every length up to several
+// blocks: among many hits the kernels look at everything twice, here they may not.
+func TestWithin32EveryPlace(t *testing.T) {
+	const longest = 200
+	const q = 0x7f4a7c15
+	low := guard.Tail[uint32](guard.New(t, longest*4), longest)
+	for i := range low {
+		low[i] = ^uint32(q)
+	}
+	eachKernel(t, func(t *testing.T) {
+		dst := make([]Hit32, 2)
+		for n := 1; n <= longest; n++ {
+			for at := range n {
+				start := longest - n
+				low[start+at] = q ^ 1<<(at%32)
+				want := Hit32{Pos: uint64(start + at), Run: 0, Distance: 1}
+				hits, done := Within32(dst, low, q, []Span{{uint64(start), uint32(n), uint32(1 + at%8)}})
+				if hits != 1 || done != 1 || dst[0] != want {
+					t.Fatalf("n=%d: %d hits, %v, want one, %v", n, hits, dst[0], want)
+				}
+				// The run that ends before it and the one that begins after it do not
+				// have it.
+				hits, done = Within32(dst, low, q, []Span{
+					{uint64(start), uint32(at), 3}, {uint64(start + at + 1), uint32(n - at - 1), 3},
+				})
+				if hits != 0 || done != 2 {
+					t.Fatalf("n=%d: hit at %d found outside its run", n, at)
+				}
+				low[start+at] = ^uint32(q)
+			}
+		}
+	})
+}
+
 func TestWithin32Limits(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 32))
 	q := r.Uint32()

@@ -139,6 +139,33 @@ func TestWithin64EveryLength(t *testing.T) {
 	})
 }
 
+// One hit and no other, at every place of slices of every length up to several
+// blocks: among many hits the kernels look at everything twice, here they may not.
+func TestWithin64EveryPlace(t *testing.T) {
+	const longest = 300
+	const q = 0x9e3779b97f4a7c15
+	xs := guard.Tail[uint64](guard.New(t, longest*8), longest)
+	for i := range xs {
+		xs[i] = ^uint64(q)
+	}
+	eachKernel(t, func(t *testing.T) {
+		dst := make([]uint32, 2)
+		for n := 1; n <= longest; n++ {
+			part := xs[longest-n:]
+			for at := range part {
+				part[at] = q ^ 1<<(at%64)
+				if hits, scanned := Within64(dst, part, q, 1+at%8); hits != 1 || scanned != n || dst[0] != uint32(at) {
+					t.Fatalf("n=%d: %d hits in %d elements, %d, want one, %d", n, hits, scanned, dst[0], at)
+				}
+				if hits, scanned := Within64(dst, part[:at], q, 3); hits != 0 || scanned != at {
+					t.Fatalf("n=%d: hit at %d found before it", n, at)
+				}
+				part[at] = ^uint64(q)
+			}
+		}
+	})
+}
+
 func TestWithin64Thresholds(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 64))
 	q := r.Uint64()
