@@ -17,8 +17,8 @@ package asm
 // Stage 1 turns codes into the bytes h[1], h[2], ... by looking twelve bits of code up in w, about four symbols at a time: a
 // chain of three instructions, 7 cycles a look-up, 2 a key. Stage 2 turns those into keys: prefix sums of h say where the raw
 // bits lie, a gather fetches them, a prefix XOR makes them keys. Napkin: 4 cycles a key with AVX-512. Measured
-// (BenchmarkDecode, 1 KiB blocks, 217 keys of 2^30 uniform ones, cycles of 0.5 ns): AVX-512 4.1, AVX2 4.9, plain Go 9.2. The window
-// is 32 KiB of first-level cache, and more than the block and its keys together. A call takes at most 65,535 keys: 130 us with AVX-512
+// (BenchmarkDecode, 1 KiB blocks, 217 keys of 2^30 uniform ones, cycles of 0.5 ns): AVX-512 3.7, AVX2 4.8, plain Go 9.2. The window
+// is 32 KiB of first-level cache, and more than the block and its keys together. A call takes at most 65,535 keys: 120 us with AVX-512
 // for a block of 32 KiB filled with nothing but consecutive keys, below 20 us for any other.
 func Decode(dst []uint64, block []byte, w *Window) bool {
 	if len(dst) == 0 || len(dst) > 1<<16-1 || len(block) < blockMin {

@@ -1,22 +1,24 @@
 // Stage 1 of decoding, shared by decodeAVX512 and decodeAVX2: codes to symbols.
 //
-// BITS holds the next COUNT (56..63 after a refill) bits of code, and above them bits that
-// the next refill will OR in again. A refill reads at NEXT, which the refill before
-// fixed, so the load is not on the critical path; NEXT moves by whole bytes
-// (F. Giesen, "Reading bits in far too many ways", part 2, variant 4). The bit
-// position of the next code is always 8*NEXT - COUNT, counted from the block.
+// BITS holds the next COUNT bits of code, and above them bits that the next refill will
+// OR in again. A refill reads at NEXT, which the refill before fixed, so its load is not
+// on the critical path; NEXT moves by whole bytes (F. Giesen, "Reading bits in far too
+// many ways", part 2, variant 4). The bit position of the next code is always
+// 8*NEXT - COUNT, counted from the block.
 //
-// A look-up: index, load, shift, 7 cycles of latency, the only chain there is. The
-// length needs no masking: SHRX looks at the low six bits of the entry.
+// A look-up: index, load, shift: 7 cycles of latency, the only chain there is. The length
+// needs no masking: SHRX looks at the low six bits of the entry. The refill happens
+// between the first look-up's load and its shift, in the shadow of the load: 56 bits or
+// more then, less three look-ups of 12, leave 20 for the next first one.
 //
-// Four entries are summed before their lengths are taken off: lengths sum to at most 48
-// in byte 0, symbols to 252 in each of bytes 1-6, so no byte carries into the next.
+// Three entries are summed before their lengths are taken off: lengths sum to at most 36
+// in byte 0, symbols to 189 in each of bytes 1-6, so no byte carries into the next.
 
 #define DST     DI
 #define BLOCK   SI
 #define WINDOW  R8
-#define LEFT    R9  // keys still to make
-#define CODEBIT R10 // bit of the next code when no refill is under way
+#define HIGHER  R9  // all bits but the window's 12
+#define CODEBIT R10 // bit of the next code, between chunks
 #define LAST    R11 // last byte at which eight can be read
 #define NEXT    R12
 #define WANT    R13 // symbols of this chunk
@@ -25,51 +27,54 @@
 #define COUNT   R15
 #define SUM     R14
 
-// The symbols lie on the stack: decodeChunk and decodeSlack bytes.
+// The symbols lie on the stack, decodeChunk and decodeSlack bytes, and the number of keys still to make.
 #define SYMBOLS symbols-288(SP)
+#define LEFT    left-296(SP)
+
+// PUT stores the symbols of the entry in BX.
+#define PUT \
+	MOVQ BX, AX               \
+	SHRQ $8, AX               \
+	MOVQ AX, SYMBOLS(POS*1)   \
+	SHRQ $56, BX              \
+	ADDQ BX, POS
 
 #define LOOKUP \
-	MOVL  BITS, AX           \
-	ANDL  $4095, AX          \
-	MOVQ  (WINDOW)(AX*8), BX \
-	SHRXQ BX, BITS, BITS     \
-	ADDQ  BX, SUM            \
-	MOVQ  BX, AX             \
-	SHRQ  $8, AX             \
-	MOVQ  AX, SYMBOLS(POS*1) \
-	SHRQ  $56, BX            \
-	ADDQ  BX, POS
+	ANDNL BITS, HIGHER, AX    \
+	MOVQ  (WINDOW)(AX*8), BX  \
+	SHRXQ BX, BITS, BITS      \
+	ADDQ  BX, SUM             \
+	PUT
 
-// STAGE1 makes WANT symbols, or jumps to other when a code could lie in the block's last eight bytes.
-#define STAGE1(loop, begin, surplus, given, other) \
+// STAGE1 makes WANT symbols, or jumps to other when codes come near the block's last bytes.
+#define STAGE1(loop, surplus, given, other) \
 	XORL  POS, POS              \
 	MOVQ  CODEBIT, NEXT         \
 	SHRQ  $3, NEXT              \
 	CMPQ  NEXT, LAST            \
 	JHI   other                 \
 	MOVQ  (BLOCK)(NEXT*1), BITS \
-	MOVQ  CODEBIT, AX           \
-	ANDL  $7, AX                \
-	SHRXQ AX, BITS, BITS        \
-	MOVL  $64, COUNT            \
-	SUBQ  AX, COUNT             \
-	ADDQ  $8, NEXT              \
-	JMP   begin                 \
+	ANDL  $7, CODEBIT           \
+	SHRXQ CODEBIT, BITS, BITS   \
+	MOVL  $56, COUNT            \
+	SUBQ  CODEBIT, COUNT        \
+	ADDQ  $7, NEXT              \
 loop:                           \
 	CMPQ  NEXT, LAST            \
 	JHI   other                 \
-	MOVQ  (BLOCK)(NEXT*1), AX   \
-	SHLXQ COUNT, AX, AX         \
-	ORQ   AX, BITS              \
+	ANDNL BITS, HIGHER, AX      \
+	MOVQ  (WINDOW)(AX*8), SUM   \
+	MOVQ  (BLOCK)(NEXT*1), BX   \
+	SHLXQ COUNT, BX, BX         \
+	ORQ   BX, BITS              \
 	MOVL  $63, AX               \
 	SUBQ  COUNT, AX             \
 	SHRQ  $3, AX                \
 	ADDQ  AX, NEXT              \
 	ORQ   $56, COUNT            \
-begin:                          \
-	XORL  SUM, SUM              \
-	LOOKUP                      \
-	LOOKUP                      \
+	SHRXQ SUM, BITS, BITS       \
+	MOVQ  SUM, BX               \
+	PUT                         \
 	LOOKUP                      \
 	LOOKUP                      \
 	MOVBLZX SUM, SUM            \

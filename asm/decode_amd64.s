@@ -64,9 +64,12 @@ GLOBL ·before(SB), RODATA|NOPTR, $64
 	VPSLLVQ    Z1, Z2, Z3
 
 // func decodeAVX512(dst *uint64, n int, block *byte, blockBytes int, w *Window) int
-TEXT ·decodeAVX512(SB), 0, $288-48
+TEXT ·decodeAVX512(SB), 0, $296-48
 	MOVQ dst+0(FP), DST
-	MOVQ n+8(FP), LEFT
+	MOVQ n+8(FP), AX
+	DECQ AX
+	MOVQ AX, LEFT
+	MOVL $~4095, HIGHER
 	MOVQ block+16(FP), BLOCK
 	MOVQ blockBytes+24(FP), LAST
 	MOVQ w+32(FP), WINDOW
@@ -78,7 +81,6 @@ TEXT ·decodeAVX512(SB), 0, $288-48
 	VPBROADCASTQ 2(BLOCK), KEY
 	VMOVQ        X17, (DST)
 	ADDQ         $8, DST
-	DECQ         LEFT
 
 	VPXORQ       ZERO, ZERO, ZERO
 	VPXORQ       MOST, MOST, MOST
@@ -89,13 +91,14 @@ TEXT ·decodeAVX512(SB), 0, $288-48
 	VMOVDQU64    ·before(SB), BEFORE
 
 chunk:
-	TESTQ   LEFT, LEFT
-	JZ      check
+	MOVQ    LEFT, AX
 	MOVL    $256, WANT
-	CMPQ    LEFT, WANT
-	CMOVQLT LEFT, WANT
+	TESTQ   AX, AX
+	JZ      check
+	CMPQ    AX, WANT
+	CMOVQLT AX, WANT
 	SUBQ    WANT, LEFT
-	STAGE1(codes, firstcodes, surplus, given, other)
+	STAGE1(codes, surplus, given, other)
 
 	XORL POS, POS
 	SUBQ $8, WANT
@@ -209,9 +212,12 @@ other:
 	VPSLLVQ    Y1, Y2, Y3
 
 // func decodeAVX2(dst *uint64, n int, block *byte, blockBytes int, w *Window) int
-TEXT ·decodeAVX2(SB), 0, $288-48
+TEXT ·decodeAVX2(SB), 0, $296-48
 	MOVQ dst+0(FP), DST
-	MOVQ n+8(FP), LEFT
+	MOVQ n+8(FP), AX
+	DECQ AX
+	MOVQ AX, LEFT
+	MOVL $~4095, HIGHER
 	MOVQ block+16(FP), BLOCK
 	MOVQ blockBytes+24(FP), LAST
 	MOVQ w+32(FP), WINDOW
@@ -224,7 +230,6 @@ TEXT ·decodeAVX2(SB), 0, $288-48
 	VPBROADCASTQ 2(BLOCK), KEY
 	VMOVQ        X5, (DST)
 	ADDQ         $8, DST
-	DECQ         LEFT
 
 	VPXOR        ZERO, ZERO, ZERO
 	VPXOR        MOST, MOST, MOST
@@ -237,13 +242,14 @@ TEXT ·decodeAVX2(SB), 0, $288-48
 	VMOVDQU      ·before(SB), BEFORE
 
 chunk:
-	TESTQ   LEFT, LEFT
-	JZ      check
+	MOVQ    LEFT, AX
 	MOVL    $256, WANT
-	CMPQ    LEFT, WANT
-	CMOVQLT LEFT, WANT
+	TESTQ   AX, AX
+	JZ      check
+	CMPQ    AX, WANT
+	CMOVQLT AX, WANT
 	SUBQ    WANT, LEFT
-	STAGE1(codes, firstcodes, surplus, given, other)
+	STAGE1(codes, surplus, given, other)
 
 	XORL POS, POS
 	SUBQ $4, WANT

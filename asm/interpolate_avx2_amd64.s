@@ -13,7 +13,7 @@
 //	masks                  vectors of 0 and -1
 //
 // A group's state lies on the stack, 224 bytes a group: sought and keys with
-// their top bits flipped, open and moved as vectors.
+// their top bits flipped, open and moved as vectors. m is a multiple of four.
 
 #define STATE   224
 #define LOW     0
@@ -43,26 +43,6 @@
 #define TWO8452 Y11 // float64 2^84 + 2^52
 #define FLOAT1  Y10 // float64 1
 #define ZSTRIDE Y9
-
-// lanes+8*(4-k) is the mask of the first k lanes.
-DATA lanes<>+0(SB)/8, $-1
-DATA lanes<>+8(SB)/8, $-1
-DATA lanes<>+16(SB)/8, $-1
-DATA lanes<>+24(SB)/8, $-1
-DATA lanes<>+32(SB)/8, $0
-DATA lanes<>+40(SB)/8, $0
-DATA lanes<>+48(SB)/8, $0
-DATA lanes<>+56(SB)/8, $0
-GLOBL lanes<>(SB), RODATA|NOPTR, $64
-
-// EXIST makes mask that of the lanes of this group that exist.
-#define EXIST(mask) \
-	MOVL    $4, CX           \
-	CMPQ    LEFT, CX         \
-	CMOVQLT LEFT, CX         \
-	NEGQ    CX               \
-	LEAQ    lanes<>(SB), AX  \
-	VMOVDQU 32(AX)(CX*8), mask
 
 #define CONSTANT(value, x, y) \
 	MOVQ         $value, AX \
@@ -105,10 +85,9 @@ TEXT ·interpolateAVX2(SB), 0, $3584-40
 	MOVQ M, LEFT
 
 begin:
-	EXIST(Y7)
-	VPMASKMOVQ (X), Y7, Y0
-	VPXOR      SIGN, Y0, Y0
+	VPXOR      (X), SIGN, Y0
 	VPXOR      Y8, Y8, Y8
+	VPCMPEQQ   Y7, Y7, Y7
 	VMOVDQU    Y0, SOUGHTX(GROUP)
 	VMOVDQU    Y8, LOW(GROUP)
 	VMOVDQU    Y8, MOVED(GROUP)
@@ -250,9 +229,8 @@ next:
 	MOVQ M, LEFT
 
 answer:
-	EXIST(Y7)
-	VMOVDQU    HIGH(GROUP), Y2
-	VPMASKMOVQ Y2, Y7, (DI)
+	VMOVDQU HIGH(GROUP), Y2
+	VMOVDQU Y2, (DI)
 	ADDQ $STATE, GROUP
 	ADDQ $32, DI
 	SUBQ $4, LEFT
