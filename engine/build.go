@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"ndd/engine/ndf"
+	"ndd/engine/offheap"
 	"ndd/engine/segment"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
@@ -21,12 +22,26 @@ var ErrMixed = errors.New("fingerprints do not belong together")
 // Build makes the index folder dir, which must not exist, from fingerprint
 // files: documents are numbered through the files in order. The files' own
 // checksums are verified first.
+//
+// The memory that it takes beside the mapped files is o.Memory at most, by
+// default what this machine has left; what needs more is sorted in temporary
+// files in the new folder, and what cannot be done at all is refused with an
+// [offheap.TooLargeError] before it is begun. An interrupted Build leaves
+// nothing behind.
 func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options) error {
 	if err := absent(dir); err != nil {
 		return err
 	}
 	recipe, err := commonRecipe(files)
 	if err != nil {
+		return err
+	}
+	in := input(files)
+	if o.Memory == 0 {
+		o.Memory = offheap.Machine{}.Limit(0).Bytes
+	}
+	o.TempDir = filepath.Dir(dir)
+	if _, err := segment.Plan(uint64(in.Len()), o); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -37,7 +52,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options
 		}
 	}
 	return publish(dir, func(tmp string) error {
-		return write(ctx, tmp, recipe, input(files), o)
+		o.TempDir = tmp
+		return write(ctx, tmp, recipe, in, o)
 	})
 }
 
@@ -100,18 +116,9 @@ func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 
 func input(files []*ndf.File) segment.Input {
 	var in segment.Input
-	if len(files) == 1 {
-		in.Fingerprints = files[0].Fingerprints()
-	} else {
-		n := uint64(0)
-		for _, f := range files {
-			n += f.Len()
-		}
-		in.Fingerprints = make([]uint64, 0, n)
-		for _, f := range files {
-			for c := range f.Chunks {
-				in.Fingerprints = append(in.Fingerprints, c...)
-			}
+	for _, f := range files {
+		for c := range f.Chunks {
+			in.Chunks = append(in.Chunks, c)
 		}
 	}
 	if len(files) > 0 && files[0].HasNames() {
@@ -135,7 +142,7 @@ func input(files []*ndf.File) segment.Input {
 func write(ctx context.Context, dir string, recipe *simhash.Recipe, in segment.Input, o segment.Options) error {
 	const generation = 1
 	name := "00000001.segment"
-	w, err := store.Create(filepath.Join(dir, name), store.KindSegment, generation)
+	w, err := store.CreateWith(filepath.Join(dir, name), store.KindSegment, generation, store.Options{Random: o.Random})
 	if err != nil {
 		return err
 	}
@@ -151,7 +158,7 @@ func write(ctx context.Context, dir string, recipe *simhash.Recipe, in segment.I
 		return err
 	}
 	id := w.Identity()
-	return writeManifest(dir, generation, &manifest{K: o.Design.K, Recipe: recipe, Segments: []manifestSegment{{
-		File: name, ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size()), Documents: uint64(len(in.Fingerprints)),
+	return writeManifest(dir, generation, o.Random, &manifest{K: o.Design.K, Recipe: recipe, Segments: []manifestSegment{{
+		File: name, ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size()), Documents: uint64(in.Len()),
 	}}})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"path/filepath"
 
 	"ndd/engine/simhash"
@@ -28,8 +29,8 @@ type manifestSegment struct {
 	Documents uint64 `json:"documents"`
 }
 
-func writeManifest(dir string, generation uint64, m *manifest) error {
-	w, err := store.Create(filepath.Join(dir, manifestName), store.KindManifest, generation)
+func writeManifest(dir string, generation uint64, random io.Reader, m *manifest) error {
+	w, err := store.CreateWith(filepath.Join(dir, manifestName), store.KindManifest, generation, store.Options{Random: random})
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,9 @@ type Buffer[T Plain] struct {
 	raw  []byte // the whole mapping
 }
 
+// heapBytes are no matter to the collector; a mapping takes longer.
+const heapBytes = 64 << 10
+
 // hugeBytes is the size and alignment of a huge page.
 const hugeBytes = 2 << 20
 
@@ -33,6 +36,9 @@ func Make[T Plain](n int) (*Buffer[T], error) {
 	case size/uint64(unsafe.Sizeof(t)) != uint64(n) || size > 1<<46:
 		return nil, fmt.Errorf("%d elements of %d bytes are more than memory can have", n, unsafe.Sizeof(t))
 	}
+	if size <= heapBytes {
+		return &Buffer[T]{Data: make([]T, n)}, nil
+	}
 	raw, from, err := allocate(size)
 	if err != nil {
 		return nil, fmt.Errorf("%d bytes of memory: %w", size, err)
@@ -43,10 +49,12 @@ func Make[T Plain](n int) (*Buffer[T], error) {
 // Free gives the memory back. Nothing may use Data any more. It may be called
 // again, and on nil.
 func (b *Buffer[T]) Free() {
-	if b == nil || b.raw == nil {
+	if b == nil {
 		return
 	}
 	raw := b.raw
 	b.Data, b.raw = nil, nil
-	release(raw)
+	if raw != nil {
+		release(raw)
+	}
 }

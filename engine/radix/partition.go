@@ -10,6 +10,7 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/offheap"
+	"ndd/engine/store"
 )
 
 const (
@@ -302,7 +303,10 @@ func (s *sorter[E]) each(f func(t int) error) error {
 	}
 	var group errgroup.Group
 	for t := range s.threads {
-		group.Go(func() error { return f(t) })
+		group.Go(func() (err error) {
+			defer store.CatchFault(&err)() // the input may be mapped
+			return f(t)
+		})
 	}
 	return group.Wait()
 }

@@ -1,6 +1,9 @@
 package segment
 
 import (
+	"encoding/binary"
+
+	"ndd/engine/offheap"
 	"ndd/engine/radix"
 	"ndd/engine/store"
 	"ndd/engine/succinct"
@@ -18,39 +21,84 @@ type ids struct {
 	firsts   *succinct.Ones
 }
 
-// appendKeys appends the distinct keys of sorted pairs to keys and builds ids.
-func newIDs(pairs []radix.Pair) (keys []uint64, x ids) {
-	x.docs = uint64(len(pairs))
-	x.ordinals = succinct.NewPacked(x.docs, ordinalWidth(x.docs))
-	firsts := make([]uint64, (x.docs+63)/64)
-	keys = make([]uint64, 0, len(pairs))
-	for i, p := range pairs {
-		x.ordinals.Set(uint64(i), p[1])
-		if i == 0 || p[0] != pairs[i-1][0] {
-			keys = append(keys, p[0])
-			firsts[i/64] |= 1 << (i % 64)
-		}
-	}
-	if len(keys) < len(pairs) {
-		ones := succinct.NewOnes(firsts)
-		x.firsts = &ones
-	}
-	return keys, x
+// idWriter writes ids as the pairs of table 0 come in.
+type idWriter struct {
+	sink   store.Sink
+	width  int
+	buffer []byte // packed words
+	held   uint64 // bits that do not make a word yet
+	used   int    // how many
+
+	docs   int
+	before uint64 // the last key, when docs > 0
+	firsts *offheap.Buffer[uint64]
 }
 
-func ordinalWidth(docs uint64) int { return succinct.WidthFor(max(docs, 1) - 1) }
-
-func (x *ids) write(sink store.Sink) error {
+func newIDWriter(sink store.Sink, docs int) (*idWriter, error) {
+	firsts, err := offheap.Make[uint64]((docs + 63) / 64)
+	if err != nil {
+		return nil, err
+	}
 	sink.Section("ids.ordinals")
-	_, err := sink.Write(store.Bytes64(x.ordinals.Words))
-	if x.firsts != nil {
-		sink.Section("ids.firsts")
-		sink.Write(store.Bytes64(x.firsts.Words))
-		sink.Section("ids.samples")
-		_, err = sink.Write(store.Bytes64(x.firsts.Samples))
+	return &idWriter{sink: sink, width: ordinalWidth(uint64(docs)), firsts: firsts, buffer: make([]byte, 0, 1<<16)}, nil
+}
+
+func (w *idWriter) close() { w.firsts.Free() }
+
+// append writes the rows of the next pairs, and appends their keys that are new
+// to keys.
+func (w *idWriter) append(keys []uint64, pairs []radix.Pair) ([]uint64, error) {
+	for _, p := range pairs {
+		if w.docs == 0 || p[0] != w.before {
+			keys = append(keys, p[0])
+			w.before = p[0]
+			w.firsts.Data[w.docs/64] |= 1 << (w.docs % 64)
+		}
+		w.docs++
+		if w.width == 0 {
+			continue
+		}
+		w.held |= p[1] << w.used
+		if w.used += w.width; w.used >= 64 {
+			if err := w.word(w.held); err != nil {
+				return keys, err
+			}
+			w.used -= 64
+			w.held = p[1] >> (w.width - w.used) // 0 when nothing is left: Go shifts by 64 to 0
+		}
+	}
+	return keys, nil
+}
+
+func (w *idWriter) word(v uint64) (err error) {
+	w.buffer = binary.LittleEndian.AppendUint64(w.buffer, v)
+	if len(w.buffer) == cap(w.buffer) {
+		_, err = w.sink.Write(w.buffer)
+		w.buffer = w.buffer[:0]
 	}
 	return err
 }
+
+// finish writes what is left, and which documents are the first of their
+// fingerprint, unless all are.
+func (w *idWriter) finish(distinct int) error {
+	if w.used > 0 {
+		w.buffer = binary.LittleEndian.AppendUint64(w.buffer, w.held)
+	}
+	if _, err := w.sink.Write(w.buffer); err != nil || distinct == w.docs {
+		return err
+	}
+	ones := succinct.NewOnes(w.firsts.Data)
+	w.sink.Section("ids.firsts")
+	if _, err := w.sink.Write(store.Bytes64(ones.Words)); err != nil {
+		return err
+	}
+	w.sink.Section("ids.samples")
+	_, err := w.sink.Write(store.Bytes64(ones.Samples))
+	return err
+}
+
+func ordinalWidth(docs uint64) int { return succinct.WidthFor(max(docs, 1) - 1) }
 
 func openIDs(source store.Source, docs, fingerprints uint64) (x ids, err error) {
 	ordinals, err := source.Section("ids.ordinals")

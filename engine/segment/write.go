@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
 	"runtime"
 
-	"ndd/asm"
 	"ndd/engine/names"
 	"ndd/engine/radix"
 	"ndd/engine/store"
@@ -18,7 +18,18 @@ import (
 // An Input is what a segment is made from.
 type Input struct {
 	Fingerprints []uint64                 // by row, in any order, with repetitions
+	Chunks       [][]uint64               // more of them, where they do not lie in one piece
 	Names        iter.Seq2[string, error] // by row; nil when documents have none
+}
+
+// Len is the number of documents.
+func (in *Input) Len() int { return in.chunks().Len() }
+
+func (in *Input) chunks() radix.Chunks {
+	if len(in.Fingerprints) == 0 {
+		return in.Chunks
+	}
+	return append(radix.Chunks{in.Fingerprints}, in.Chunks...)
 }
 
 // Options are how.
@@ -27,6 +38,10 @@ type Options struct {
 	Table    table.Options
 	Threads  int                              // default: as many as there are processors
 	Progress func(stage string, part, of int) // may be nil
+
+	Memory  uint64    // most bytes to take beside the input; 0: what is fastest
+	TempDir string    // for sorted keys that do not fit Memory; "" refuses them
+	Random  io.Reader // source of file identities; default crypto/rand
 }
 
 // meta is the section "segment".
@@ -38,67 +53,91 @@ type meta struct {
 	Named        bool           `json:"named"`
 }
 
-// Write builds the segment and writes it to sink, one table after the other.
-// Memory beside the input: 24 bytes a document for the ids, then 16 bytes a
-// distinct fingerprint and the largest table's sections.
-func Write(ctx context.Context, sink store.Sink, in Input, o Options) error {
+// Write builds the segment and writes it to sink, one table after the other:
+//
+//	input --permute, sort with rows, range by range--> ids.* as they come
+//	                                              `--> distinct keys of table 0
+//	input or distinct --permute, sort--> keys of table i --table.Write--> t<i>.*
+//
+// Memory beside the input is what [Plan] says, all of it off the heap but for
+// constants. When ctx is done, Write returns its error within some 10
+// milliseconds a thread.
+func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error) {
 	if err := o.Design.Validate(); err != nil {
 		return err
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	progress := func(stage string, part int) error {
-		if o.Progress != nil {
-			o.Progress(stage, part, len(o.Design.Tables)+1)
-		}
-		return ctx.Err()
-	}
 	if o.Table.Layout == "" {
 		o.Table.Layout = table.LayoutHuffman
 	}
-	if err := progress("ids", 0); err != nil {
+	b := &builder{Options: o, sink: &guardedSink{ctx, sink}, input: in.chunks()}
+	defer func() {
+		if e := b.close(); err == nil {
+			err = e
+		}
+	}()
+	defer store.CatchFault(&err)() // inputs are mapped
+	if err := b.plan(); err != nil {
 		return err
 	}
-	pairs := make([]radix.Pair, len(in.Fingerprints))
-	first := o.Design.Tables[0].Mask
-	radix.Pairs(pairs, in.Fingerprints, first, o.Threads)
-	keys, ids := newIDs(pairs)
-	pairs = nil
-
-	m := meta{o.Design, o.Table.Layout, uint64(len(keys)), uint64(len(in.Fingerprints)), in.Names != nil}
-	head, err := json.Marshal(m)
-	if err != nil {
+	if err := b.progress(ctx, "ids", 0); err != nil {
 		return err
 	}
-	sink.Section("segment")
-	sink.Write(head)
-	if err := ids.write(sink); err != nil {
+	if err := b.ids(ctx); err != nil {
+		return err
+	}
+	if err := b.head(in.Names != nil); err != nil {
 		return err
 	}
 	if in.Names != nil {
-		if err := writeNames(sink, in.Names, m.Documents); err != nil {
+		if err := writeNames(b.sink, in.Names, uint64(b.docs)); err != nil {
 			return err
 		}
 	}
-
-	distinct := make([]uint64, len(keys))
-	asm.Unpermute(distinct, keys, first)
-	for i, t := range o.Design.Tables {
-		if err := progress("tables", i+1); err != nil {
+	for i := range o.Design.Tables {
+		if err := b.progress(ctx, "tables", i+1); err != nil {
 			return err
 		}
-		if i > 0 {
-			radix.Keys(keys, distinct, t.Mask, o.Threads)
-		}
-		if err := table.Write(sink, prefix(i), keys, o.Table); err != nil {
+		if err := b.table(ctx, i); err != nil {
 			return fmt.Errorf("table %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
+func (b *builder) progress(ctx context.Context, stage string, part int) error {
+	if b.Progress != nil {
+		b.Progress(stage, part, len(b.Design.Tables)+1)
+	}
+	return ctx.Err()
+}
+
+func (b *builder) head(named bool) error {
+	head, err := json.Marshal(meta{b.Design, b.Table.Layout, uint64(b.distinct), uint64(b.docs), named})
+	if err != nil {
+		return err
+	}
+	b.sink.Section("segment")
+	_, err = b.sink.Write(head)
+	return err
+}
+
 func prefix(table int) string { return fmt.Sprintf("t%d.", table) }
+
+// guardedSink ends whoever writes when the context is done.
+type guardedSink struct {
+	ctx context.Context
+	store.Sink
+}
+
+func (s *guardedSink) Write(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.Sink.Write(p)
+}
 
 func writeNames(sink store.Sink, list iter.Seq2[string, error], docs uint64) error {
 	sink.Section("names")
