@@ -1,25 +1,29 @@
 package asm
 
-// Decode unpacks one block of Huffman-coded neighbouring keys (package huffman describes the format and its errors):
+// Decode unpacks one block of Huffman-coded neighbouring keys (package huffman describes the format
+// and its errors):
 //
 //	bit 0          80                                                       8*len(block)
 //	 | n | first key | code h1 | code h2 | ... ->    0    <- ... | raw 2 | raw 1 |
 //
 //	key[i] = key[i-1] XOR (1<<h[i] | raw[i]),   raw[i] in the h[i] bits below raw[i-1]
 //
-// It fills dst with len(dst) keys, the first of them from bytes 2..9 of the block, and returns whether all of it held: the codes
-// and raw bits do not meet, and the keys ascend. After false, dst holds anything. Whatever the block's
-// bytes, nothing outside block is read and nothing outside dst is written. The caller has compared the n of
-// the block with len(dst).
+// It fills dst with len(dst) keys, the first of them from bytes 2..9 of the block, and returns
+// whether all of it held: the codes and raw bits do not meet, and the keys ascend. After false, dst
+// holds anything. Whatever the block's bytes, nothing outside block is read and nothing outside dst
+// is written. The caller has compared the n of the block with len(dst).
 //
-// len(dst) must be 1..65535 and len(block) at least 64. Nothing is allocated; safe for concurrent use on disjoint dst.
+// len(dst) must be 1..65535 and len(block) at least 64. Nothing is allocated; safe for concurrent
+// use on disjoint dst.
 //
-// Stage 1 turns codes into the bytes h[1], h[2], ... by looking twelve bits of code up in w, about four symbols at a time: a
-// chain of three instructions, 7 cycles a look-up, 2 a key. Stage 2 turns those into keys: prefix sums of h say where the raw
-// bits lie, a gather fetches them, a prefix XOR makes them keys. Napkin: 4 cycles a key with AVX-512. Measured
-// (BenchmarkDecode, 1 KiB blocks, 217 keys of 2^30 uniform ones, cycles of 0.5 ns): AVX-512 3.7, AVX2 4.8, plain Go 9.2. The window
-// is 32 KiB of first-level cache, and more than the block and its keys together. A call takes at most 65,535 keys: 120 us with AVX-512
-// for a block of 32 KiB filled with nothing but consecutive keys, below 20 us for any other.
+// Stage 1 turns codes into the bytes h[1], h[2], ... by looking twelve bits of code up in w, about
+// four symbols at a time: a chain of three instructions, 7 cycles a look-up, 2 a key. Stage 2 turns
+// those into keys: prefix sums of h say where the raw bits lie, a gather fetches them, a prefix XOR
+// makes them keys. Napkin: 4 cycles a key with AVX-512. Measured (BenchmarkDecode, 1 KiB blocks,
+// 217 keys of 2^30 uniform ones, cycles of 0.5 ns): AVX-512 3.7, AVX2 4.8, plain Go 9.2. The window
+// is 32 KiB of first-level cache, and more than the block and its keys together. A call takes at
+// most 65,535 keys: 120 us with AVX-512 for a block of 32 KiB filled with nothing but consecutive
+// keys, below 20 us for any other.
 func Decode(dst []uint64, block []byte, w *Window) bool {
 	if len(dst) == 0 || len(dst) > 1<<16-1 || len(block) < blockMin {
 		panic("asm: Decode needs 1 to 65535 keys and a block of at least 64 bytes")
@@ -40,8 +44,8 @@ const WindowBits = 12
 // windowSymbols is how many symbols fit in one entry of a Window.
 const windowSymbols = 6
 
-// Window is a prefix code made ready for decoding several symbols at a time. For the next twelve bits of code, LSB first, an entry lists the
-// whole symbols that these begin with, at most six:
+// Window is a prefix code made ready for decoding several symbols at a time. For the next twelve
+// bits of code, LSB first, an entry lists the whole symbols that these begin with, at most six:
 //
 //	bits  0-7    8-15  16-23      48-55   56-63
 //	      bits    h1    h2   ...   h6     count of symbols
@@ -53,8 +57,9 @@ type Window struct {
 	lengths [64]uint8
 }
 
-// Fill makes w the window of a code: codes[h] holds the lengths[h] bits of symbol h's code, LSB first, and a length of 0
-// says that h has none. The code must be complete (its Kraft sum is 1), prefix-free and at most WindowBits long.
+// Fill makes w the window of a code: codes[h] holds the lengths[h] bits of symbol h's code, LSB
+// first, and a length of 0 says that h has none. The code must be complete (its Kraft sum is 1),
+// prefix-free and at most WindowBits long.
 func (w *Window) Fill(codes *[64]uint16, lengths *[64]uint8) {
 	w.lengths = *lengths
 	// One symbol an entry first: the code in the low bits, anything above.
@@ -66,8 +71,9 @@ func (w *Window) Fill(codes *[64]uint16, lengths *[64]uint8) {
 			w.entries[v] = 1<<56 | uint64(h)<<8 | uint64(length)
 		}
 	}
-	// Then the symbols that follow: with s bits used, the rest of the window v is entry v>>s, whose unknown high bits read as zeros.
-	// That entry's first symbol is whole if it ends inside the window. From the top down, so that the smaller entries still hold one symbol.
+	// Then the symbols that follow: with s bits used, the rest of the window v is entry v>>s, whose
+	// unknown high bits read as zeros. That entry's first symbol is whole if it ends inside the
+	// window. From the top down, so that the smaller entries still hold one symbol.
 	for v := len(w.entries) - 1; v >= 0; v-- {
 		entry := w.entries[v]
 		used, count := entry&0xff, uint64(1)

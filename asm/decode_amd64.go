@@ -24,9 +24,10 @@ func decode(dst []uint64, block []byte, w *Window) bool {
 	return answer == decodeDone
 }
 
-// decodeAVX512 is Decode, but answers decodeOther, having written anything to dst, when an h is above 57, whose raw bits may need nine bytes, or
-// when codes come within 15 bytes of the end of the block. Neither happens in more than a few blocks of a table: sorted keys change one of
-// their top six bits at most 63 times.
+// decodeAVX512 is Decode, but answers decodeOther, having written anything to dst, when an h is
+// above 57, whose raw bits may need nine bytes, or when codes come within 15 bytes of the end of
+// the block. Neither happens in more than a few blocks of a table: sorted keys change one of their
+// top six bits at most 63 times.
 //
 //go:noescape
 func decodeAVX512(dst *uint64, n int, block *byte, blockBytes int, w *Window) int

@@ -6,7 +6,8 @@ import (
 	"math/bits"
 )
 
-// decodeGeneric is the specification, a chunk of symbols at a time: stage 1 into symbols, stage 2 out of them.
+// decodeGeneric is the specification, a chunk of symbols at a time: stage 1 into symbols, stage 2
+// out of them.
 func decodeGeneric(dst []uint64, block []byte, w *Window) bool {
 	var (
 		symbols [decodeChunk + decodeSlack]byte
@@ -22,7 +23,8 @@ func decodeGeneric(dst []uint64, block []byte, w *Window) bool {
 		want := min(len(dst), decodeChunk)
 		codeBit = decodeSymbols(&symbols, block, codeBit, want, w)
 		for i, h := range symbols[:want] {
-			// The raw bits [rawBit-h, rawBit) end in byte (rawBit-1)/8; the eight bytes that end there hold 57 bits of them at least.
+			// The raw bits [rawBit-h, rawBit) end in byte (rawBit-1)/8; the eight bytes that end
+			// there hold 57 bits of them at least.
 			h := uint(h)
 			if rawBit < headBits+h {
 				return false
@@ -43,7 +45,8 @@ func decodeGeneric(dst []uint64, block []byte, w *Window) bool {
 	return ordered&1 != 0 && codeBit <= rawBit
 }
 
-// decodeSymbols fills symbols[:want] from the codes at codeBit and returns where their codes end. Beyond the block it reads zeros.
+// decodeSymbols fills symbols[:want] from the codes at codeBit and returns where their codes end.
+// Beyond the block it reads zeros.
 func decodeSymbols(symbols *[decodeChunk + decodeSlack]byte, block []byte, codeBit uint, want int, w *Window) uint {
 	last := uint(len(block) - 8)
 	n := 0

@@ -17,8 +17,8 @@ type testCode struct {
 	window  Window
 }
 
-// newTestCode makes a complete code of n >= 2 symbols at random: leaves are split until there are enough, so that some codes
-// are long. The symbols are drawn from those below 64-skip.
+// newTestCode makes a complete code of n >= 2 symbols at random: leaves are split until there are
+// enough, so that some codes are long. The symbols are drawn from those below 64-skip.
 func newTestCode(rng *rand.Rand, n, skip int) *testCode {
 	type leaf struct {
 		word   uint16
@@ -85,7 +85,8 @@ func decodeOracle(c *testCode, block []byte, n int) (keys []uint64, ok bool) {
 	return keys, true
 }
 
-// encode writes the longest beginning of a random ascending sequence that fits: each h is drawn, as long as the key has a 0 there.
+// encode writes the longest beginning of a random ascending sequence that fits: each h is drawn, as
+// long as the key has a 0 there.
 func (c *testCode) encode(rng *rand.Rand, blockBytes, most int) (block []byte, n int) {
 	block = make([]byte, blockBytes)
 	key := rng.Uint64() >> rng.IntN(64)
@@ -178,7 +179,8 @@ func TestDecode(t *testing.T) {
 	})
 }
 
-// TestDecodeDense decodes what Huffman blocks look like in a table, consecutive keys and the ruler sequence, to and over every chunk.
+// TestDecodeDense decodes what Huffman blocks look like in a table, consecutive keys and the ruler
+// sequence, to and over every chunk.
 func TestDecodeDense(t *testing.T) {
 	w := unaryWindow()
 	eachKernel(t, func(t *testing.T) {

@@ -1,26 +1,29 @@
 package asm
 
-// Interpolate finds many keys in one sorted slice: dst[j] becomes the lower bound of sought[j], the smallest i with
-// keys[i] >= sought[j], or len(keys) if there is none.
+// Interpolate finds many keys in one sorted slice: dst[j] becomes the lower bound of sought[j], the
+// smallest i with keys[i] >= sought[j], or len(keys) if there is none.
 //
-// keys must be ascending; equal runs and any skew are fine. sought may be in any order. dst must be at least as long as
-// sought; only dst[:len(sought)] is written. Nothing is allocated; safe for concurrent use on disjoint dst.
+// keys must be ascending; equal runs and any skew are fine. sought may be in any order. dst must be
+// at least as long as sought; only dst[:len(sought)] is written. Nothing is allocated; safe for
+// concurrent use on disjoint dst.
 //
-// Every sought key keeps a bracket (low, high] that holds its answer: keys[low] < sought <= keys[high]. A step reads one
-// key inside the bracket and moves one end there:
+// Every sought key keeps a bracket (low, high] that holds its answer: keys[low] < sought <=
+// keys[high]. A step reads one key inside the bracket and moves one end there:
 //
 //	step    0 1 2          where the straight line between the two ends would pass the sought key
 //	step    3 4 5 ...      near the end that moved last, 4, 32, 256 ... keys away, but never past the middle
 //	step    8 11 14 ...    the straight line again
 //
-// Uniform keys: each line lands within about the square root of the distance that was left (10 M keys: 1,600, 40, 6), and
-// two or three strides inside one or two cache lines close the bracket. Skewed keys: the strides grow until they are
-// bisection, so that no key takes more than 8 + 2 log2(n) steps.
+// Uniform keys: each line lands within about the square root of the distance that was left (10 M
+// keys: 1,600, 40, 6), and two or three strides inside one or two cache lines close the bracket.
+// Skewed keys: the strides grow until they are bisection, so that no key takes more than 8 + 2
+// log2(n) steps.
 //
-// Up to 64 sought keys take each step together. Their reads do not depend on each other, so the misses of a step
-// overlap: a search costs 4 or 5 misses of throughput (15-18 ns each from DRAM), not 23 of latency. Measured
-// (BenchmarkInterpolate), a search in 10 M uniform keys: 41 ns with AVX-512, 57 with AVX2, 160 in plain Go, and 485 by
-// sort.Search; in a million, from the cache: 19, 39, 140 and 239.
+// Up to 64 sought keys take each step together. Their reads do not depend on each other, so the
+// misses of a step overlap: a search costs 4 or 5 misses of throughput (15-18 ns each from DRAM),
+// not 23 of latency. Measured (BenchmarkInterpolate), a search in 10 M uniform keys: 41 ns with
+// AVX-512, 57 with AVX2, 160 in plain Go, and 485 by sort.Search; in a million, from the cache: 19,
+// 39, 140 and 239.
 func Interpolate(dst []int, keys, sought []uint64) {
 	dst = dst[:len(sought)]
 	if len(keys) == 0 {
@@ -35,8 +38,8 @@ func Interpolate(dst []int, keys, sought []uint64) {
 }
 
 const (
-	// searchWidth is how many searches advance together: more misses than a core can have open (16 to 48 lines), little enough state
-	// (2 KiB) to stay in the first-level cache.
+	// searchWidth is how many searches advance together: more misses than a core can have open (16
+	// to 48 lines), little enough state (2 KiB) to stay in the first-level cache.
 	searchWidth = 64
 	// searchLines is how many of the first steps follow the straight line before the strides begin.
 	searchLines = 3

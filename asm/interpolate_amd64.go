@@ -21,7 +21,8 @@ func interpolate(dst []int, keys, sought []uint64) {
 	}
 	raceRead(sought)
 	raceWrite(dst)
-	// Of keys it read the two ends and some in between; telling of all would make a search linear under the race detector.
+	// Of keys it read the two ends and some in between; telling of all would make a search linear
+	// under the race detector.
 	raceRead(keys[:1])
 	raceRead(keys[len(keys)-1:])
 	raceRead(keys[max(dst[0]-1, 0):min(dst[0]+1, len(keys))])

@@ -9,7 +9,8 @@ type bracket struct {
 	lowMoved        bool // and not high, in the last step
 }
 
-// interpolateGeneric is the specification. len(dst) == len(sought) <= searchWidth, len(keys) > 0. It returns the number of steps.
+// interpolateGeneric is the specification. len(dst) == len(sought) <= searchWidth, len(keys) > 0.
+// It returns the number of steps.
 func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 	var (
 		open     [searchWidth]bracket
@@ -53,7 +54,8 @@ func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 			rest = append(rest, j)
 		}
 		n = len(rest)
-		// Read all guesses, one independent miss each. (Moving the ends without branches was measured: no faster uniform, a fifth slower clustered.)
+		// Read all guesses, one independent miss each. (Moving the ends without branches was
+		// measured: no faster uniform, a fifth slower clustered.)
 		for _, j := range rest {
 			b, g := &open[j%searchWidth], guesses[j%searchWidth]
 			if key := keys[g]; key < sought[j] {
@@ -66,8 +68,9 @@ func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 	return step
 }
 
-// onLine returns where the line from (low, lowKey) to (high, highKey) passes x, inside the open bracket. The differences are halved to fit a signed
-// conversion, and rounded to 53 bits: a guess may be off, an answer never is.
+// onLine returns where the line from (low, lowKey) to (high, highKey) passes x, inside the open
+// bracket. The differences are halved to fit a signed conversion, and rounded to 53 bits: a guess
+// may be off, an answer never is.
 func (b *bracket) onLine(x uint64) int {
 	share := float64(int64((x-b.lowKey)>>1)) / float64(int64((b.highKey-b.lowKey)>>1)|1)
 	guess := b.low + int(share*float64(b.high-b.low))
@@ -83,7 +86,8 @@ func (b *bracket) near(stride int) int {
 	return b.high - min(stride, half)
 }
 
-// checkInterpolate seeks in the squares, where a line misses and bisection must help: the answer is the root, rounded up.
+// checkInterpolate seeks in the squares, where a line misses and bisection must help: the answer is
+// the root, rounded up.
 func checkInterpolate() error {
 	var keys [200]uint64
 	for i := range keys {

@@ -55,7 +55,8 @@ func soughtFor(rng *rand.Rand, keys []uint64, n int) []uint64 {
 	return sought[:n]
 }
 
-// TestInterpolate: lengths from none to 4096 and some larger, every shape, batches of every size, guarded memory.
+// TestInterpolate: lengths from none to 4096 and some larger, every shape, batches of every size,
+// guarded memory.
 func TestInterpolate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	eachKernel(t, func(t *testing.T) {

@@ -9,20 +9,24 @@ import "math/bits"
 //	src[i]   a B c d E F g h        mask  0 1 0 0 1 1 0 0      (8 bits drawn instead of 64)
 //	dst[i]   B E F a c d g h        the order inside each half is kept
 //
-// so that keys that agree in the bits of mask lie together once sorted. p may be 0 or 64: both leave keys as they are.
+// so that keys that agree in the bits of mask lie together once sorted. p may be 0 or 64: both
+// leave keys as they are.
 //
-// dst must be at least as long as src; only dst[:len(src)] is written. dst and src may be the same memory, but must not
-// overlap otherwise. Nothing is allocated; safe for concurrent use on disjoint dst.
+// dst must be at least as long as src; only dst[:len(src)] is written. dst and src may be the same
+// memory, but must not overlap otherwise. Nothing is allocated; safe for concurrent use on disjoint
+// dst.
 //
-// Cost: 8 bytes read and 8 written a key. Long slices take one VPSHUFBITQMB a key with AVX-512 (1 cycle), two PEXT a key with
-// BMI2 (2 cycles), eight table look-ups a key (5 cycles) without either; short ones two PEXT, or 48 shift-and-mask
-// operations. Measured (BenchmarkPermute): 17 GB/s of keys in cache with AVX-512, 10 with BMI2, 3.5 in plain Go; from memory the first two run at
-// 0.9 of the speed of copy.
+// Cost: 8 bytes read and 8 written a key. Long slices take one VPSHUFBITQMB a key with AVX-512 (1
+// cycle), two PEXT a key with BMI2 (2 cycles), eight table look-ups a key (5 cycles) without
+// either; short ones two PEXT, or 48 shift-and-mask operations. Measured (BenchmarkPermute): 17
+// GB/s of keys in cache with AVX-512, 10 with BMI2, 3.5 in plain Go; from memory the first two run
+// at 0.9 of the speed of copy.
 func Permute(dst, src []uint64, mask uint64) {
 	permute(dst[:len(src)], src, mask, forward)
 }
 
-// Unpermute is the inverse of Permute with the same mask: Unpermute(Permute(x)) == x. Same contract, same cost.
+// Unpermute is the inverse of Permute with the same mask: Unpermute(Permute(x)) == x. Same
+// contract, same cost.
 func Unpermute(dst, src []uint64, mask uint64) {
 	permute(dst[:len(src)], src, mask, backward)
 }
@@ -35,8 +39,8 @@ const (
 	backward direction = true
 )
 
-// bitSource answers, for one mask and direction, which bit of the source becomes bit 0, 1, ... 63 of the result.
-// It is the permutation written out, for the kernels that take any permutation.
+// bitSource answers, for one mask and direction, which bit of the source becomes bit 0, 1, ... 63
+// of the result. It is the permutation written out, for the kernels that take any permutation.
 func bitSource(mask uint64, dir direction) (index [64]uint8) {
 	low, high := 0, 64-bits.OnesCount64(mask)
 	for from := range 64 {

@@ -4,13 +4,15 @@ package asm
 
 import "github.com/klauspost/cpuid/v2"
 
-// indexFrom is the length from which writing out the permutation, 80 ns, pays: a key takes 0.5 ns less than by PEXT.
+// indexFrom is the length from which writing out the permutation, 80 ns, pays: a key takes 0.5 ns
+// less than by PEXT.
 const indexFrom = 256
 
 // permuteCall is how many keys one call of a kernel takes: about 25 us from memory.
 const permuteCall = 16384
 
-// slowExtract is true where PEXT and PDEP run in microcode, 18 cycles and more each: Zen 1 and 2, and Hygon's copies of them.
+// slowExtract is true where PEXT and PDEP run in microcode, 18 cycles and more each: Zen 1 and 2,
+// and Hygon's copies of them.
 var slowExtract = cpuid.CPU.VendorID == cpuid.AMD && cpuid.CPU.Family == 0x17 || cpuid.CPU.VendorID == cpuid.Hygon
 
 func permute(dst, src []uint64, mask uint64, dir direction) {

@@ -24,8 +24,8 @@ func permuteGeneric(dst, src []uint64, mask uint64, dir direction) {
 	}
 }
 
-// sieve holds what the compress and expand of one mask need: in step s, the bits of move[s] travel 1<<s places.
-// (Warren, Hacker's Delight, 2nd edition, sections 7-4 and 7-5.)
+// sieve holds what the compress and expand of one mask need: in step s, the bits of move[s] travel
+// 1<<s places. (Warren, Hacker's Delight, 2nd edition, sections 7-4 and 7-5.)
 type sieve struct {
 	mask uint64
 	move [6]uint64

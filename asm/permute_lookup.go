@@ -1,14 +1,17 @@
 package asm
 
-// lookupFrom is the length from which building a lookup (2,048 entries, about 1.5 us) pays: the shifts and masks of sieve take about
-// 15 ns a key, the lookup 2.3 (BenchmarkPermute, impl=generic).
+// lookupFrom is the length from which building a lookup (2,048 entries, about 1.5 us) pays: the
+// shifts and masks of sieve take about 15 ns a key, the lookup 2.3 (BenchmarkPermute,
+// impl=generic).
 const lookupFrom = 128
 
-// lookup is a bit permutation as eight tables: entry [b][v] is where the permutation puts the bits of v when v is byte b.
-// A permutation moves every bit alone, so the image of a key is the OR of the images of its bytes.
+// lookup is a bit permutation as eight tables: entry [b][v] is where the permutation puts the bits
+// of v when v is byte b. A permutation moves every bit alone, so the image of a key is the OR of
+// the images of its bytes.
 type lookup [8][256]uint64
 
-// permuteLookup permutes with 16 KiB of tables, eight loads a key: six times as fast as the shifts and masks, on any CPU.
+// permuteLookup permutes with 16 KiB of tables, eight loads a key: six times as fast as the shifts
+// and masks, on any CPU.
 func permuteLookup(dst, src []uint64, mask uint64, dir direction) {
 	var table lookup
 	table.fill(mask, dir)

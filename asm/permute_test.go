@@ -65,7 +65,8 @@ func TestPermuteBits(t *testing.T) {
 	})
 }
 
-// TestPermuteLengths: every length to 4096 at eight alignments, in place and not, against the generic form, on guarded memory.
+// TestPermuteLengths: every length to 4096 at eight alignments, in place and not, against the
+// generic form, on guarded memory.
 func TestPermuteLengths(t *testing.T) {
 	const most = 4096
 	rng := rand.New(rand.NewPCG(2, 2))

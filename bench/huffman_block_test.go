@@ -8,8 +8,8 @@ import (
 	"ndd/huffman"
 )
 
-// BenchmarkAppendBlock packs keys as dense as 2^30 uniform ones, and reports what a key takes: time, bits, and bits above the 64 - log2 n + 1.44
-// that n distinct uniform keys hold.
+// BenchmarkAppendBlock packs keys as dense as 2^30 uniform ones, and reports what a key takes:
+// time, bits, and bits above the 64 - log2 n + 1.44 that n distinct uniform keys hold.
 func BenchmarkAppendBlock(b *testing.B) {
 	const log2 = 30
 	for _, blockBytes := range []int{256, 512, 1024, 2048, 4096, 32768} {

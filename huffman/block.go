@@ -17,15 +17,17 @@ const (
 	keysMax   = 1<<16 - 1
 )
 
-// MaxKeys is the most keys that a block of blockBytes can hold, whatever they are: among m neighbours, at least m/2^j have h >= j,
-// so the raw bits of m are m - popcount(m) or more, and the codes at least m more.
+// MaxKeys is the most keys that a block of blockBytes can hold, whatever they are: among m
+// neighbours, at least m/2^j have h >= j, so the raw bits of m are m - popcount(m) or more, and the
+// codes at least m more.
 func MaxKeys(blockBytes int) int {
 	return min(4*blockBytes-31, keysMax)
 }
 
-// AppendBlock packs the first keys of keys, as many as fit, into one block of blockBytes bytes behind dst, and returns the
-// extended slice and how many it took: at least 1 unless keys is empty, when it appends nothing. keys must be
-// strictly ascending. It panics when they are not, or when blockBytes is outside BlockBytesMin..BlockBytesMax.
+// AppendBlock packs the first keys of keys, as many as fit, into one block of blockBytes bytes
+// behind dst, and returns the extended slice and how many it took: at least 1 unless keys is empty,
+// when it appends nothing. keys must be strictly ascending. It panics when they are not, or when
+// blockBytes is outside BlockBytesMin..BlockBytesMax.
 //
 // A key whose position has no code ends the block.
 func AppendBlock(dst []byte, code *Code, keys []uint64, blockBytes int) ([]byte, int) {
@@ -59,8 +61,8 @@ func AppendBlock(dst []byte, code *Code, keys []uint64, blockBytes int) ([]byte,
 	return dst, n
 }
 
-// writer fills a block from both sides. Bits wait in a word on each side until they make whole bytes, which never
-// belong to the other side then.
+// writer fills a block from both sides. Bits wait in a word on each side until they make whole
+// bytes, which never belong to the other side then.
 type writer struct {
 	block []byte
 

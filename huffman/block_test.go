@@ -44,7 +44,8 @@ func forKernels(t *testing.T, f func(kernel string)) {
 	}
 }
 
-// slice draws n consecutive keys of a set of 2^dense uniform ones: gaps are exponential with mean 2^(64-dense).
+// slice draws n consecutive keys of a set of 2^dense uniform ones: gaps are exponential with mean
+// 2^(64-dense).
 func slice(rng *rand.Rand, n int, dense float64) []uint64 {
 	mean := 1.0
 	for range int(64 - dense) {
@@ -248,7 +249,8 @@ func TestAppendBlockPanics(t *testing.T) {
 	}
 }
 
-// TestCorrupt breaks blocks in each way that the format can be broken; the answer is ErrCorrupt, and the same on every backend.
+// TestCorrupt breaks blocks in each way that the format can be broken; the answer is ErrCorrupt,
+// and the same on every backend.
 func TestCorrupt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	keys := slice(rng, 300, 30)
@@ -286,7 +288,8 @@ func TestCorrupt(t *testing.T) {
 	})
 }
 
-// TestCodesMeetRawBits: of blocks that are full to the last bit, one more key is refused, not read out of the other side.
+// TestCodesMeetRawBits: of blocks that are full to the last bit, one more key is refused, not read
+// out of the other side.
 func TestCodesMeetRawBits(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		full := 0

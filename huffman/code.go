@@ -17,20 +17,21 @@ const LengthMax = asm.WindowBits
 // ErrCode is what errors.Is finds in the error for lengths that make no code.
 var ErrCode = errors.New("not a code")
 
-// Code is a canonical Huffman code, limited to LengthMax bits, over the positions h. It is always complete: every
-// sequence of bits is the beginning of some sequence of codes. Immutable, about 33 KiB.
+// Code is a canonical Huffman code, limited to LengthMax bits, over the positions h. It is always
+// complete: every sequence of bits is the beginning of some sequence of codes. Immutable, about 33
+// KiB.
 //
-// A position that never occurred has no code. That is no trap: a key whose position has none ends its block, and
-// is the next one's first key, whole (AppendBlock).
+// A position that never occurred has no code. That is no trap: a key whose position has none ends
+// its block, and is the next one's first key, whole (AppendBlock).
 type Code struct {
 	lengths [Positions]uint8  // 0: no code
 	words   [Positions]uint16 // the code, first bit lowest
 	window  asm.Window
 }
 
-// NewCode builds the code that writes positions with these counts in the fewest bits. The counts are those of the keys to
-// be packed (Count). Fewer than two positions with a count still make a code: a neighbour position completes it. The sum of the
-// counts must be below 2^59.
+// NewCode builds the code that writes positions with these counts in the fewest bits. The counts
+// are those of the keys to be packed (Count). Fewer than two positions with a count still make a
+// code: a neighbour position completes it. The sum of the counts must be below 2^59.
 func NewCode(counts *[Positions]uint64) *Code {
 	c := *counts
 	used := 0
@@ -53,8 +54,8 @@ func NewCode(counts *[Positions]uint64) *Code {
 	return code
 }
 
-// NewCodeFromLengths rebuilds the code whose Lengths these are. They may come from a file: lengths above LengthMax, or
-// whose Kraft sum is not exactly 1, are an error that wraps ErrCode.
+// NewCodeFromLengths rebuilds the code whose Lengths these are. They may come from a file: lengths
+// above LengthMax, or whose Kraft sum is not exactly 1, are an error that wraps ErrCode.
 func NewCodeFromLengths(lengths *[Positions]uint8) (*Code, error) {
 	kraft := 0 // in units of 2^-LengthMax
 	for h, length := range lengths {
@@ -74,8 +75,8 @@ func NewCodeFromLengths(lengths *[Positions]uint8) (*Code, error) {
 	return c, nil
 }
 
-// Lengths returns the length of every position's code, 0 for none. These 64 numbers are the whole code: write them to a file,
-// and NewCodeFromLengths makes the code again.
+// Lengths returns the length of every position's code, 0 for none. These 64 numbers are the whole
+// code: write them to a file, and NewCodeFromLengths makes the code again.
 func (c *Code) Lengths() [Positions]uint8 { return c.lengths }
 
 // Bits returns how many bits keys with these counts take, codes and raw bits, without the heads of blocks.

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// randomCounts are counts of used positions, from even to as skewed as Fibonacci numbers and powers, which ask for the longest codes.
+// randomCounts are counts of used positions, from even to as skewed as Fibonacci numbers and
+// powers, which ask for the longest codes.
 func randomCounts(rng *rand.Rand, used int) (counts [Positions]uint64) {
 	a, b := uint64(1), uint64(1)
 	kind := rng.IntN(4)
@@ -39,8 +40,8 @@ func cost(counts *[Positions]uint64, lengths [Positions]uint8) (sum uint64) {
 	return sum
 }
 
-// TestCodeIsComplete: whatever the counts, lengths are within the limit, every counted position has a code, the Kraft sum is 1, and
-// no code begins another.
+// TestCodeIsComplete: whatever the counts, lengths are within the limit, every counted position has
+// a code, the Kraft sum is 1, and no code begins another.
 func TestCodeIsComplete(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for used := 0; used <= Positions; used++ {
@@ -68,8 +69,8 @@ func TestCodeIsComplete(t *testing.T) {
 	}
 }
 
-// TestCodeIsShortest: no complete code of six positions, within a limit that bites, writes the counts in fewer bits. The sets of lengths
-// are tried out, all of them.
+// TestCodeIsShortest: no complete code of six positions, within a limit that bites, writes the
+// counts in fewer bits. The sets of lengths are tried out, all of them.
 func TestCodeIsShortest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	const used = 6
@@ -111,7 +112,8 @@ func TestCodeIsShortest(t *testing.T) {
 	}
 }
 
-// TestLimitCostsLittle: with all 64 positions and counts that ask for codes of 40 bits, the code stays within a bit of entropy.
+// TestLimitCostsLittle: with all 64 positions and counts that ask for codes of 40 bits, the code
+// stays within a bit of entropy.
 func TestLimitCostsLittle(t *testing.T) {
 	var counts [Positions]uint64
 	total := 0.0
@@ -129,7 +131,8 @@ func TestLimitCostsLittle(t *testing.T) {
 	}
 }
 
-// TestLengthsMakeTheCode: 64 lengths written and read give the same code; hostile ones an error, never a panic.
+// TestLengthsMakeTheCode: 64 lengths written and read give the same code; hostile ones an error,
+// never a panic.
 func TestLengthsMakeTheCode(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for used := 0; used <= Positions; used++ {
@@ -197,7 +200,8 @@ func TestCountInParts(t *testing.T) {
 	}
 }
 
-// FuzzHostileBlock: any bytes and any code give keys that ascend or ErrCorrupt, the same from every backend, and touch nothing outside.
+// FuzzHostileBlock: any bytes and any code give keys that ascend or ErrCorrupt, the same from every
+// backend, and touch nothing outside.
 func FuzzHostileBlock(f *testing.F) {
 	keys := slice(rand.New(rand.NewPCG(6, 6)), 300, 30)
 	code := codeOf(keys)

@@ -5,15 +5,17 @@ import (
 	"slices"
 )
 
-// limitedLengths returns the code lengths, at most LengthMax, that write symbols with these counts in the fewest bits. At
-// least two counts must be above 0; symbols without a count get length 0.
+// limitedLengths returns the code lengths, at most LengthMax, that write symbols with these counts
+// in the fewest bits. At least two counts must be above 0; symbols without a count get length 0.
 //
-// Package-merge (Larmore and Hirschberg, JACM 1990), seen as buying coins: a symbol of length l buys one coin of each worth
-// 1/2, 1/4, ... 2^-l, each at the price of its count, and 2s-2 halves must be bought as cheaply as they can be. From the smallest coins
-// up, pairs of the cheapest are packed into one of the next size; the 2s-2 cheapest of the last list are the purchase,
-// and a symbol's length is how often it is in them.
+// Package-merge (Larmore and Hirschberg, JACM 1990), seen as buying coins: a symbol of length l
+// buys one coin of each worth 1/2, 1/4, ... 2^-l, each at the price of its count, and 2s-2 halves
+// must be bought as cheaply as they can be. From the smallest coins up, pairs of the cheapest are
+// packed into one of the next size; the 2s-2 cheapest of the last list are the purchase, and a
+// symbol's length is how often it is in them.
 func limitedLengths(counts *[Positions]uint64) (lengths [Positions]uint8) {
-	// A packet carries how often each symbol is inside. 64 symbols and 12 rounds make this small, and only a table's build runs it.
+	// A packet carries how often each symbol is inside. 64 symbols and 12 rounds make this small,
+	// and only a table's build runs it.
 	type packet struct {
 		price uint64
 		times [Positions]uint8
