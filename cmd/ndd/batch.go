@@ -2,10 +2,8 @@ package main
 
 import (
 	"bufio"
-	"encoding/binary"
-	"encoding/json"
+	"context"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -13,170 +11,256 @@ import (
 	"ndd/engine"
 	"ndd/engine/ndf"
 	"ndd/engine/oracle"
+	"ndd/engine/scan"
 	"ndd/engine/simhash"
 )
 
 func newBatch(g *globals) *cobra.Command {
-	var index indexFlags
-	var out, format string
-	var unique, count, checksum bool
+	b := &batch{g: g}
 	cmd := &cobra.Command{
-		Use:   "batch -i INDEX [-k K] [-o OUT] Q.bin",
+		Use:   "batch -i INDEX [-k K] [-o OUT] Q.bin | batch --scan F [-k K] Q.bin",
 		Short: "Answer a file of queries",
 		Long: `Answer all queries of a file, raw little-endian 64-bit integers or .ndf, on all
-processors.
+processors: against an index, or with --scan against fingerprints that have
+none, a file like Q or - for raw integers from a pipe. Then tables are built on
+the queries and F is streamed past them.
 
 tsv: query row, fingerprint (hexadecimal), distance, id, one line a document,
 in order of query row, then distance, then fingerprint, then the order of the
-documents in the index. json: the same as an object a line. bin: the same as
-records of four little-endian 64-bit integers, the last one the number of the
-document.`,
+documents. json: the same as an object a line. bin: the same as records of four
+little-endian 64-bit integers, the last one the number of the document.`,
 		Example: `  ndd batch -i index -o hits.tsv Q.bin
-  ndd batch -i index --count Q.bin`,
+  ndd batch -i index --count Q.bin
+  cat F*.bin | ndd batch --scan - Q.bin`,
 		Args: oneArg("Q.bin"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, ok := rowWriters[format]; !ok {
-				return usagef("--format %q: must be tsv, json or bin", format)
-			}
-			q, err := ndf.Open(args[0])
-			if err != nil {
-				return err
-			}
-			defer q.Close()
-			if s := q.Store(); s != nil {
-				if err := s.Verify(cmd.Context(), g.threads, nil); err != nil {
-					return err
-				}
-			}
-			x, err := index.open(cmd, g)
-			if err != nil {
-				return err
-			}
-			defer x.Close()
-			if a, b := x.Recipe(), q.Recipe(); a != nil && b != nil {
-				if err := a.Check(*b); err != nil {
-					return fmt.Errorf("%w: the index and %s: %w", engine.ErrMixed, args[0], err)
-				}
-			}
-			b := &batch{g: g, index: x, k: index.k, unique: unique, checksum: checksum}
-			if count {
-				return b.run(cmd, q, func(int, *engine.Hit, engine.DocID) error { return nil })
-			}
-			o, err := g.newOutput(out)
-			if err != nil {
-				return err
-			}
-			defer o.abort()
-			w := bufio.NewWriterSize(o, 1<<18)
-			if err := b.run(cmd, q, rowWriters[format](w, x.Names())); err != nil {
-				return err
-			}
-			if err := w.Flush(); err != nil {
-				return err
-			}
-			return o.commit()
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) },
 	}
-	index.register(cmd)
+	b.index.register(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&out, "output", "o", "", "write the hits to this file, which appears when it is complete")
-	f.StringVar(&format, "format", "tsv", "of the hits: tsv, json or bin")
-	f.BoolVar(&unique, "unique", false, "one line a distinct fingerprint, with the id of its first document")
-	f.BoolVar(&count, "count", false, "no hits, only their number, on standard error")
-	f.BoolVar(&checksum, "checksum", false, "also a sum over all hits that does not depend on their order, on standard error")
+	f.StringVar(&b.scan, "scan", "", "fingerprints without an index (then k is 3 unless -k says otherwise)")
+	f.StringVarP(&b.out, "output", "o", "", "write the hits to this file, which appears when it is complete")
+	f.StringVar(&b.format, "format", "tsv", "of the hits: tsv, json or bin")
+	f.BoolVar(&b.unique, "unique", false, "one line a distinct fingerprint, with the id of its first document")
+	f.BoolVar(&b.count, "count", false, "no hits, only their number, on standard error")
+	f.BoolVar(&b.checksum, "checksum", false, "also a sum over all hits that does not depend on their order, on standard error")
 	return cmd
 }
 
-// batch is one run over a file of queries.
+// batch is one run of the command.
 type batch struct {
 	g        *globals
-	index    *engine.Index
-	k        int
+	index    indexFlags
+	scan     string
+	out      string
+	format   string
 	unique   bool
+	count    bool
 	checksum bool
+
+	write          rowWriter
+	withHits, hits int
+	sum            uint64
+	last           row
 }
 
-// run calls write for each line of the answer and reports the totals.
-func (b *batch) run(cmd *cobra.Command, q *ndf.File, write func(query int, h *engine.Hit, doc engine.DocID) error) error {
+func (b *batch) run(cmd *cobra.Command, path string) error {
+	ctx := cmd.Context()
+	newWriter, ok := rowWriters[b.format]
+	if !ok {
+		return usagef("--format %q: must be tsv, json or bin", b.format)
+	}
+	if b.scan != "" && b.index.dir != "" {
+		return usagef("-i and --scan exclude each other")
+	}
+	q, err := b.g.openVerified(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+
+	var against answerer
+	if b.scan != "" {
+		against, err = b.openScan(ctx, q)
+	} else {
+		against, err = b.openIndex(cmd, q)
+	}
+	if err != nil {
+		return err
+	}
+	defer against.Close()
+
+	o, err := b.g.newOutput(b.out)
+	if err != nil {
+		return err
+	}
+	defer o.abort()
+	w := bufio.NewWriterSize(o, 1<<18)
+	if !b.count {
+		b.write = newWriter(w, against.Name)
+	}
+	b.last.query = -1
 	queries := q.Fingerprints()
-	bar := b.g.newBar("answering", int64(len(queries)), countUnit)
-	withHits, hits, sum := 0, 0, uint64(0)
-	o := engine.BatchOptions{K: b.k, Docs: true, Threads: b.g.threads}
-	err := b.index.Batch(cmd.Context(), queries, o, func(query int, list []engine.Hit) error {
+	if err := against.answer(ctx, queries, b.line); err != nil {
+		return err
+	}
+	if !b.g.quiet {
+		fmt.Fprintf(b.g.stderr, "queries %d with-hits %d hits %d\n", len(queries), b.withHits, b.hits)
+	}
+	if b.checksum {
+		fmt.Fprintf(b.g.stderr, "checksum %016x\n", b.sum)
+	}
+	if b.count {
+		return nil
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return o.commit()
+}
+
+// openVerified opens a fingerprint file and verifies its checksums.
+func (g *globals) openVerified(ctx context.Context, path string) (*ndf.File, error) {
+	f, err := ndf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if s := f.Store(); s != nil {
+		if err := s.Verify(ctx, g.threads, nil); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// line takes one line of the answer: it counts, and writes it.
+func (b *batch) line(r row) error {
+	if b.unique && r.query == b.last.query && r.fingerprint == b.last.fingerprint {
+		return nil
+	}
+	if r.query != b.last.query {
+		b.withHits++
+	}
+	b.last = r
+	b.hits++
+	b.sum += oracle.Term(r.query, uint64(r.fingerprint))
+	if b.write == nil {
+		return nil
+	}
+	return b.write(r)
+}
+
+// An answerer answers queries line by line, in order.
+type answerer interface {
+	answer(ctx context.Context, queries []uint64, line func(row) error) error
+	Name(doc uint64) (string, error)
+	Close() error
+}
+
+// indexed answers from an index.
+type indexed struct {
+	b     *batch
+	index *engine.Index
+	names *engine.Names
+}
+
+func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	x, err := b.index.open(cmd, b.g)
+	if err != nil {
+		return nil, err
+	}
+	if r, other := x.Recipe(), q.Recipe(); r != nil && other != nil {
+		if err := r.Check(*other); err != nil {
+			x.Close()
+			return nil, fmt.Errorf("%w: the index and %s: %w", engine.ErrMixed, q.Path(), err)
+		}
+	}
+	return &indexed{b, x, x.Names()}, nil
+}
+
+func (a *indexed) Name(doc uint64) (string, error) { return a.names.Name(engine.DocID(doc)) }
+func (a *indexed) Close() error                    { return a.index.Close() }
+
+func (a *indexed) answer(ctx context.Context, queries []uint64, line func(row) error) error {
+	bar := a.b.g.newBar("answering", int64(len(queries)), countUnit)
+	defer bar.end()
+	o := engine.BatchOptions{K: a.b.index.k, Docs: true, Threads: a.b.g.threads}
+	return a.index.Batch(ctx, queries, o, func(query int, hits []engine.Hit) error {
 		bar.set(int64(query))
-		withHits++
-		for i := range list {
-			docs := list[i].Docs
-			if b.unique {
-				docs = docs[:1]
-			}
-			for _, doc := range docs {
-				hits++
-				sum += oracle.Term(query, uint64(list[i].Fingerprint))
-				if err := write(query, &list[i], doc); err != nil {
+		for i := range hits {
+			for _, doc := range hits[i].Docs {
+				if err := line(row{query, hits[i].Fingerprint, hits[i].Distance, uint64(doc)}); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	})
-	bar.end()
+}
+
+// scanned answers by streaming fingerprints past the queries.
+type scanned struct {
+	b      *batch
+	source scan.Source
+	total  uint64
+	file   *ndf.File // nil for a pipe
+	names  *ndf.Lookup
+}
+
+func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
+	if b.index.k == -1 {
+		b.index.k = 3
+	}
+	if b.scan == "-" {
+		return &scanned{b: b, source: scan.Reader(b.g.stdin)}, nil
+	}
+	f, err := b.g.openVerified(ctx, b.scan)
+	if err != nil {
+		return nil, err
+	}
+	if r, other := f.Recipe(), q.Recipe(); r != nil && other != nil {
+		if err := r.Check(*other); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("%w: %s and %s: %w", engine.ErrMixed, f.Path(), q.Path(), err)
+		}
+	}
+	s := &scanned{b: b, source: scan.Slice(f.Fingerprints()), total: f.Len(), file: f}
+	if f.HasNames() {
+		s.names = f.Lookup()
+	}
+	return s, nil
+}
+
+func (s *scanned) Name(doc uint64) (string, error) {
+	if s.names == nil {
+		return strconv.FormatUint(doc, 10), nil
+	}
+	return s.names.Name(doc)
+}
+
+func (s *scanned) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+func (s *scanned) answer(ctx context.Context, queries []uint64, line func(row) error) error {
+	tables, err := scan.New(queries, s.b.index.k, s.b.g.threads)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	defer tables.Close()
+	bar := s.b.g.newBar("scanning", int64(s.total), countUnit)
+	defer bar.end()
+	hits, err := tables.Run(ctx, s.source, s.b.g.threads, func(done uint64) { bar.set(int64(done)) })
 	if err != nil {
 		return err
 	}
-	if !b.g.quiet {
-		fmt.Fprintf(b.g.stderr, "queries %d with-hits %d hits %d\n", len(queries), withHits, hits)
-	}
-	if b.checksum {
-		fmt.Fprintf(b.g.stderr, "checksum %016x\n", sum)
+	for _, h := range hits {
+		if err := line(row{h.Query, simhash.Fingerprint(h.Fingerprint), h.Distance, h.Row}); err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// rowWriters write one line, or record, of a batch's answer.
-var rowWriters = map[string]func(io.Writer, *engine.Names) func(int, *engine.Hit, engine.DocID) error{
-	"tsv": func(w io.Writer, names *engine.Names) func(int, *engine.Hit, engine.DocID) error {
-		var line []byte
-		return func(query int, h *engine.Hit, doc engine.DocID) error {
-			id, err := names.Name(doc)
-			if err != nil {
-				return err
-			}
-			line = strconv.AppendInt(line[:0], int64(query), 10)
-			line = append(line, '\t')
-			line = append(line, h.Fingerprint.String()...)
-			line = append(line, '\t')
-			line = strconv.AppendInt(line, int64(h.Distance), 10)
-			line = append(line, '\t')
-			line = append(line, plain(id)...)
-			_, err = w.Write(append(line, '\n'))
-			return err
-		}
-	},
-	"json": func(w io.Writer, names *engine.Names) func(int, *engine.Hit, engine.DocID) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return func(query int, h *engine.Hit, doc engine.DocID) error {
-			id, err := names.Name(doc)
-			if err != nil {
-				return err
-			}
-			return enc.Encode(struct {
-				Query       int                 `json:"query"`
-				Fingerprint simhash.Fingerprint `json:"fingerprint"`
-				Distance    int                 `json:"distance"`
-				ID          string              `json:"id"`
-			}{query, h.Fingerprint, h.Distance, id})
-		}
-	},
-	"bin": func(w io.Writer, _ *engine.Names) func(int, *engine.Hit, engine.DocID) error {
-		var record [32]byte
-		return func(query int, h *engine.Hit, doc engine.DocID) error {
-			for i, v := range [4]uint64{uint64(query), uint64(h.Fingerprint), uint64(h.Distance), uint64(doc)} {
-				binary.LittleEndian.PutUint64(record[8*i:], v)
-			}
-			_, err := w.Write(record[:])
-			return err
-		}
-	},
 }

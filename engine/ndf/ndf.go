@@ -331,3 +331,28 @@ func (f *File) Close() error {
 	}
 	return f.unmap()
 }
+
+// A Lookup finds names by row. It belongs to one goroutine.
+type Lookup struct {
+	file    *File
+	cursors []*names.Cursor // by chunk
+}
+
+// Lookup is a new one. The file must have names.
+func (f *File) Lookup() *Lookup { return &Lookup{f, make([]*names.Cursor, len(f.chunks))} }
+
+// Name is the name of the document of a row.
+func (l *Lookup) Name(row uint64) (string, error) {
+	for i := range l.file.chunks {
+		list := l.file.chunks[i].names
+		if row >= list.Len() {
+			row -= list.Len()
+			continue
+		}
+		if l.cursors[i] == nil {
+			l.cursors[i] = list.Cursor()
+		}
+		return l.cursors[i].Name(row)
+	}
+	panic("ndf: no such row")
+}

@@ -85,6 +85,12 @@ func TestRoundTrip(t *testing.T) {
 			}
 			j++
 		}
+		look := f.Lookup()
+		for row := 0; row < docs; row += 1 + docs/50 {
+			if s, err := look.Name(uint64(row)); err != nil || s != name(row) {
+				t.Fatalf("row %d: %q %v", row, s, err)
+			}
+		}
 		if i != docs || j != docs%7 {
 			t.Fatalf("%d names, %d unmarked", i, j)
 		}
