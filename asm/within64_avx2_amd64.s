@@ -8,6 +8,8 @@
 // once. Hits are rare, so only a round with one is looked at again, one element at a
 // time; so are the elements after the last whole round.
 
+#define AHEAD 4096 // bytes; see within64AVX512
+
 #define DST  DI  // where the next index goes
 #define END  R9  // end of dst
 #define XS   SI  // first element
@@ -51,6 +53,8 @@ round:
 	LEAQ 16(OFF), STOP
 	CMPQ STOP, LEN
 	JHI  tail
+	PREFETCHT0 (AHEAD+0)(XS)(OFF*8)
+	PREFETCHT0 (AHEAD+64)(XS)(OFF*8)
 	DISTANCES(0, Y4, Y8)
 	DISTANCES(32, Y5, Y9)
 	DISTANCES(64, Y6, Y10)

@@ -35,8 +35,10 @@ func BenchmarkWithin64(b *testing.B) {
 				}
 				var scans, reads []time.Duration
 				for b.Loop() {
-					scans = append(scans, timed(scan))
-					reads = append(reads, timed(func() { readAll(xs) }))
+					for range 5 {
+						scans = append(scans, timed(scan))
+						reads = append(reads, timed(func() { readAll(xs) }))
+					}
 				}
 				reportAgainstRead(b, n*8, scans, reads)
 			})
