@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -9,6 +10,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/ndf"
+	"ndd/engine/plan"
 	"ndd/engine/segment"
 	"ndd/engine/table"
 	"ndd/permute"
@@ -28,77 +30,124 @@ func (d *designFlags) register(cmd *cobra.Command) {
 	f.StringVar(&d.design, "design", "", "design by name, such as paper-10 or choose-5-2, instead of --tables")
 }
 
-// choose is the design for n fingerprints.
+// choose is the design for n fingerprints, without a limit on memory.
 func (d *designFlags) choose(n uint64) (permute.Design, error) {
-	if d.k < 0 || d.k > permute.MaxK {
-		return permute.Design{}, usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+	p, err := d.plan(plan.Request{Fingerprints: n, IDs: plan.IDsRows})
+	if err != nil {
+		return permute.Design{}, err
 	}
+	return p.Choice.Design, nil
+}
+
+// plan completes the request by the flags and this machine.
+func (d *designFlags) plan(r plan.Request) (*plan.Plan, error) {
+	if d.k < 0 || d.k > permute.MaxK {
+		return nil, usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+	}
+	r.K, r.Seed = d.k, designSeed
 	if d.design != "" {
 		if d.tables != "auto" {
-			return permute.Design{}, usagef("--design and --tables exclude each other")
+			return nil, usagef("--design and --tables exclude each other")
 		}
-		design, err := permute.Named(d.design, d.k, 1)
+		design, err := permute.Named(d.design, d.k, designSeed)
 		if err != nil {
-			return design, usagef("--design: %w", err)
+			return nil, usagef("--design: %w", err)
 		}
-		return design, nil
+		r.Designs = []permute.Design{design}
 	}
-	tables := 0
 	if d.tables != "auto" {
 		var err error
-		if tables, err = strconv.Atoi(d.tables); err != nil || tables < 1 {
-			return permute.Design{}, usagef("--tables %q: must be auto or a number from 1", d.tables)
+		if r.Tables, err = strconv.Atoi(d.tables); err != nil || r.Tables < 1 {
+			return nil, usagef("--tables %q: must be auto or a number from 1", d.tables)
 		}
 	}
-	design, err := engine.ChooseDesign(n, d.k, tables)
-	if err != nil {
-		return design, usagef("--tables: %w", err)
+	if r.Machine == nil {
+		var err error
+		if r.Machine, err = plan.Here(r.Fingerprints); err != nil {
+			return nil, err
+		}
 	}
-	return design, nil
+	p, err := plan.New(r)
+	if _, full := errors.AsType[*plan.NoRoomError](err); err != nil && !full {
+		return nil, usagef("%w", err)
+	}
+	return p, err
+}
+
+// designSeed is the seed of designs made here. It is stored with the index.
+const designSeed = 1
+
+// parseMemory is --memory in bytes, 0 where it was not given.
+func parseMemory(s string) (uint64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	bytes, err := humanize.ParseBytes(s)
+	if err != nil || bytes == 0 {
+		return 0, usagef("--memory %q: must be a size such as 16GiB", s)
+	}
+	return bytes, nil
 }
 
 func newBuild(g *globals) *cobra.Command {
 	var design designFlags
-	var out, layout string
+	var out, layout, memory string
 	cmd := &cobra.Command{
 		Use:   "build -o INDEX FILE...",
 		Short: "Build an index from fingerprint files",
 		Long: `Build an index, a folder, from fingerprint files: .ndf, or raw arrays of
 little-endian 64-bit integers (.bin). Ids are the names in the files, or else
-row numbers from 0 over all files. The index appears when it is complete.`,
+row numbers from 0 over all files. The index appears when it is complete.
+
+Tables and layout are chosen for this machine and these fingerprints, so that
+the index fits in --memory and queries take least time, or, without --memory,
+so that bytes times time are least; 'ndd design' shows what there is to choose
+from.`,
 		Example: `  ndd build -o index pages.ndf
+  ndd build -o index --memory 16GiB pages.ndf
   ndd build -o index -k 3 --tables 10 base.bin`,
 		Args: someArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("no -o INDEX given")
 			}
-			if layout != "auto" && layout != string(table.LayoutHuffman) {
-				return usagef("--layout %q: must be auto or %s", layout, table.LayoutHuffman)
+			r := plan.Request{IDs: plan.IDsRows}
+			var err error
+			if r.Layout, err = parseLayout(layout); err != nil {
+				return err
+			}
+			if r.Memory, err = parseMemory(memory); err != nil {
+				return err
 			}
 			files, err := openPrints(args)
 			if err != nil {
 				return err
 			}
 			defer closePrints(files)
-			return g.build(cmd, out, files, &design, table.LayoutHuffman)
+			return g.build(cmd, out, files, &design, r)
 		},
 	}
 	design.register(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the index to make; nothing may stand there")
-	cmd.Flags().StringVar(&layout, "layout", "auto", "of the tables: auto or huffman")
+	cmd.Flags().StringVar(&layout, "layout", "auto", "of the tables: auto, planar or huffman")
+	cmd.Flags().StringVar(&memory, "memory", "", "what the index may take, such as 16GiB (default: no limit)")
 	return cmd
 }
 
-func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags *designFlags, layout table.Layout) error {
-	n := uint64(0)
+func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags *designFlags, r plan.Request) error {
 	for _, f := range files {
-		n += f.Len()
+		r.Fingerprints += f.Len()
+		if f.HasNames() {
+			r.NameBytes += f.Store().Bytes() - 8*f.Len()
+		}
 	}
-	design, err := flags.choose(n)
+	const sampleOf = 1 << 16                                                        // tells skew, and takes a tenth of a second
+	r.Sample, _ = plan.NewSample(somePrints(files, sampleOf), sampleOf, designSeed) // too few: no matter
+	p, err := flags.plan(r)
 	if err != nil {
 		return err
 	}
+	design, layout := p.Choice.Design, p.Choice.Layout
 	bar := g.newBar("building", int64(len(design.Tables)+1), countUnit)
 	o := segment.Options{Design: design, Table: table.Options{Layout: layout}, Threads: g.threads,
 		Progress: func(_ string, part, _ int) { bar.set(int64(part)) }}
@@ -116,7 +165,20 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 	if n := len(design.Tables); n > 1 {
 		tables = fmt.Sprintf("%d tables", n)
 	}
-	g.log.Info(fmt.Sprintf("%s: %s documents, k = %d, %s with %s leading bits (%s)",
-		out, humanize.Comma(int64(n)), design.K, tables, bits, design.Name))
+	g.log.Info(fmt.Sprintf("%s: %s documents, k = %d, %s with %s leading bits (%s, %s)",
+		out, humanize.Comma(int64(r.Fingerprints)), design.K, tables, bits, design.Name, layout))
+	if flags.design == "" {
+		g.log.Info(p.Why[0])
+	}
 	return nil
+}
+
+func parseLayout(s string) (table.Layout, error) {
+	switch l := table.Layout(s); l {
+	case "auto":
+		return "", nil
+	case table.LayoutHuffman, table.LayoutPlanar:
+		return l, nil
+	}
+	return "", usagef("--layout %q: must be auto, %s or %s", s, table.LayoutPlanar, table.LayoutHuffman)
 }

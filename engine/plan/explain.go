@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// explain says why the choice was made, and what other memory would buy.
+func (p *Plan) explain() {
+	r, c := &p.Request, &p.Choice
+	say := func(format string, args ...any) { p.Why = append(p.Why, fmt.Sprintf(format, args...)) }
+
+	time := c.nanoseconds(r.Purpose)
+	switch {
+	case r.Memory > 0:
+		say("%s in the %s layout takes %s of the %s given (%.1f bytes a fingerprint) and %s a query, %s.",
+			c.Name, c.Layout, size(c.Bytes), size(r.Memory), c.PerFingerprint(r.Fingerprints), duration(time), p.rank())
+	default:
+		say("%s in the %s layout takes %s (%.1f bytes a fingerprint) and %s a query: of all options the least bytes times time, as no memory was given.",
+			c.Name, c.Layout, size(c.Bytes), c.PerFingerprint(r.Fingerprints), duration(time))
+	}
+	say("A query makes %s and compares %s; online it takes %s, in batches %s.",
+		count(c.Probes, "probe"), count(c.Candidates, "candidate"), duration(c.OnlineNS), duration(c.BatchNS))
+	if n := r.Fingerprints; n > 0 {
+		say("A table takes %.2f bits a fingerprint, where any exact structure needs %.2f.",
+			8*float64(c.TableBytes)/float64(c.Tables)/float64(n), BoundBits(n))
+	}
+	if c.IDBytes > 0 {
+		say("%s of it are the ids of rows.", size(c.IDBytes))
+	} else if r.Fingerprints > 0 {
+		say("Ids of rows would take %s more.", size(rowBytes(r.Fingerprints)))
+	}
+	if r.Sample != nil {
+		uniform := 0.0
+		for _, t := range c.Design.Tables {
+			w := newWork(modelOf(c.Layout), t, float64(r.Fingerprints), r.K, c.Tables, uniformEntry(float64(r.Fingerprints)), 1)
+			uniform += w.probes * w.candidates
+		}
+		say("By the sample a query compares %.3g times the candidates of uniform fingerprints, and its longest run has %s.",
+			c.Candidates/max(uniform, 1e-300), count(c.LongestRun, "fingerprint"))
+	}
+	if o := p.best(func(o *Option) bool { return o.Bytes < c.Bytes }, func(o *Option) float64 {
+		return o.nanoseconds(r.Purpose)
+	}); o != nil {
+		say("Less memory: %s.", buys(o))
+	}
+	more := 0
+	for _, purpose := range []Purpose{Online, Batch} {
+		o := p.best(func(o *Option) bool {
+			return o.Bytes > c.Bytes && near*o.nanoseconds(purpose) < c.nanoseconds(purpose)
+		}, func(o *Option) float64 { return o.nanoseconds(purpose) * float64(o.Bytes) })
+		if sentence := ""; o != nil {
+			sentence = fmt.Sprintf("More memory: %s.", buys(o))
+			if p.Why[len(p.Why)-1] != sentence {
+				say("%s", sentence)
+			}
+			more++
+		}
+	}
+	if more == 0 {
+		say("More memory buys no time worth it.")
+	}
+}
+
+// rank says how the choice stands among what fits.
+func (p *Plan) rank() string {
+	r, c := &p.Request, &p.Choice
+	fastest, fit := c, 0
+	for i := range p.Options {
+		if o := &p.Options[i]; o.Fits {
+			fit++
+			if o.nanoseconds(r.Purpose) < fastest.nanoseconds(r.Purpose) {
+				fastest = o
+			}
+		}
+	}
+	switch {
+	case fit == 1:
+		return "the only one that fits"
+	case fastest == c:
+		return fmt.Sprintf("the least of the %d that fit", fit)
+	}
+	return fmt.Sprintf("not much more than the fastest of the %d that fit (%s, %s), which takes %s",
+		fit, fastest.Name, duration(fastest.nanoseconds(r.Purpose)), size(fastest.Bytes))
+}
+
+// best is the option of the frontier with the least score, nil for none.
+func (p *Plan) best(which func(*Option) bool, score func(*Option) float64) (best *Option) {
+	for i := range p.Options {
+		o := &p.Options[i]
+		if o.Frontier && which(o) && (best == nil || score(o) < score(best)) {
+			best = o
+		}
+	}
+	return best
+}
+
+func buys(o *Option) string {
+	return fmt.Sprintf("%s buys %s (%s, %s), %s a query online, %s in batches",
+		size(o.Bytes), o.Name, count(float64(o.Tables), "table"), o.Layout, duration(o.OnlineNS), duration(o.BatchNS))
+}
+
+// count writes a number of things, an expected one rounded.
+func count(n float64, what string) string {
+	if what != "" {
+		what = " " + what + "s"
+	}
+	switch {
+	case math.Round(n) == 1:
+		return "1" + strings.TrimSuffix(what, "s")
+	case n < 0.995:
+		return fmt.Sprintf("%.1g", n) + what
+	case n < 1e6:
+		return humanize.Comma(int64(math.Round(n))) + what
+	case n < 1e15:
+		million := int64(math.Round(n / 1e6))
+		return humanize.Comma(million) + " million" + what
+	}
+	return fmt.Sprintf("%.3g", n) + what
+}
+
+// size is bytes for people: decimal, as memory is sold by the GB.
+func size(bytes uint64) string {
+	if bytes < 1000 {
+		return fmt.Sprintf("%d bytes", bytes)
+	}
+	v, unit := float64(bytes), ""
+	for _, u := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
+		if v /= 1000; v < 999.95 {
+			unit = u
+			break
+		}
+		unit = u
+	}
+	return trim(v) + " " + unit
+}
+
+// duration is nanoseconds for people, three digits.
+func duration(ns float64) string {
+	unit := "ns"
+	for _, u := range []string{"us", "ms", "s"} {
+		if ns < 999.5 {
+			break
+		}
+		ns, unit = ns/1000, u
+	}
+	return trim(ns) + " " + unit
+}
+
+// trim writes about three digits.
+func trim(v float64) string {
+	digits := max(0, 2-int(math.Floor(math.Log10(max(v, 1)))))
+	s := fmt.Sprintf("%.*f", digits, v)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// Size and Duration write bytes and nanoseconds as a plan's words do.
+func Size(bytes uint64) string { return size(bytes) }
+
+// Duration writes nanoseconds with three digits and their unit.
+func Duration(ns float64) string { return duration(ns) }
+
+// Count writes a number as a plan's words do.
+func Count(n float64) string { return count(n, "") }

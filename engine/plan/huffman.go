@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"ndd/engine/table"
+	"ndd/huffman"
+)
+
+// huffmanModel is the paper's table: see package table for the format.
+//
+// A probe seeks its range's first block among the last keys, where the first
+// steps go far and the last stay on one line, and decodes it. A block is read
+// from both ends, codes and raw bits.
+type huffmanModel struct{}
+
+const (
+	huffmanRanks = 16 // blocks for each entry of ranks
+	huffmanHead  = 80
+	seekLines    = 3 // of the last keys: package asm's Interpolate
+)
+
+func (huffmanModel) layout() table.Layout { return table.LayoutHuffman }
+
+func (huffmanModel) blocks(n float64, e entry) float64 {
+	return float64(whole(n / e.perBlock(huffman.BlockBytesDefault)))
+}
+
+func (md huffmanModel) parts(n float64, e entry) []table.Part {
+	blocks := md.blocks(n, e)
+	return []table.Part{
+		{Name: "blocks", Bytes: uint64(blocks) * huffman.BlockBytesDefault},
+		{Name: "last keys", Bytes: 8 * uint64(blocks)},
+		{Name: "ranks", Bytes: 8 * whole(blocks/huffmanRanks)},
+		{Name: "head", Bytes: huffmanHead},
+	}
+}
+
+func (md huffmanModel) groupBits(n float64, e entry) int { return bitsFor(md.blocks(n, e)) }
+
+// units is the number of blocks: a range begins anywhere in one.
+func (huffmanModel) units(n, candidates float64, e entry) float64 {
+	perBlock := e.perBlock(huffman.BlockBytesDefault)
+	return min(1+candidates/perBlock, max(1, n/perBlock))
+}
+
+func (md huffmanModel) time(m *Machine, w *work) (online, batch float64) {
+	c := m.Layouts[md.layout()]
+	blocks := md.blocks(w.keys, w.entry)
+	seek := m.extra(w.tables * 8 * blocks)
+	read := m.extra(w.tables * blocks * huffman.BlockBytesDefault)
+	units := md.units(w.keys, w.candidates, w.entry)
+
+	const linesBetween = huffman.BlockBytesDefault/64 - 2
+	block := read.Alone + read.Together + linesBetween*min(m.LineNS, read.Together)
+	further := (linesBetween + 2) * min(m.LineNS, read.Together)
+	probe := c.ProbeNS + (units-1)*(c.UnitNS+further) + block
+
+	batch = w.probes * (probe + seekLines*seek.Together)
+	online = c.QueryNS + w.probes*probe + max(seekLines*seek.Alone, w.probes*seekLines*seek.Together)
+	return online, batch
+}

@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"testing"
+
+	"ndd/asm"
+)
+
+// TestMeasure measures this machine: the costs are sound and a search costs
+// something, in every backend.
+func TestMeasure(t *testing.T) {
+	before := asm.Kernel()
+	defer asm.Select(before)
+	for _, kernel := range asm.Kernels() {
+		if err := asm.Select(kernel); err != nil {
+			t.Fatal(err)
+		}
+		m, err := Measure(4 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Check(); err != nil {
+			t.Errorf("%s: %v", kernel, err)
+		}
+		if m.Kernel != kernel || m.Reads[len(m.Reads)-1].Bytes < 4<<20 || m.LineNS <= 0 {
+			t.Errorf("%s: %+v", kernel, m)
+		}
+		for layout, c := range m.Layouts {
+			if c.ProbeNS <= 0 || c.UnitNS <= 0 {
+				t.Errorf("%s, %s: %+v", kernel, layout, c)
+			}
+		}
+	}
+}
+
+// TestHere: one machine a process, measured anew for other kernels or larger
+// tables only.
+func TestHere(t *testing.T) {
+	a, err := Here(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Here(500)
+	if err != nil || a != b {
+		t.Errorf("%p then %p (%v)", a, b, err)
+	}
+	c, err := Here(1 << 17)
+	if err != nil || c == b || c.Reads[len(c.Reads)-1].Bytes < 8<<20 {
+		t.Errorf("%p then %p (%v)", b, c, err)
+	}
+}

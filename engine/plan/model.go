@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+
+	"ndd/engine/table"
+	"ndd/permute"
+)
+
+// A model predicts one layout's bytes and time. It has no state.
+type model interface {
+	layout() table.Layout
+
+	// parts are the bytes of a table of so many keys whose entries, where the
+	// layout has such, take e bits.
+	parts(n float64, e entry) []table.Part
+
+	// groupBits is how many leading bits tell groups or blocks apart.
+	groupBits(n float64, e entry) int
+
+	// units is what a probe reads that has so many candidates: blocks, or
+	// lines of a run.
+	units(n, candidates float64, e entry) float64
+
+	// time is what a search of the table takes in ns.
+	time(m *Machine, w *work) (online, batch float64)
+}
+
+var models = []model{huffmanModel{}, planarModel{}}
+
+// work is what one query asks of one table of an index.
+type work struct {
+	keys       float64
+	tables     float64 // of the index: they share the caches
+	k          int
+	leading    int     // bits that a probe fixes
+	radius     int     // flips among them
+	probes     float64 // patterns of flips
+	candidates float64 // keys that one probe reads
+	entry      entry
+}
+
+// newWork is the work of table t, whose candidates are skew times those of
+// uniform keys.
+func newWork(md model, t permute.Table, n float64, k, tables int, e entry, skew float64) work {
+	leading := t.Leading()
+	if t.Radius > 0 {
+		leading = min(leading, md.groupBits(n, e))
+	}
+	return work{
+		keys: n, tables: float64(tables), k: k, leading: leading, radius: t.Radius, entry: e,
+		probes:     float64(permute.Ball(leading, t.Radius)),
+		candidates: min(n, skew*n*math.Ldexp(1, -leading)),
+	}
+}
+
+// passing is the part of a query's candidates whose low width bits are within
+// the distance that the flips leave: what chance lets through a comparison of
+// only those bits.
+func (w *work) passing(width int) float64 {
+	sum := 0.0
+	for flips := 0; flips <= min(w.radius, w.leading); flips++ {
+		pass := float64(permute.Ball(width, w.k-flips)) * math.Ldexp(1, -width)
+		sum += float64(permute.Binomial(w.leading, flips)) * min(1, pass)
+	}
+	return sum * w.candidates
+}
+
+// bitsFor is how many leading bits tell n equal parts apart, rounded up.
+func bitsFor(n float64) int { return bits.Len64(uint64(max(n, 1) - 1)) }
+
+func sum(parts []table.Part) (bytes float64) {
+	for _, p := range parts {
+		bytes += float64(p.Bytes)
+	}
+	return bytes
+}
+
+func whole(x float64) uint64 { return uint64(math.Ceil(x)) }
+
+func modelOf(layout table.Layout) model {
+	for _, md := range models {
+		if md.layout() == layout {
+			return md
+		}
+	}
+	panic("plan: no model of layout " + string(layout))
+}

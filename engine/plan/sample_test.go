@@ -1,0 +1,127 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"ndd/engine/oracle/sets"
+	"ndd/huffman"
+	"ndd/permute"
+)
+
+// bruteShare compares every two of the prints.
+func bruteShare(prints []uint64, mask uint64, leading, radius int) float64 {
+	p := permute.New(mask)
+	keys := make([]uint64, len(prints))
+	for i, x := range prints {
+		keys[i] = p.Apply(x)
+	}
+	agree := 0.0
+	for i, a := range keys {
+		for _, b := range keys[:i] {
+			if bits.OnesCount64((a^b)>>(64-leading)) <= radius {
+				agree++
+			}
+		}
+	}
+	n := float64(len(prints))
+	return agree / (n * (n - 1) / 2)
+}
+
+// TestShare holds the estimate against a comparison of all pairs.
+func TestShare(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	centre := rng.Uint64()
+	shapes := map[string]func() uint64{
+		"uniform":    rng.Uint64,
+		"clustered":  func() uint64 { return sets.Near(rng, centre*rng.Uint64N(50), rng.IntN(9)) },
+		"equal bits": func() uint64 { return rng.Uint64() | 0xffff<<48 },
+	}
+	for name, shape := range shapes {
+		prints := make([]uint64, 3000)
+		for i := range prints {
+			prints[i] = shape()
+		}
+		s, err := NewSample(prints, 3000, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mask := range []uint64{0xffff << 48, 0xffffffff, 0x5555555555555555} {
+			for _, ask := range [][2]int{{4, 0}, {9, 0}, {12, 1}, {16, 3}} {
+				leading, radius := ask[0], ask[1]
+				want := bruteShare(s.prints, mask, leading, radius)
+				got, _ := s.Share(mask, leading, radius)
+				// What chance does to a count of pairs, and the prior.
+				pairs := want * float64(len(s.prints)) * float64(len(s.prints)) / 2
+				if want > 0 && math.Abs(got-want) > want*(0.05+8/math.Sqrt(pairs)) {
+					t.Errorf("%s, mask %#x, %d bits, radius %d: %.3g, by all pairs %.3g", name, mask, leading, radius, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestLongest: what is a run by chance is not reported as one, and what is not, is.
+func TestLongest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	prints := make([]uint64, 20_000)
+	for i := range prints {
+		prints[i] = rng.Uint64()
+		if i < 500 {
+			prints[i] |= 0xfffff << 44
+		}
+	}
+	s, err := NewSample(prints, len(prints), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, longest := s.Share(0xfffff<<44, 20, 0); math.Abs(longest-0.025) > 0.001 {
+		t.Errorf("longest run %.4f of all, want 0.025", longest)
+	}
+	if _, longest := s.Share(0xfffff, 20, 0); longest != 0 {
+		t.Errorf("longest run %.4f of all, want none", longest)
+	}
+}
+
+// TestEntry tells the size of 16 times the keys from a sample.
+func TestEntry(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	shapes := map[string]func() uint64{
+		"uniform":    rng.Uint64,
+		"equal bits": func() uint64 { return rng.Uint64() | 0xfff<<52 },
+		"few values": func() uint64 { return rng.Uint64()<<32 | rng.Uint64N(1<<20) },
+	}
+	for name, shape := range shapes {
+		all := make([]uint64, 1<<19)
+		for i := range all {
+			all[i] = shape()
+		}
+		s, err := NewSample(all, 1<<15, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := NewSample(all, len(all), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const mask = 0xffffffff
+		var counts [huffman.Positions]uint64
+		huffman.Count(&counts, whole.under(mask))
+		want := entryOf(&counts).mean
+		if got := s.entry(mask, float64(whole.Len())).mean; math.Abs(got-want) > 0.03*want+0.3 {
+			t.Errorf("%s: %.2f bits a key, want %.2f", name, got, want)
+		}
+	}
+}
+
+func TestSampleSizes(t *testing.T) {
+	if _, err := NewSample(make([]uint64, 1<<20), 1<<10, 1); err == nil {
+		t.Error("a sample of one distinct fingerprint")
+	}
+	s, err := NewSample(uniformKeys(10_000, 1), 4000, 1)
+	if err != nil || s.Len() != 4000 {
+		t.Errorf("%d of 10,000 fingerprints (%v), want 4,000", s.Len(), err)
+	}
+}
