@@ -35,8 +35,9 @@ const (
 // applied to its leading bits.
 type PlanarProbe struct {
 	Key   uint64
-	Limit uint32 // a key whose low 16 bits differ in at most this many is a hit; 0 to 64
-	Query uint32 // the caller's; not looked at
+	Limit uint16 // a key whose low 16 bits differ in at most this many is a hit; 0 to 64
+	Table uint16 // these two are the caller's; not looked at
+	Query uint32
 }
 
 // PlanarRun is the part of Low that a probe reads.

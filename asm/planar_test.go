@@ -62,7 +62,7 @@ func planarProbes(r *rand.Rand, keys []uint64, n int) []PlanarProbe {
 		if len(keys) > 0 && i%3 > 0 {
 			key = keys[r.IntN(len(keys))] ^ uint64(flips32(r, r.IntN(4)))
 		}
-		probes[i] = PlanarProbe{key, uint32(r.IntN(18)), uint32(i)}
+		probes[i] = PlanarProbe{Key: key, Limit: uint16(r.IntN(18)), Query: uint32(i)}
 	}
 	return probes
 }
@@ -77,7 +77,7 @@ func findPlanar(keys []uint64, groupBits uint, probe PlanarProbe) (run PlanarRun
 		}
 		if key>>shift == probe.Key>>shift {
 			run.Len++
-			if uint32(bits.OnesCount16(uint16(key^probe.Key))) <= probe.Limit {
+			if uint16(bits.OnesCount16(uint16(key^probe.Key))) <= probe.Limit {
 				hits = append(hits, uint64(i))
 			}
 		}

@@ -10,72 +10,83 @@ import (
 
 // planarScratch is what a planar search keeps between its passes.
 type planarScratch struct {
-	probes [probesPerRound]asm.PlanarProbe
-	runs   [probesPerRound]asm.PlanarRun
-	hits   [hitsMax]asm.PlanarHit
-	lines  [hitsMax]uint64 // words of rest or unary that the hits need
-	pieces [runsPerScan]asm.PlanarRun
-	same   [runsPerScan]asm.PlanarProbe
-	count  int // of hits
-	limits []int32
+	probes  [probesPerRound]asm.PlanarProbe
+	runs    [probesPerRound]asm.PlanarRun
+	hits    [hitsMax]asm.PlanarHit
+	pieces  [stretchMax]asm.PlanarRun   // of a long run,
+	same    [stretchMax]asm.PlanarProbe // and their probe
+	stretch []stretch
+	long    []int // probes whose runs need care, ascending
+}
+
+// A stretch is consecutive probes of one table.
+type stretch struct {
+	table    *planarTable
+	from, to int
 }
 
 const (
 	// probesPerRound is how many probes are located and scanned before their
 	// hits are rebuilt: 10 queries of two tables and radius 1.
 	probesPerRound = 512
-	// runsPerScan is how many runs are scanned at a time, and runsAhead how many
-	// are asked for before: enough to keep every miss that a core can wait for
-	// under way while others are compared.
-	runsPerScan = 32
-	runsAhead   = 64
-	hitsMax     = 2 * asm.PlanarLongest
+	// stretchMax is how many probes are looked at in one call.
+	stretchMax = 32
+	// locateAhead and directoryAhead are how many probes before its scan a run
+	// is located and asked for, and before that its directory: enough to keep
+	// every miss that a core can wait for under way while others are compared
+	// (BenchmarkTable over 32 to 256).
+	locateAhead    = 96
+	directoryAhead = 192
+	hitsMax        = 2 * asm.PlanarLongest
 )
 
-// Search makes the probes of a round, and for them, in short overlapping passes:
-// reads the directory and asks for the runs; scans the runs that have come; and at
-// the end looks at the rest of what passed, and rebuilds what passed that.
-//
-//	probes   ................................................
-//	locate   --->............................     asks for the lines of low
-//	scan          --->.......................     64 probes behind
-//	rest                                    ->    of 0.025 keys a probe by chance, asked for at once
-//	unary                                     ->  of answers, asked for at once
 func (t *planarTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error) {
+	c.tables = append(c.tables[:0], t)
+	c.searches = append(c.searches[:0], *s)
+	return searchPlanar(dst, c.tables, c.searches, c)
+}
+
+// searchPlanar makes rounds of probes, of one table after the other, and answers
+// each round in short overlapping passes: it asks for the directory, reads it and
+// asks for the runs, scans the runs that have come; and at the end looks at the
+// rest of what passed, and rebuilds what passed that.
+//
+//	probes      ............................................
+//	directory   ----->......................     asks for the lines of starts and groups
+//	locate         ----->...................     96 probes behind, asks for the lines of low
+//	scan              ----->................     96 probes behind that
+//	rest                                    ->   of 0.025 keys a probe by chance, asked for at once
+//	unary                                     -> of answers, asked for at once
+func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scratch) ([]Match, error) {
 	if c.planar == nil {
 		c.planar = new(planarScratch)
 	}
-	r := planarRound{t, s, c.planar, leadingMask(s.Leading), dst}
-	limits := r.limits[:0]
-	for _, flip := range s.Flips {
-		limits = append(limits, int32(s.K-bits.OnesCount64(flip)))
-	}
-	r.limits = limits
-	groupBits := int(t.directory.GroupBits)
+	r := planarRound{c.planar, tables, searches, dst}
 	n := 0
-	for query, q := range s.Queries {
-		for i, flip := range s.Flips {
-			if limits[i] < 0 {
-				continue
-			}
-			key, more := q^flip, uint64(0)
-			if s.Leading < groupBits {
-				// Every group that begins with the leading bits.
-				groups := leadingMask(groupBits)
-				more = ^r.mask & groups
-				key &^= more
-			}
-			step := uint64(1) << (64 - groupBits)
-			for last := key | more; ; key += step {
-				r.probes[n] = asm.PlanarProbe{Key: key, Limit: uint32(limits[i]), Query: uint32(query)}
-				if n++; n == probesPerRound {
-					if err := r.run(n); err != nil {
-						return r.dst, err
-					}
-					n = 0
+	for i, t := range tables {
+		s := &searches[i]
+		groupBits := t.directory.GroupBits
+		// Below the bits of a group, a probe fixes all groups that begin with them.
+		more := leadingMask(int(groupBits)) &^ leadingMask(s.Leading)
+		step := uint64(1) << (64 - groupBits)
+		for query, q := range s.Queries {
+			for _, flip := range s.Flips {
+				limit := s.K - bits.OnesCount64(flip)
+				if limit < 0 {
+					continue
 				}
-				if key == last {
-					break
+				key := (q ^ flip) &^ more
+				for last := key | more; ; key += step {
+					r.probes[n] = asm.PlanarProbe{Key: key, Limit: uint16(limit), Table: uint16(i), Query: uint32(query)}
+					if n++; n == probesPerRound {
+						if err := r.run(n); err != nil {
+							return r.dst, err
+						}
+						n = 0
+					}
+					if key == last {
+						break
+					}
 				}
 			}
 		}
@@ -86,133 +97,137 @@ func (t *planarTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error
 
 // planarRound is one round of a search.
 type planarRound struct {
-	*planarTable
-	*Search
 	*planarScratch
-	mask uint64 // the leading bits that a probe fixes
-	dst  []Match
+	tables   []*planarTable
+	searches []Search
+	dst      []Match
 }
 
 // run answers the first n probes.
 func (r *planarRound) run(n int) error {
-	p := &r.directory
-	p.Ahead(r.probes[:n])
-	for located, scanned := 0, 0; scanned < n; {
-		for ahead := min(n, scanned+runsPerScan+runsAhead); located < ahead; {
-			located += p.Locate(r.runs[located:ahead], r.probes[located:ahead])
-			if located == ahead {
-				break
-			}
-			r.runs[located] = asm.PlanarRun{}
-			if err := r.long(located); err != nil {
+	r.stretch = r.stretch[:0]
+	for from := 0; from < n; {
+		to := from + 1
+		for table := r.probes[from].Table; to < min(n, from+stretchMax) && r.probes[to].Table == table; to++ {
+		}
+		r.stretch = append(r.stretch, stretch{r.tables[r.probes[from].Table], from, to})
+		from = to
+	}
+	r.long = r.long[:0]
+	asked, located, hits, long := 0, 0, 0, 0
+	for _, s := range r.stretch {
+		for ; asked < len(r.stretch) && r.stretch[asked].from < s.from+directoryAhead; asked++ {
+			a := r.stretch[asked]
+			a.table.directory.Ahead(r.probes[a.from:a.to])
+		}
+		for ; located < len(r.stretch) && r.stretch[located].from < s.from+locateAhead; located++ {
+			r.locate(r.stretch[located])
+		}
+		var err error
+		if hits, err = r.scan(hits, s.table, r.runs[s.from:s.to], r.probes[s.from:s.to], s.from, 1); err != nil {
+			return err
+		}
+		for ; long < len(r.long) && r.long[long] < s.to; long++ {
+			if hits, err = r.scanLong(hits, s.table, r.long[long]); err != nil {
 				return err
 			}
-			located++
 		}
-		to := min(scanned+runsPerScan, located)
-		for scanned < to {
-			done, err := r.scan(r.runs[scanned:to], r.probes[scanned:to], uint64(scanned))
-			if err != nil {
-				return err
+	}
+	return r.rebuild(hits)
+}
+
+// locate finds the runs of a stretch, and leaves those that need care empty.
+func (r *planarRound) locate(s stretch) {
+	for from := s.from; ; {
+		from += s.table.directory.Locate(r.runs[from:s.to], r.probes[from:s.to])
+		if from == s.to {
+			return
+		}
+		r.runs[from] = asm.PlanarRun{}
+		r.long = append(r.long, from)
+		from++
+	}
+}
+
+// scan adds the hits of runs, and makes room first where it needs to. Run i is of
+// probe first + i*stride.
+func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun, probes []asm.PlanarProbe, first, stride int) (int, error) {
+	for from := 0; from < len(runs); {
+		if hits > hitsMax-asm.PlanarLongest {
+			if err := r.rebuild(hits); err != nil {
+				return 0, err
 			}
-			scanned += done
+			hits = 0
 		}
+		found, done := t.directory.Scan(r.hits[hits:], runs[from:], probes[from:])
+		for i := range r.hits[hits : hits+found] {
+			h := &r.hits[hits+i]
+			h.Probe = uint64(first + (from+int(h.Probe))*stride)
+		}
+		hits += found
+		from += done
 	}
-	return r.rebuild()
+	return hits, nil
 }
 
-// scan adds the hits of runs, whose probes are numbered from base, and makes room
-// first where it needs to.
-func (r *planarRound) scan(runs []asm.PlanarRun, probes []asm.PlanarProbe, base uint64) (done int, err error) {
-	if r.count > hitsMax-asm.PlanarLongest {
-		if err := r.rebuild(); err != nil {
-			return 0, err
-		}
-	}
-	hits, done := r.directory.Scan(r.hits[r.count:], runs, probes)
-	for i := range r.hits[r.count : r.count+hits] {
-		r.hits[r.count+i].Probe += base
-	}
-	r.count += hits
-	return done, nil
-}
-
-// long scans the run of probe i, which is long, or in a wide block.
-func (r *planarRound) long(i int) error {
+// scanLong scans the run of probe i, which is long, or in a wide block.
+func (r *planarRound) scanLong(hits int, t *planarTable, i int) (int, error) {
 	probe := r.probes[i]
-	start, end, err := r.group(probe.Key >> (64 - r.directory.GroupBits))
+	start, end, err := t.group(probe.Key >> (64 - t.directory.GroupBits))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if r.Search.Leading > int(r.directory.GroupBits) {
-		start, end = r.narrow(start, end, probe.Key&r.mask, probe.Key|^r.mask)
-	}
+	mask := leadingMask(r.searches[probe.Table].Leading)
+	start, end = t.narrow(start, end, probe.Key&mask, probe.Key|^mask)
 	for start < end {
 		n := 0
-		for ; n < runsPerScan && start < end; n++ {
+		for ; n < stretchMax && start < end; n++ {
 			length := min(end-start, asm.PlanarLongest)
 			r.pieces[n] = asm.PlanarRun{Start: start, Len: length}
 			r.same[n] = probe
 			start += length
 		}
-		for from := 0; from < n; {
-			before := r.count
-			if before > hitsMax-asm.PlanarLongest {
-				before = 0 // scan makes room
-			}
-			done, err := r.scan(r.pieces[from:n], r.same[from:n], 0)
-			if err != nil {
-				return err
-			}
-			for h := range r.hits[before:r.count] {
-				r.hits[before+h].Probe = uint64(i)
-			}
-			from += done
+		if hits, err = r.scan(hits, t, r.pieces[:n], r.same[:n], i, 0); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return hits, nil
 }
 
-// rebuild turns hits into matches: those of which the rest is close too are
-// rebuilt whole.
-func (r *planarRound) rebuild() error {
-	hits, lines := r.hits[:r.count], r.lines[:r.count]
-	r.count = 0
-	restBits := uint64(r.rest.Width)
-	for i, h := range hits {
-		lines[i] = h.Pos * restBits / 64
+// rebuild turns the first n hits into matches: those of which the rest is close
+// too are rebuilt whole.
+func (r *planarRound) rebuild(n int) error {
+	var line [1]uint64
+	for _, h := range r.hits[:n] {
+		t := r.tables[r.probes[h.Probe].Table]
+		line[0] = h.Pos * uint64(t.rest.Width) / 64
+		asm.PrefetchAt(t.rest.Words, line[:])
 	}
-	asm.PrefetchAt(r.rest.Words, lines)
-	kept := hits[:0]
-	tail := ^uint64(0) >> r.bucketBits
-	for _, h := range hits {
+	kept := r.hits[:0]
+	for _, h := range r.hits[:n] {
 		probe := &r.probes[h.Probe]
-		if bits.OnesCount64((r.below(h.Pos)^probe.Key)&tail) <= int(probe.Limit) {
+		t := r.tables[probe.Table]
+		if bits.OnesCount64((t.below(h.Pos)^probe.Key)&(^uint64(0)>>t.bucketBits)) <= int(probe.Limit) {
 			kept = append(kept, h)
+			groupBits := t.directory.GroupBits
+			line[0] = (probe.Key>>(64-groupBits)<<(t.bucketBits-groupBits) + h.Pos) / 64
+			asm.PrefetchAt(t.unary, line[:])
 		}
 	}
-	if len(kept) == 0 {
-		return nil
-	}
-	lines = lines[:len(kept)]
-	groupBits := r.directory.GroupBits
-	for i, h := range kept {
-		lines[i] = (r.probes[h.Probe].Key>>(64-groupBits)<<(r.bucketBits-groupBits) + h.Pos) / 64
-	}
-	asm.PrefetchAt(r.unary, lines)
 	for _, h := range kept {
 		probe := &r.probes[h.Probe]
-		group := probe.Key >> (64 - groupBits)
-		start, _, err := r.group(group)
+		t, s := r.tables[probe.Table], &r.searches[probe.Table]
+		group := probe.Key >> (64 - t.directory.GroupBits)
+		start, _, err := t.group(group)
 		if err != nil {
 			return err
 		}
-		key, err := r.key(h.Pos, group, start)
+		key, err := t.key(h.Pos, group, start)
 		if err != nil {
 			return err
 		}
-		if (key^probe.Key)&r.mask == 0 && bits.OnesCount64(key^r.Queries[probe.Query]) <= r.K {
-			r.dst = append(r.dst, Match{int(probe.Query), key})
+		if (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(key^s.Queries[probe.Query]) <= s.K {
+			r.dst = append(r.dst, Match{int(probe.Table), int(probe.Query), key})
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func scan(dst []Match, keys []uint64, s *Search, query int, c *Scratch) []Match 
 	for len(keys) > 0 {
 		n, done := asm.Within64(c.found, keys, s.Queries[query], s.K)
 		for _, i := range c.found[:n] {
-			dst = append(dst, Match{query, keys[i]})
+			dst = append(dst, Match{0, query, keys[i]})
 		}
 		keys = keys[done:]
 	}

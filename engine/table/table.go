@@ -57,8 +57,36 @@ type Search struct {
 
 // A Match is a key within distance K of a query.
 type Match struct {
+	Table int // of [SearchAll]; 0 in a search of one table
 	Query int // position in Search.Queries
 	Key   uint64
+}
+
+// SearchAll makes search i in table i, for all tables, and appends their matches
+// to dst. It costs less than one search after the other where all tables are
+// planar: their misses overlap. There may be at most 65,536 tables.
+func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Match, error) {
+	planar := c.tables[:0]
+	for _, t := range tables {
+		if p, ok := t.(*planarTable); ok {
+			planar = append(planar, p)
+		}
+	}
+	c.tables = planar
+	if len(planar) == len(tables) {
+		return searchPlanar(dst, planar, searches, c)
+	}
+	for i, t := range tables {
+		from := len(dst)
+		var err error
+		if dst, err = t.Search(dst, &searches[i], c); err != nil {
+			return dst, fmt.Errorf("table %d: %w", i, err)
+		}
+		for j := range dst[from:] {
+			dst[from+j].Table = i
+		}
+	}
+	return dst, nil
 }
 
 // A Part is one of the arrays that a table is made of.
@@ -114,9 +142,11 @@ func checkRank(rank, keys uint64) error {
 // Scratch is what a search needs to remember. It belongs to one goroutine; its
 // zero value is ready.
 type Scratch struct {
-	keys   []uint64 // a decoded block
-	low    []uint64 // where the probes' ranges begin
-	blocks []int    // and in which block
-	found  []uint32 // positions that a scan reports
-	planar *planarScratch
+	keys     []uint64 // a decoded block
+	low      []uint64 // where the probes' ranges begin
+	blocks   []int    // and in which block
+	found    []uint32 // positions that a scan reports
+	planar   *planarScratch
+	tables   []*planarTable
+	searches []Search
 }

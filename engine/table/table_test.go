@@ -70,7 +70,7 @@ func find(keys []uint64, s *Search) []Match {
 	for i, q := range s.Queries {
 		for _, key := range keys {
 			if d := key ^ q; bits.OnesCount64(d) <= s.K && flips[d&leadingMask(s.Leading)] {
-				all = append(all, Match{i, key})
+				all = append(all, Match{0, i, key})
 			}
 		}
 	}

@@ -1,0 +1,70 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ndd/engine/store"
+)
+
+// hugeSections keeps sections in memory of 2 MiB pages that the garbage collector
+// does not know: what an index in a large host's memory looks like. Memory is
+// taken as it is written.
+type hugeSections struct {
+	tb   testing.TB
+	name string
+	data map[string][]byte
+}
+
+const hugeReserve = 16 << 30 // of addresses a section
+
+func newHugeSections(tb testing.TB) *hugeSections {
+	return &hugeSections{tb: tb, data: make(map[string][]byte)}
+}
+
+// hugeBytes reserves room for n bytes, freed when the benchmark ends.
+func hugeBytes(tb testing.TB, n int) []byte {
+	mem, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	if err != nil {
+		tb.Fatalf("reserving %d bytes: %v", n, err)
+	}
+	if err := unix.Madvise(mem, unix.MADV_HUGEPAGE); err != nil {
+		tb.Logf("no huge pages: %v", err)
+	}
+	tb.Cleanup(func() { unix.Munmap(mem) })
+	return mem
+}
+
+func hugeWords(tb testing.TB, n int) []uint64 {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(hugeBytes(tb, 8*n)))), n)
+}
+
+func (h *hugeSections) Section(name string) {
+	h.name = name
+	h.data[name] = hugeBytes(h.tb, hugeReserve)[:0]
+}
+
+func (h *hugeSections) Write(p []byte) (int, error) {
+	d := h.data[h.name]
+	if len(p) > cap(d)-len(d) {
+		return 0, fmt.Errorf("section %s is longer than %d bytes", h.name, cap(d))
+	}
+	h.data[h.name] = append(d, p...)
+	return len(p), nil
+}
+
+type hugeSource struct{ *hugeSections }
+
+func (h hugeSource) Section(name string) (store.Section, error) {
+	data, ok := h.data[name]
+	if !ok {
+		return store.Section{}, fmt.Errorf("no section %q", name)
+	}
+	return store.Section{Name: name, Data: data}, nil
+}

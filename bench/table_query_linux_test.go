@@ -1,0 +1,357 @@
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ndd/asm"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/radix"
+	"ndd/engine/table"
+	"ndd/permute"
+)
+
+// The environment of BenchmarkTable.
+//
+//	NDD_BASE, NDD_QUERIES   files of little-endian uint64; without them, 1 M uniform fingerprints of which 1 % are near another, and
+//	                        queries of which half have an answer
+//	NDD_DESIGN              2 (halves, radius 1; the default), 11 (cover-11-6-3) or 10 (paper), by number of tables
+//	NDD_LAYOUT              planar (default) or huffman
+//	NDD_YARDSTICK           path of the C program planar, run beside each design that it knows, before and after
+const (
+	tableQueries = 100000
+	tablePiece   = 1000 // queries timed at once: what others do to the machine in between is left out
+	tableK       = 3
+)
+
+// BenchmarkTable asks designs of tables, one thread, at batches of several sizes,
+// and holds the answers against a linear scan (the first queries) and against the
+// yardstick's count and checksum (all). A query costs, in every table: the
+// permutation of a batch, its probes, and the test which table reports a hit. misses/query is the
+// napkin: the lines that its probes and answers should take from memory; miss-share is what
+// those would cost at this machine's rate of independent misses, measured here, as a part of the time taken.
+func BenchmarkTable(b *testing.B) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	base, queries := tableInput(b)
+	design := tableDesign(b)
+	layout := table.Layout(os.Getenv("NDD_LAYOUT"))
+	if layout == "" {
+		layout = table.LayoutPlanar
+	}
+	s := &tableSet{design: design}
+	keys := hugeWords(b, len(base))
+	began := time.Now()
+	var sorting time.Duration
+	parts := make(map[string]float64)
+	var names []string
+	for i, t := range design.Tables {
+		at := time.Now()
+		radix.Keys(keys, base, t.Mask, 2)
+		distinct := slices.Compact(keys)
+		sorting += time.Since(at)
+		sections := newHugeSections(b)
+		if err := table.Write(sections, "", distinct, table.Options{Layout: layout}); err != nil {
+			b.Fatal(err)
+		}
+		tab, err := table.Open(hugeSource{sections}, "", layout)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.add(tab, permute.New(t.Mask), t)
+		for _, p := range tab.Parts() {
+			if i == 0 {
+				names = append(names, p.Name)
+			}
+			parts[p.Name] += float64(p.Bytes) / float64(len(distinct))
+		}
+	}
+	b.Logf("%d tables built in %v, of which sorting (2 threads) %v", len(design.Tables), time.Since(began).Round(time.Millisecond), sorting.Round(time.Millisecond))
+	total := 0.0
+	for _, name := range names {
+		b.Logf("%-8s %7.3f bytes a fingerprint", name, parts[name])
+		total += parts[name]
+	}
+	b.Logf("%-8s %7.3f bytes a fingerprint; bound %.3f", "sum", total,
+		float64(len(design.Tables))*(64-math.Log2(float64(s.tables[0].Len()))+1.44)/8)
+
+	s.verify(b, base, queries[:min(20, len(queries))])
+	want := runYardstick(b, len(design.Tables), len(queries))
+	miss := missTime(b, len(base))
+	b.Logf("an independent miss takes %.1f ns", miss)
+	lines := s.lines()
+	for _, batch := range []int{1, 8, 32, 256} {
+		b.Run(fmt.Sprintf("layout=%s/tables=%d/n=%d/batch=%d", layout, len(design.Tables), len(base), batch), func(b *testing.B) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			var took []float64 // ns a query, by piece
+			for b.Loop() {
+				hits, sum := 0, uint64(0)
+				for from := 0; from < len(queries); from += tablePiece {
+					piece := queries[from:min(from+tablePiece, len(queries))]
+					at := threadTime(b)
+					n, add := s.ask(b, piece, from, batch)
+					took = append(took, float64((threadTime(b)-at).Nanoseconds())/float64(len(piece)))
+					hits, sum = hits+n, sum+add
+				}
+				if got := fmt.Sprintf("results=%d checksum=%016x", hits, sum); want != "" && got != want {
+					b.Fatalf("%s, the yardstick has %s", got, want)
+				}
+			}
+			slices.Sort(took)
+			perQuery := took[len(took)/2]
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(queries)), "ns/query")
+			b.ReportMetric(perQuery, "median-cpu-ns/query")
+			b.ReportMetric(took[len(took)/10], "p10-cpu-ns/query")
+			b.ReportMetric(total, "bytes/fp")
+			if layout == table.LayoutPlanar {
+				b.ReportMetric(lines, "misses/query")
+				b.ReportMetric(lines*miss/perQuery, "miss-share")
+			}
+		})
+	}
+	runYardstick(b, len(design.Tables), len(queries))
+}
+
+// threadTime is the processor time of this thread: what a query takes where others
+// use the machine too.
+func threadTime(b *testing.B) time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(t.Nano())
+}
+
+// tableSet is a design's tables, asked as a segment asks them.
+type tableSet struct {
+	design  permute.Design
+	tables  []table.Table
+	perms   []permute.Permutation
+	search  []table.Search
+	scratch table.Scratch
+	matches []table.Match
+	queries []uint64
+}
+
+func (s *tableSet) add(t table.Table, p permute.Permutation, d permute.Table) {
+	leading := d.Leading()
+	if d.Radius > 0 {
+		leading = t.Leading(leading)
+	}
+	s.tables = append(s.tables, t)
+	s.perms = append(s.perms, p)
+	s.search = append(s.search, table.Search{Leading: leading, Flips: permute.Flips(leading, d.Radius), K: tableK})
+}
+
+// ask counts and sums the answers of queries, batch after batch.
+func (s *tableSet) ask(tb testing.TB, queries []uint64, first, batch int) (hits int, sum uint64) {
+	if len(s.queries) < batch*len(s.tables) {
+		s.queries = make([]uint64, batch*len(s.tables))
+	}
+	for from := 0; from < len(queries); from += batch {
+		part := queries[from:min(from+batch, len(queries))]
+		for i := range s.tables {
+			own := s.queries[i*batch:][:len(part)]
+			asm.Permute(own, part, s.perms[i].Mask())
+			s.search[i].Queries = own
+		}
+		var err error
+		if s.matches, err = table.SearchAll(s.matches[:0], s.tables, s.search, &s.scratch); err != nil {
+			tb.Fatal(err)
+		}
+		for _, m := range s.matches {
+			diff := s.perms[m.Table].Invert(m.Key ^ s.search[m.Table].Queries[m.Query])
+			if s.design.First(diff) == m.Table {
+				hits++
+				sum += oracle.Term(first+from+m.Query, part[m.Query]^diff)
+			}
+		}
+	}
+	return hits, sum
+}
+
+// lines is how many lines of memory a query of the planar layout should take: of
+// low, for every probe, a run of n/2^G words; of rest, for each of them that
+// passes by chance; of rest and unary for half an answer. Directories stay in
+// cache up to 100 M.
+func (s *tableSet) lines() float64 {
+	sum := 1.0
+	for i, t := range s.tables {
+		n := float64(t.Len())
+		run := n / float64(uint64(1)<<t.Leading(64))
+		for _, flip := range s.search[i].Flips {
+			sum += 1 + (2*run-1)/64 + run*passes(tableK-bits.OnesCount64(flip))
+		}
+	}
+	return sum
+}
+
+// passes is the chance that two words of 16 bits differ in at most limit.
+func passes(limit int) float64 {
+	sum := 0.0
+	for i := 0; i <= limit; i++ {
+		sum += float64(permute.Binomial(16, i))
+	}
+	return sum / 65536
+}
+
+// verify holds the answers of a few queries against a linear scan.
+func (s *tableSet) verify(b *testing.B, base, queries []uint64) {
+	var count int
+	var sum uint64
+	found := make([]uint32, 1<<16)
+	for i, q := range queries {
+		seen := make(map[uint64]bool)
+		for rest := base; len(rest) > 0; {
+			n, done := asm.Within64(found, rest, q, tableK)
+			for _, at := range found[:n] {
+				if f := rest[at]; !seen[f] {
+					seen[f] = true
+					count++
+					sum += oracle.Term(i, f)
+				}
+			}
+			rest = rest[done:]
+		}
+	}
+	if hits, got := s.ask(b, queries, 0, 7); hits != count || got != sum {
+		b.Fatalf("%d answers to %d queries, a scan finds %d; checksums %#x, %#x", hits, len(queries), count, got, sum)
+	}
+}
+
+// missTime is the time of an independent miss: random lines of as many bytes as
+// the fingerprints have, 2 MiB pages, read as a prefetched batch.
+func missTime(b *testing.B, n int) float64 {
+	words := hugeWords(b, max(n, 1<<23))
+	for i := range words {
+		words[i] = uint64(i)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	at := make([]uint64, 256)
+	sum := uint64(0)
+	best := time.Duration(1 << 62)
+	const rounds = 4000
+	for range 3 {
+		var took time.Duration
+		for range rounds {
+			for i := range at {
+				at[i] = rng.Uint64N(uint64(len(words)))
+			}
+			began := threadTime(b)
+			asm.PrefetchAt(words, at)
+			for _, i := range at {
+				sum += words[i]
+			}
+			took += threadTime(b) - began
+		}
+		best = min(best, took)
+	}
+	runtime.KeepAlive(sum)
+	return float64(best.Nanoseconds()) / rounds / float64(len(at))
+}
+
+// runYardstick runs the C program on the same files and returns its count and
+// checksum, "" when there is none.
+func runYardstick(b *testing.B, tables, queries int) string {
+	path := os.Getenv("NDD_YARDSTICK")
+	if path == "" || os.Getenv("NDD_BASE") == "" || tables == 10 {
+		return ""
+	}
+	out, err := exec.Command(path, os.Getenv("NDD_BASE"), os.Getenv("NDD_QUERIES"), strconv.Itoa(queries), strconv.Itoa(tables)).Output()
+	if err != nil {
+		b.Fatalf("%s: %v", path, err)
+	}
+	b.Logf("yardstick:\n%s", out)
+	_, answer, ok := strings.Cut(string(out), "results=")
+	if !ok {
+		b.Fatalf("%s prints no results", path)
+	}
+	answer, _, _ = strings.Cut(answer, "\n")
+	return "results=" + answer
+}
+
+func tableDesign(b *testing.B) permute.Design {
+	name := os.Getenv("NDD_DESIGN")
+	var d permute.Design
+	var err error
+	switch name {
+	case "", "2":
+		d, err = permute.Named("halves", tableK, 1)
+	case "11":
+		d, err = permute.Named("cover-11-6-3", tableK, 1)
+	case "10":
+		d, err = permute.Paper(10, 1)
+	default:
+		err = fmt.Errorf("NDD_DESIGN=%s: there are 2, 10 and 11", name)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+func tableInput(b *testing.B) (base, queries []uint64) {
+	if path := os.Getenv("NDD_BASE"); path != "" {
+		base, queries = readWords(b, path), readWords(b, os.Getenv("NDD_QUERIES"))
+		return base, queries[:min(tableQueries, len(queries))]
+	}
+	rng := rand.New(rand.NewPCG(42, 0))
+	base = make([]uint64, 1<<20)
+	for i := range base {
+		if base[i] = rng.Uint64(); i > 0 && i%100 == 0 {
+			base[i] = sets.Near(rng, base[rng.IntN(i)], 1+rng.IntN(3))
+		}
+	}
+	queries = make([]uint64, tableQueries)
+	for i := range queries {
+		switch q := base[rng.IntN(len(base))]; i % 4 {
+		case 0, 1:
+			queries[i] = sets.Near(rng, q, rng.IntN(4))
+		case 2:
+			queries[i] = sets.Near(rng, q, 4)
+		default:
+			queries[i] = rng.Uint64()
+		}
+	}
+	return base, queries
+}
+
+func readWords(b *testing.B, path string) []uint64 {
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		b.Fatal(err)
+	}
+	words := hugeWords(b, int(info.Size()/8))
+	buffer := make([]byte, 1<<20)
+	for at := 0; at < len(words); {
+		n := min(len(buffer)/8, len(words)-at)
+		if _, err := f.ReadAt(buffer[:8*n], int64(8*at)); err != nil {
+			b.Fatal(err)
+		}
+		for i := range n {
+			words[at+i] = binary.LittleEndian.Uint64(buffer[8*i:])
+		}
+		at += n
+	}
+	return words
+}
