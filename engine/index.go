@@ -2,11 +2,8 @@ package engine
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -47,12 +44,6 @@ type placed struct {
 	first DocID
 }
 
-// OpenOptions say how to open an index.
-type OpenOptions struct {
-	Threads  int                   // for verification; default: as many as there are processors
-	Progress func(done, of uint64) // bytes verified; may be nil; called from many goroutines
-}
-
 // New is an empty index in memory for documents fingerprinted by recipe (nil
 // for any fingerprints), with the tables of a design.
 func New(design permute.Design, recipe *simhash.Recipe) (*Index, error) {
@@ -72,80 +63,6 @@ func newIndex(design permute.Design, recipe *simhash.Recipe, named bool, segment
 	x.current.Store(&version{segments: segments, buffers: []*buffer{newBuffer(next, named)}})
 	x.inserter.start(x)
 	return x
-}
-
-// Open opens the index in folder dir, verifying every checksum. The error
-// wraps [store.ErrCorrupt] when the folder is there but is not a sound index.
-func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
-	m, f, err := openManifest(dir)
-	if err != nil {
-		return nil, err
-	}
-	generation := f.Identity().Generation
-	f.Close()
-	var files []*store.File
-	var segments []placed
-	fail := func(err error) (*Index, error) {
-		for _, s := range segments {
-			s.Close()
-		}
-		for _, f := range files {
-			f.Close()
-		}
-		return nil, err
-	}
-	of := uint64(0)
-	for _, g := range m.Segments {
-		f, err := store.Open(filepath.Join(dir, g.File), store.KindSegment)
-		if err != nil {
-			return fail(err)
-		}
-		files = append(files, f)
-		if id := f.Identity(); hex.EncodeToString(id.ID[:]) != g.ID || id.Generation > generation || f.Bytes() != g.Bytes {
-			return fail(&store.CorruptError{File: f.Path(), Section: "header", Block: -1,
-				Why: "a sound segment, but not the one that the manifest names"})
-		}
-		of += f.Bytes()
-	}
-	if err := verify(ctx, files, of, o); err != nil {
-		return fail(err)
-	}
-	next := DocID(0)
-	for i, f := range files {
-		s, err := segment.Open(f)
-		if err == nil && (s.Design().K != m.K || s.Documents() != m.Segments[i].Documents) {
-			err = fmt.Errorf("%w: k or documents are not those of the manifest", store.ErrCorrupt)
-		}
-		if err != nil {
-			return fail(fmt.Errorf("%s: %w", f.Path(), err))
-		}
-		segments = append(segments, placed{s, next})
-		next += DocID(s.Documents())
-	}
-	if len(segments) == 0 {
-		return fail(fmt.Errorf("%s: %w: a manifest without segments", dir, store.ErrCorrupt))
-	}
-	first := segments[0].Segment
-	return newIndex(*first.Design(), m.Recipe, first.Names() != nil, segments, files), nil
-}
-
-func verify(ctx context.Context, files []*store.File, of uint64, o OpenOptions) error {
-	threads := o.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	var done atomic.Uint64
-	for _, f := range files {
-		err := f.Verify(ctx, threads, func(bytes int) {
-			if d := done.Add(uint64(bytes)); o.Progress != nil {
-				o.Progress(d, of)
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Design is that of the index's tables.

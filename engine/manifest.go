@@ -29,6 +29,14 @@ type manifestSegment struct {
 	Documents uint64 `json:"documents"`
 }
 
+// bytes is the size of all segments.
+func (m *manifest) bytes() (sum uint64) {
+	for _, g := range m.Segments {
+		sum += min(g.Bytes, 1<<62-sum)
+	}
+	return sum
+}
+
 func writeManifest(dir string, generation uint64, random io.Reader, m *manifest) error {
 	w, err := store.CreateWith(filepath.Join(dir, manifestName), store.KindManifest, generation, store.Options{Random: random})
 	if err != nil {
@@ -58,7 +66,8 @@ func openManifest(dir string) (*manifest, *store.File, error) {
 	return m, f, nil
 }
 
-func parseManifest(f *store.File) (*manifest, error) {
+func parseManifest(f *store.File) (_ *manifest, err error) {
+	defer store.CatchFault(&err)()
 	if err := f.Verify(context.Background(), 1, nil); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 type File struct {
 	path    string
 	data    []byte
-	mapped  bool // else data is the caller's
+	release func() error // of data; nil when it is the caller's
 	head    header
 	tail    trailer
 	entries []entry
@@ -21,6 +21,14 @@ type File struct {
 // error wraps [ErrCorrupt] when the file is there but is not a sound file of
 // that kind.
 func Open(path string, kind Kind) (*File, error) {
+	return open(path, kind, func(file *os.File, bytes int64) (data []byte, release func() error, err error) {
+		data, err = mapFile(file, bytes)
+		return data, func() error { return unmap(data) }, err
+	})
+}
+
+// open opens the file at path with what get makes of it.
+func open(path string, kind Kind, get func(file *os.File, bytes int64) ([]byte, func() error, error)) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -33,11 +41,10 @@ func Open(path string, kind Kind) (*File, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s: is a directory where a file (%s) is needed", path, kind)
 	}
-	data, err := mapFile(file, info.Size())
-	if err != nil {
+	f := &File{path: path}
+	if f.data, f.release, err = get(file, info.Size()); err != nil {
 		return nil, err
 	}
-	f := &File{path: path, data: data, mapped: true}
 	err = func() (err error) {
 		defer CatchFault(&err)()
 		return f.check(kind)
@@ -199,14 +206,14 @@ func (f *File) Section(name string) (Section, error) {
 	return f.section(found), nil
 }
 
-// Close unmaps the file. No section of it may be in use.
+// Close gives the file's memory back. No section of it may be in use.
 func (f *File) Close() error {
-	data := f.data
-	f.data = nil
-	if !f.mapped {
+	release := f.release
+	f.data, f.release = nil, nil
+	if release == nil {
 		return nil
 	}
-	return unmap(data)
+	return release()
 }
 
 // Map maps the file at path as it is: raw bytes without a header or a

@@ -86,6 +86,14 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("section %d differs", i)
 		}
 	}
+	loaded, err := Load(context.Background(), path, KindFingerprints, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	if err := loaded.Verify(context.Background(), 2, nil); err != nil || !bytes.Equal(loaded.data, f.data) {
+		t.Fatalf("loaded: %v", err)
+	}
 	var done int
 	if err := f.Verify(context.Background(), 1, func(n int) { done += n }); err != nil {
 		t.Fatal(err)

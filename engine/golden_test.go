@@ -1,0 +1,272 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/ndf"
+	"ndd/engine/oracle"
+	"ndd/engine/segment"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+	"ndd/engine/table"
+	"ndd/permute"
+)
+
+// Golden files of every released version of the format are in testdata/golden:
+// promise P20 is that they open, verify and answer. `go test ./engine -run
+// Golden -update` writes those of the current version anew, which is right only
+// before it is released.
+//
+//	testdata/golden/v1/
+//	  pages.ndf             400 documents, some of them equal
+//	  planar/ huffman/      indexes of it: manifest, 00000001.segment
+//	  answers.tsv           query, fingerprint, distance, name
+var update = flag.Bool("update", false, "write the golden files of the current format version anew")
+
+var golden = filepath.Join("..", "testdata", "golden", fmt.Sprintf("v%d", store.Version))
+
+var goldenLayouts = []table.Layout{table.LayoutPlanar, table.LayoutHuffman}
+
+// identities is a source of identities that are the same each time.
+type identities struct{ n byte }
+
+func (s *identities) Read(p []byte) (int, error) {
+	s.n++
+	sum := sha256.Sum256([]byte{'n', 'd', 'd', s.n})
+	return copy(p, sum[:]), nil
+}
+
+func goldenDesign(t *testing.T) permute.Design {
+	t.Helper()
+	d, err := permute.Named("halves", 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestGolden opens what every version wrote.
+func TestGolden(t *testing.T) {
+	if *update {
+		writeGolden(t)
+	}
+	versions, err := filepath.Glob(filepath.Join("..", "testdata", "golden", "v*"))
+	if err != nil || len(versions) != store.Version {
+		t.Fatalf("%v, %v: want one folder for each of %d versions", versions, err, store.Version)
+	}
+	for _, dir := range versions {
+		want, err := os.ReadFile(filepath.Join(dir, "answers.tsv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages, err := ndf.Open(filepath.Join(dir, "pages.ndf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pages.Close()
+		if err := pages.Store().Verify(t.Context(), 1, nil); err != nil {
+			t.Error(err)
+		}
+		if got := oracleAnswers(t, pages); got != string(want) {
+			t.Errorf("%s: the oracle answers otherwise", dir)
+		}
+		for _, layout := range goldenLayouts {
+			for _, verify := range []Verify{VerifyFull, VerifyFast} {
+				x, err := Open(t.Context(), filepath.Join(dir, string(layout)), OpenOptions{Verify: verify})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := x.Check(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if got := indexAnswers(t, x, pages.Fingerprints()); got != string(want) {
+					t.Errorf("%s, %s, verify=%s: other answers", dir, layout, verify)
+				}
+				x.Close()
+			}
+		}
+	}
+}
+
+// TestGoldenBytes builds the golden indexes anew and finds the same bytes. The
+// names are left out, since another version of zstd may pack them otherwise.
+func TestGoldenBytes(t *testing.T) {
+	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pages.Close()
+	for _, layout := range goldenLayouts {
+		dir := filepath.Join(t.TempDir(), "index")
+		buildGolden(t, dir, pages, layout)
+		want, err := store.Open(filepath.Join(golden, string(layout), "00000001.segment"), store.KindSegment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer want.Close()
+		got, err := store.Open(filepath.Join(dir, "00000001.segment"), store.KindSegment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Close()
+		if got.Identity() != want.Identity() {
+			t.Errorf("%s: another identity", layout)
+		}
+		name := func(s store.Section) string { return s.Name }
+		a, b := got.Sections(), want.Sections()
+		if !slices.EqualFunc(a, b, func(a, b store.Section) bool { return name(a) == name(b) }) {
+			t.Fatalf("%s: other sections", layout)
+		}
+		for i := range a {
+			if !strings.HasPrefix(a[i].Name, "names") && !bytes.Equal(a[i].Data, b[i].Data) {
+				t.Errorf("%s: section %s differs: the format has changed, and needs another version number", layout, a[i].Name)
+			}
+		}
+	}
+}
+
+// TestOtherVersion is the other half of P20: refused, by its name.
+func TestOtherVersion(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(golden, "planar", "00000001.segment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[8]++
+	_, err = store.OpenBytes("f", data, store.KindSegment)
+	want := fmt.Sprintf("format version %d, this ndd reads version %d", store.Version+1, store.Version)
+	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func goldenQueries(prints []uint64) (queries []uint64) {
+	for i := 0; i < len(prints); i += 7 {
+		queries = append(queries, prints[i]^1<<(i%64)^1<<(i*i%61))
+	}
+	return queries
+}
+
+func oracleAnswers(t *testing.T, pages *ndf.File) string {
+	var names []string
+	for name, err := range pages.Names {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	queries := goldenQueries(pages.Fingerprints())
+	var out strings.Builder
+	for _, h := range oracle.Search(pages.Fingerprints(), queries, 3) {
+		fmt.Fprintf(&out, "%016x\t%016x\t%d\t%s\n", queries[h.Query], h.Fingerprint, h.Distance, names[h.Row])
+	}
+	return out.String()
+}
+
+func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
+	names := x.Names()
+	var out strings.Builder
+	for _, q := range goldenQueries(prints) {
+		hits, err := x.Query(simhash.Fingerprint(q), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range hits {
+			for _, d := range h.Docs {
+				name, err := names.Name(d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(&out, "%016x\t%s\t%d\t%s\n", q, h.Fingerprint, h.Distance, name)
+			}
+		}
+	}
+	return out.String()
+}
+
+func buildGolden(t *testing.T, dir string, pages *ndf.File, layout table.Layout) {
+	t.Helper()
+	o := segment.Options{Design: goldenDesign(t), Table: table.Options{Layout: layout, BlockBytes: 256}, Random: new(identities)}
+	if err := Build(context.Background(), dir, []*ndf.File{pages}, o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeGolden(t *testing.T) {
+	if err := os.RemoveAll(golden); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(golden, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(golden, "pages.ndf")
+	w, err := ndf.Create(path, simhash.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	f := uint64(0x243f6a8885a308d3)
+	for i := range 400 {
+		switch i % 8 {
+		case 0, 1, 2, 3: // a new page
+			f = f*6364136223846793005 + 1442695040888963407
+			f ^= f >> 29
+		case 4, 5: // a near-duplicate of the one before
+			f ^= 1 << (i % 64)
+		} // else a copy of it
+		if err := w.Append(ndf.Document{Name: fmt.Sprintf("https://example.org/%d/page-%d.html", i/50, i), Fingerprint: simhash.Fingerprint(f), TextBytes: 1000 + i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.AppendUnmarked("https://example.org/empty.html"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	pin(t, path, store.KindFingerprints)
+	pages, err := ndf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pages.Close()
+	for _, layout := range goldenLayouts {
+		buildGolden(t, filepath.Join(golden, string(layout)), pages, layout)
+	}
+	if err := os.WriteFile(filepath.Join(golden, "answers.tsv"), []byte(oracleAnswers(t, pages)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pin gives a file an identity that does not change, by writing it once more.
+func pin(t *testing.T, path string, kind store.Kind) {
+	t.Helper()
+	f, err := store.Open(path, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := store.CreateWith(path, kind, f.Identity().Generation, store.Options{Random: new(identities)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	for _, s := range f.Sections() {
+		w.Section(s.Name)
+		if _, err := w.Write(s.Data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}

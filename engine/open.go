@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+
+	"ndd/engine/offheap"
+	"ndd/engine/segment"
+	"ndd/engine/store"
+)
+
+// Verify says how much of an index [Open] holds against its checksums. It is a
+// flag's value (flag.Value, pflag.Value).
+type Verify int
+
+const (
+	// VerifyFull checks every block of every file before the first answer,
+	// at the speed of the checksum (package store): nothing damaged is used.
+	VerifyFull Verify = iota
+
+	// VerifyFast checks headers, trailers, footers, the digests of the block
+	// checksums and the blocks of sections up to 1 MiB, in milliseconds
+	// whatever the size. It does not check the blocks of larger sections,
+	// which are the tables' planes, the ids and the names: a bit flipped there
+	// may give a wrong answer, though never a crash, until [Index.Verify]
+	// finds it.
+	VerifyFast
+)
+
+var verifyNames = []string{"full", "fast"}
+
+func (v Verify) String() string { return verifyNames[v] }
+
+// Set is the inverse of String.
+func (v *Verify) Set(name string) error {
+	for i, n := range verifyNames {
+		if n == name {
+			*v = Verify(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("must be full or fast")
+}
+
+// Type is what a command's help calls it.
+func (v *Verify) Type() string { return "full|fast" }
+
+// OpenOptions say how to open an index.
+type OpenOptions struct {
+	Verify   Verify
+	Threads  int                   // for verification; default: as many as there are processors
+	Progress func(done, of uint64) // bytes verified; may be nil; called from many goroutines
+
+	// Load reads the files into huge pages outside the Go heap instead of
+	// mapping them. Without Memory the limit then is what the machine has left.
+	Load bool
+
+	// Memory, unless 0, is the most that the index's files may take when all
+	// of them are in memory: a larger index is refused.
+	Memory uint64
+}
+
+// Open opens the index in folder dir and verifies it as o says. The error
+// wraps [store.ErrCorrupt] when the folder is there but is not a sound index,
+// and [offheap.ErrTooLarge] when it is larger than o.Memory.
+func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
+	m, f, err := openManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	generation := f.Identity().Generation
+	f.Close()
+	x := &opening{dir: dir, manifest: m, generation: generation}
+	index, err := x.open(ctx, o)
+	if err != nil {
+		x.close()
+		return nil, err
+	}
+	return index, nil
+}
+
+// opening is an index that is not one yet.
+type opening struct {
+	dir        string
+	manifest   *manifest
+	generation uint64
+	files      []*store.File
+	segments   []placed
+}
+
+func (x *opening) close() {
+	for _, s := range x.segments {
+		s.Close()
+	}
+	for _, f := range x.files {
+		f.Close()
+	}
+}
+
+func (x *opening) open(ctx context.Context, o OpenOptions) (index *Index, err error) {
+	defer store.CatchFault(&err)()
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory > 0 || o.Load {
+		if err := (offheap.Machine{}).Limit(o.Memory).Check("the index "+x.dir, x.manifest.bytes()); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.openFiles(ctx, o); err != nil {
+		return nil, err
+	}
+	if o.Verify == VerifyFast {
+		err = verifySmall(x.files)
+	} else {
+		err = verify(ctx, x.files, o.Threads, o.Progress)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := x.openSegments(); err != nil {
+		return nil, err
+	}
+	first := x.segments[0].Segment
+	return newIndex(*first.Design(), x.manifest.Recipe, first.Names() != nil, x.segments, x.files), nil
+}
+
+// openFiles opens the files that the manifest names, and no others.
+func (x *opening) openFiles(ctx context.Context, o OpenOptions) error {
+	get := store.Open
+	if o.Load {
+		get = func(path string, kind store.Kind) (*store.File, error) { return store.Load(ctx, path, kind, o.Threads) }
+	}
+	for _, g := range x.manifest.Segments {
+		f, err := get(filepath.Join(x.dir, g.File), store.KindSegment)
+		if err != nil {
+			return err
+		}
+		x.files = append(x.files, f)
+		if id := f.Identity(); hex.EncodeToString(id.ID[:]) != g.ID || id.Generation > x.generation || f.Bytes() != g.Bytes {
+			return &store.CorruptError{File: f.Path(), Section: "header", Block: -1,
+				Why: "a sound segment, but not the one that the manifest names"}
+		}
+	}
+	if len(x.files) == 0 {
+		return fmt.Errorf("%s: %w: a manifest without segments", x.dir, store.ErrCorrupt)
+	}
+	return nil
+}
+
+func (x *opening) openSegments() error {
+	next := DocID(0)
+	for i, f := range x.files {
+		s, err := segment.Open(f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Path(), err)
+		}
+		x.segments = append(x.segments, placed{s, next})
+		if s.Design().K != x.manifest.K || s.Documents() != x.manifest.Segments[i].Documents {
+			return fmt.Errorf("%s: %w: k or documents are not those of the manifest", f.Path(), store.ErrCorrupt)
+		}
+		next += DocID(s.Documents())
+	}
+	return nil
+}
+
+// Verify holds every block of the index's files against its checksum, for an
+// index that was opened with [VerifyFast]; queries may go on meanwhile. The
+// error wraps [store.ErrCorrupt]: answers given since may be wrong, and no
+// more should be. progress may be nil.
+func (x *Index) Verify(ctx context.Context, threads int, progress func(done, of uint64)) error {
+	return verify(ctx, x.files, threads, progress)
+}
+
+func verifySmall(files []*store.File) error {
+	for _, f := range files {
+		if err := f.VerifySmall(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func verify(ctx context.Context, files []*store.File, threads int, progress func(done, of uint64)) error {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	of := uint64(0)
+	for _, f := range files {
+		of += f.Bytes()
+	}
+	var done atomic.Uint64
+	for _, f := range files {
+		err := f.Verify(ctx, threads, func(bytes int) {
+			if d := done.Add(uint64(bytes)); progress != nil {
+				progress(d, of)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
