@@ -18,9 +18,10 @@ type Match struct {
 // Scratch is what a search needs to remember. It belongs to one goroutine; its
 // zero value is ready.
 type Scratch struct {
-	table   table.Scratch
-	queries []uint64
-	matches []table.Match
+	table    table.Scratch
+	queries  []uint64 // table after table
+	searches []table.Search
+	matches  []table.Match
 }
 
 // A plan is how the tables are searched for one distance k.
@@ -57,26 +58,23 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 		return dst, nil
 	}
 	p := s.plan(k)
-	if cap(c.queries) < len(queries) {
-		c.queries = make([]uint64, len(queries))
+	if need := len(queries) * len(s.tables); cap(c.queries) < need {
+		c.queries = make([]uint64, need)
 	}
-	for i := range s.tables {
-		search := p.search[i]
-		if len(search.Flips) == 0 {
-			continue // not needed for this k
-		}
-		search.Queries = c.queries[:len(queries)]
-		perm := &s.perms[i]
-		asm.Permute(search.Queries, queries, perm.Mask())
-		var err error
-		if c.matches, err = s.tables[i].Search(c.matches[:0], &search, &c.table); err != nil {
-			return dst, fmt.Errorf("table %d: %w", i, err)
-		}
-		for _, m := range c.matches {
-			diff := perm.Invert(m.Key ^ search.Queries[m.Query])
-			if p.design.First(diff) == i {
-				dst = append(dst, Match{m.Query, queries[m.Query] ^ diff})
-			}
+	c.searches = append(c.searches[:0], p.search...)
+	for i := range c.searches {
+		own := c.queries[i*len(queries) : (i+1)*len(queries)]
+		asm.Permute(own, queries, s.perms[i].Mask())
+		c.searches[i].Queries = own
+	}
+	var err error
+	if c.matches, err = table.SearchAll(c.matches[:0], s.tables, c.searches, &c.table); err != nil {
+		return dst, err
+	}
+	for _, m := range c.matches {
+		diff := s.perms[m.Table].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
+		if p.design.First(diff) == m.Table {
+			dst = append(dst, Match{m.Query, queries[m.Query] ^ diff})
 		}
 	}
 	return dst, nil
