@@ -18,6 +18,7 @@ import (
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/simhash"
+	"ndd/engine/store"
 )
 
 func little(queries []uint64) string {
@@ -174,4 +175,20 @@ var errBroken = errors.New("a page cannot be read")
 
 func oracleHit(f uint64, distance int) *engine.Hit {
 	return &engine.Hit{Fingerprint: simhash.Fingerprint(f), Distance: distance}
+}
+
+// Present but damaged is not absent: 503, never an empty answer.
+func TestDamageIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+	}{
+		{fmt.Errorf("segment 3: %w", store.ErrCorrupt), http.StatusServiceUnavailable},
+		{engine.ErrClosed, http.StatusServiceUnavailable},
+		{errBroken, http.StatusInternalServerError},
+	} {
+		if p := broken(c.err); p.Status != c.status || !strings.Contains(p.Detail, c.err.Error()) {
+			t.Errorf("%v: %d %s", c.err, p.Status, p.Detail)
+		}
+	}
 }
