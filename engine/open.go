@@ -168,6 +168,22 @@ func (x *opening) openSegments() error {
 	return nil
 }
 
+// A Part is one segment of an index with the file that it is in.
+type Part struct {
+	File    *store.File
+	Segment *segment.Segment
+}
+
+// Parts are those with which the index was opened. They are valid until it is
+// closed.
+func (x *Index) Parts() []Part {
+	parts := make([]Part, len(x.files))
+	for i, s := range x.current.Load().segments[:len(x.files)] {
+		parts[i] = Part{x.files[i], s.Segment}
+	}
+	return parts
+}
+
 // Verify holds every block of the index's files against its checksum, for an
 // index that was opened with [VerifyFast]; queries may go on meanwhile. The
 // error wraps [store.ErrCorrupt]: answers given since may be wrong, and no

@@ -129,7 +129,7 @@ can be set in the environment too: --threads as NDD_THREADS.`,
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages but errors")
 	f.BoolVar(&g.noProgress, "no-progress", false, "no progress bars (there are none anyway unless standard error is a terminal)")
 
-	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newDesign(g), newCheck(g), newVersion(g))
+	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newVersion(g))
 	return root
 }
 

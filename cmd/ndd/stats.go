@@ -1,0 +1,318 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine"
+	"ndd/engine/distribution"
+	"ndd/engine/ndf"
+	"ndd/engine/segment"
+	"ndd/engine/store"
+	"ndd/engine/table"
+)
+
+func newStats(g *globals) *cobra.Command {
+	var verify engine.Verify
+	var format string
+	cmd := &cobra.Command{
+		Use:   "stats INDEX|FILE",
+		Short: "Sizes, bits per fingerprint against the bound, distributions",
+		Long: `Say where the bytes of an index, of one of its segments or of a fingerprint file
+are: by section, by table and by part of a table, in bits a distinct fingerprint
+beside the bound, 64 - log2 n + 1.44, that no table of n uniform fingerprints
+can be below; and how the fingerprints are distributed: how often each bit is 1
+(figure 2a of the paper), and how many there are in each of 128 intervals
+(figure 2b). All fingerprints are read for it.`,
+		Example: `  ndd stats index
+  ndd stats --verify fast --format json index`,
+		Args: oneArg("INDEX or FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return usagef("--format %q: must be text or json", format)
+			}
+			s, err := g.stats(cmd.Context(), args[0], verify)
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				return s.json(g.stdout)
+			}
+			return s.text(g.stdout)
+		},
+	}
+	cmd.Flags().Var(&verify, "verify", "of an index: full, or fast, which does not hold large sections against their checksums")
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	return cmd
+}
+
+// statistics are what stats says. Bits are a distinct fingerprint, in a file
+// of documents a document.
+type statistics struct {
+	Path         string      `json:"path"`
+	Kind         string      `json:"kind"`
+	Bytes        uint64      `json:"bytes"`
+	Documents    uint64      `json:"documents"`
+	Fingerprints uint64      `json:"fingerprints,omitempty"` // distinct within each segment
+	K            int         `json:"k,omitempty"`
+	Design       string      `json:"design,omitempty"`
+	Layout       string      `json:"layout,omitempty"`
+	Bound        float64     `json:"bound_bits,omitempty"`
+	Files        []fileStats `json:"files"`
+	Ones         [64]float64 `json:"ones_by_bit"` // from bit 0
+	Leading      []uint64    `json:"fingerprints_by_interval"`
+	counts       distribution.Counts
+}
+
+// fileStats are one file's.
+type fileStats struct {
+	Path      string       `json:"path"`
+	Bytes     uint64       `json:"bytes"`
+	Sections  []partStats  `json:"sections,omitempty"`
+	Container partStats    `json:"container"` // header, padding, sums, footer, trailer
+	Tables    []tableStats `json:"tables,omitempty"`
+}
+
+type tableStats struct {
+	Mask    string      `json:"mask"`
+	Leading int         `json:"leading"`
+	Radius  int         `json:"radius"`
+	Bits    float64     `json:"bits"`
+	Parts   []partStats `json:"parts"`
+}
+
+type partStats struct {
+	Name  string  `json:"name"`
+	Bytes uint64  `json:"bytes"`
+	Bits  float64 `json:"bits"`
+}
+
+func (g *globals) stats(ctx context.Context, path string, verify engine.Verify) (s *statistics, err error) {
+	defer store.CatchFault(&err)()
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	s = &statistics{Path: path}
+	kind, ok := store.KindFingerprints, false
+	if !info.IsDir() {
+		if kind, ok, err = store.Sniff(path); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case info.IsDir():
+		err = s.index(ctx, g, verify)
+	case ok && kind == store.KindSegment:
+		err = s.segmentFile(ctx, g, verify)
+	default:
+		err = s.prints(ctx, g) // refuses a manifest
+	}
+	if err != nil {
+		return nil, err
+	}
+	for bit := range s.Ones {
+		s.Ones[bit] = s.counts.Fraction(bit)
+	}
+	s.Leading = s.counts.Leading[:]
+	return s, nil
+}
+
+func (s *statistics) index(ctx context.Context, g *globals, verify engine.Verify) error {
+	bar := g.newBar("verifying", 0, bytesUnit)
+	x, err := engine.Open(ctx, s.Path, engine.OpenOptions{Threads: g.threads, Verify: verify,
+		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+	bar.end()
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	s.Kind = "index"
+	for _, p := range x.Parts() {
+		if err := s.segment(p.File, p.Segment); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *statistics) segmentFile(ctx context.Context, g *globals, verify engine.Verify) error {
+	f, err := store.Open(s.Path, store.KindSegment)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if verify == engine.VerifyFull {
+		err = f.Verify(ctx, g.threads, nil)
+	} else {
+		err = f.VerifySmall()
+	}
+	if err != nil {
+		return err
+	}
+	open, err := segment.Open(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Path, err)
+	}
+	defer open.Close()
+	s.Kind = f.Kind().String()
+	return s.segment(f, open)
+}
+
+func (s *statistics) segment(f *store.File, g *segment.Segment) error {
+	d := g.Design()
+	s.Documents += g.Documents()
+	s.Fingerprints += g.Fingerprints()
+	s.K, s.Design, s.Layout = d.K, d.Name, string(g.Layout())
+	s.Bound = distribution.Bound(s.Fingerprints)
+	file := s.file(f, g.Fingerprints())
+	for i, t := range g.Tables() {
+		ts := tableStats{Mask: fmt.Sprintf("%016x", d.Tables[i].Mask), Leading: d.Tables[i].Leading(), Radius: d.Tables[i].Radius,
+			Bits: bitsEach(table.Bytes(t), g.Fingerprints())}
+		for _, p := range t.Parts() {
+			ts.Parts = append(ts.Parts, partStats{p.Name, p.Bytes, bitsEach(p.Bytes, g.Fingerprints())})
+		}
+		file.Tables = append(file.Tables, ts)
+	}
+	s.Files = append(s.Files, file)
+	c, err := countSegment(g)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path(), err)
+	}
+	s.counts.Merge(c)
+	return nil
+}
+
+func (s *statistics) prints(ctx context.Context, g *globals) error {
+	f, err := ndf.Open(s.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s.Documents = f.Len()
+	if of := f.Store(); of != nil {
+		if err := of.Verify(ctx, g.threads, nil); err != nil {
+			return err
+		}
+		s.Kind = of.Kind().String()
+		s.Files = append(s.Files, s.file(of, f.Len()))
+	} else {
+		s.Kind, s.Bytes = "raw fingerprints", 8*f.Len()
+		s.Files = append(s.Files, fileStats{Path: s.Path, Bytes: s.Bytes})
+	}
+	for chunk := range f.Chunks {
+		s.counts.Add(chunk)
+	}
+	return nil
+}
+
+// file adds a file's bytes; sections of one name are added up.
+func (s *statistics) file(f *store.File, fingerprints uint64) fileStats {
+	s.Bytes += f.Bytes()
+	fs := fileStats{Path: f.Path(), Bytes: f.Bytes()}
+	at := make(map[string]int)
+	rest := f.Bytes()
+	for _, section := range f.Sections() {
+		i, ok := at[section.Name]
+		if !ok {
+			i = len(fs.Sections)
+			at[section.Name] = i
+			fs.Sections = append(fs.Sections, partStats{Name: section.Name})
+		}
+		fs.Sections[i].Bytes += uint64(len(section.Data))
+		rest -= uint64(len(section.Data))
+	}
+	for i := range fs.Sections {
+		fs.Sections[i].Bits = bitsEach(fs.Sections[i].Bytes, fingerprints)
+	}
+	fs.Container = partStats{"header, padding, checksums", rest, bitsEach(rest, fingerprints)}
+	return fs
+}
+
+func bitsEach(bytes, n uint64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(bytes) * 8 / float64(n)
+}
+
+func (s *statistics) json(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(s)
+}
+
+func (s *statistics) text(w io.Writer) error {
+	fmt.Fprintf(w, "%s: %s, %s documents", s.Path, s.Kind, humanize.Comma(int64(s.Documents)))
+	if s.Fingerprints > 0 {
+		fmt.Fprintf(w, " with %s distinct fingerprints", humanize.Comma(int64(s.Fingerprints)))
+	}
+	if s.Design != "" {
+		fmt.Fprintf(w, ", k = %d, %s, %s", s.K, s.Design, s.Layout)
+	}
+	fmt.Fprintf(w, "\n%s (%s bytes)", humanize.IBytes(s.Bytes), humanize.Comma(int64(s.Bytes)))
+	if s.Documents > 0 {
+		fmt.Fprintf(w, ", %.2f bytes a document", float64(s.Bytes)/float64(s.Documents))
+	}
+	fmt.Fprintln(w)
+	for i := range s.Files {
+		if err := s.Files[i].text(w, s.Bound); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(w)
+	inWords(w, &s.counts)
+	s.figures(w)
+	return nil
+}
+
+func (f *fileStats) text(w io.Writer, bound float64) error {
+	fmt.Fprintf(w, "\n%s\n", f.Path)
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(p partStats) {
+		fmt.Fprintf(tab, "%s\t%s\t%.3f\t\n", p.Name, humanize.Comma(int64(p.Bytes)), p.Bits)
+	}
+	if len(f.Sections) > 0 {
+		fmt.Fprintln(tab, "section\tbytes\tbits each\t")
+		for _, p := range append(f.Sections[:len(f.Sections):len(f.Sections)], f.Container) {
+			line(p)
+		}
+	}
+	for i, t := range f.Tables {
+		if err := tab.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "table %d: mask %s, %d leading bits, radius %d: %.3f bits a fingerprint, %+.3f to the bound of %.3f\n",
+			i, t.Mask, t.Leading, t.Radius, t.Bits, t.Bits-bound, bound)
+		for _, p := range t.Parts {
+			line(p)
+		}
+	}
+	return tab.Flush()
+}
+
+// figures are the paper's 2a and 2b: a bar of 50 for all, and of 20 for an
+// equal share.
+func (s *statistics) figures(w io.Writer) {
+	fmt.Fprint(w, "\nfraction of 1-bits by bit, from the leading one (figure 2a)\n")
+	for bit := 63; bit >= 0; bit-- {
+		fmt.Fprintf(w, "%3d  %.4f  %s\n", bit, s.Ones[bit], bar50(s.Ones[bit]))
+	}
+	fmt.Fprintf(w, "\nfingerprints in %d equal intervals, and their part of an equal share (figure 2b)\n", len(s.Leading))
+	for i, n := range s.Leading {
+		fmt.Fprintf(w, "%3d  %12d  %6.3f  %s\n", i, n, s.counts.Share(i), bar50(0.4*s.counts.Share(i)))
+	}
+}
+
+func bar50(part float64) string {
+	return strings.Repeat("#", int(math.Round(50*min(part, 1))))
+}
