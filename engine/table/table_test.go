@@ -99,7 +99,7 @@ func eachKernel(t *testing.T, f func(t *testing.T)) {
 func TestSearch(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for k := 0; k <= permute.MaxK; k++ {
-			for _, set := range sets.All(3000, 60, k, uint64(k)) {
+			for _, set := range sets.All(1500, 24, k, uint64(k)) {
 				keys := distinct(set.Base)
 				for _, o := range layouts {
 					tab := build(t, keys, o)
@@ -127,7 +127,7 @@ func TestSearch(t *testing.T) {
 
 // Rank, Key and Walk agree on every key of every shape, and on what is no key.
 func TestOrder(t *testing.T) {
-	for _, set := range sets.All(5000, 200, 2, 7) {
+	for _, set := range sets.All(4000, 100, 2, 7) {
 		keys := distinct(set.Base)
 		for _, o := range layouts {
 			t.Run(fmt.Sprintf("%s/%v", set.Name, o), func(t *testing.T) {
