@@ -2,12 +2,12 @@
 // the permuted tables of a design over the distinct fingerprints, the
 // documents of each fingerprint, and their names.
 //
-//	segment        design, layout, counts (JSON)
-//	t0.*, t1.* ... one table for each of the design (package table)
 //	ids.ordinals   documents by (rank in table 0, row), packed
 //	ids.firsts     a bit for each of them: first of its fingerprint?  (only with duplicates)
 //	ids.samples    every 512th one of ids.firsts                      (only with duplicates)
+//	segment        design, layout, counts (JSON)
 //	names, names.ends  by row (package names), when the documents have names
+//	t0.*, t1.* ... one table for each of the design (package table)
 //
 // A search asks every table, drops what a former table reports (the canonical
 // rule of permute.Design.First), and so yields each fingerprint once. Its

@@ -112,7 +112,8 @@ func (s *Segment) Close() {
 
 // Walk calls yield with all distinct fingerprints, in the order of table 0,
 // some hundreds at a time.
-func (s *Segment) Walk(yield func(fingerprints []uint64) bool) error {
+func (s *Segment) Walk(yield func(fingerprints []uint64) bool) (err error) {
+	defer store.CatchFault(&err)()
 	mask := s.perms[0].Mask()
 	var out []uint64
 	return s.tables[0].Walk(func(keys []uint64) bool {
@@ -125,7 +126,8 @@ func (s *Segment) Walk(yield func(fingerprints []uint64) bool) error {
 // Check reads everything and holds it against itself: each table ascends, all
 // tables hold the same fingerprints, and every document belongs to one. It
 // finds what checksums cannot: a file that was written wrong.
-func (s *Segment) Check() error {
+func (s *Segment) Check() (err error) {
+	defer store.CatchFault(&err)()
 	var sum0 uint64
 	for i, t := range s.tables {
 		sum := uint64(0)
@@ -179,11 +181,12 @@ func mix(z uint64) uint64 {
 }
 
 // Rows are the documents' fingerprints by row.
-func (s *Segment) Rows() ([]uint64, error) {
+func (s *Segment) Rows() (_ []uint64, err error) {
+	defer store.CatchFault(&err)()
 	rows := make([]uint64, s.meta.Documents)
 	rank := uint64(0)
 	var bad error
-	err := s.Walk(func(fingerprints []uint64) bool {
+	err = s.Walk(func(fingerprints []uint64) bool {
 		for _, f := range fingerprints {
 			from, to, ok := s.ids.of(rank)
 			rank++

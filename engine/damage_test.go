@@ -1,0 +1,293 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"ndd/engine/ndf"
+	"ndd/engine/segment"
+	"ndd/engine/store"
+	"ndd/engine/table"
+	"ndd/permute"
+)
+
+const pageBytes = 4096
+
+// read is a golden file's content: every section there is, names and
+// duplicates among them.
+func read(t testing.TB, elem ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(append([]string{golden}, elem...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// sound opens and verifies a file's content as Open does, up to the tables.
+func sound(data []byte, kind store.Kind) error {
+	f, err := store.OpenBytes("damaged", data, kind)
+	if err != nil {
+		return err
+	}
+	if err := f.Verify(context.Background(), 1, nil); err != nil {
+		return err
+	}
+	if kind == store.KindManifest {
+		_, err = parseManifest(f)
+	}
+	return err
+}
+
+// TestEveryBitOfAnIndex is promise P4. Of the bytes that are neither the first
+// page nor behind the sections nor a section's content, which are padding, one
+// bit each is flipped; of all others, every bit. (Package store flips every bit
+// of every kind of byte in a smaller file.)
+func TestEveryBitOfAnIndex(t *testing.T) {
+	for _, file := range []struct {
+		kind store.Kind
+		path []string
+	}{
+		{store.KindManifest, []string{"planar", "manifest"}},
+		{store.KindSegment, []string{"planar", "00000001.segment"}},
+		{store.KindSegment, []string{"huffman", "00000001.segment"}},
+		{store.KindFingerprints, []string{"pages.ndf"}},
+	} {
+		data := read(t, file.path...)
+		if err := sound(data, file.kind); err != nil {
+			t.Fatal(err)
+		}
+		var next atomic.Int64
+		var group sync.WaitGroup
+		for range 2 {
+			group.Go(func() {
+				bad := bytes.Clone(data)
+				for {
+					at := int(next.Add(1)) - 1
+					if at >= len(bad) {
+						return
+					}
+					first, last := 0, 7
+					if data[at] == 0 && at > 64 { // nearly all of these are padding
+						first, last = at%8, at%8
+					}
+					for bit := first; bit <= last; bit++ {
+						bad[at] ^= 1 << bit
+						if err := sound(bad, file.kind); !errors.Is(err, store.ErrCorrupt) {
+							t.Errorf("%s, byte %#x, bit %d: %v", file.path, at, bit, err)
+						}
+						bad[at] ^= 1 << bit
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
+}
+
+// TestEveryLengthOfAnIndex is the first half of P5.
+func TestEveryLengthOfAnIndex(t *testing.T) {
+	data := read(t, "planar", "00000001.segment")
+	for n := range data {
+		if err := sound(data[:n], store.KindSegment); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "damaged: ") {
+			t.Fatalf("cut to %d bytes: %v", n, err)
+		}
+	}
+	for n := 1; n <= 2*pageBytes; n += 61 {
+		for _, more := range [][]byte{make([]byte, n), data[len(data)-n:]} {
+			if err := sound(append(slices.Clip(data), more...), store.KindSegment); !errors.Is(err, store.ErrCorrupt) {
+				t.Fatalf("extended by %d bytes: %v", n, err)
+			}
+		}
+	}
+}
+
+// TestReplayedBlocks puts sound blocks where they do not belong, with their
+// sums: within a file, from another file, from another generation of the same.
+func TestReplayedBlocks(t *testing.T) {
+	data := read(t, "planar", "00000001.segment")
+	end := len(data) - 64
+	sums, footer := le(data[end:]), le(data[end+8:])
+	pages := int(sums)/pageBytes - 1 // one block each
+	if int(footer-sums)/8 != pages {
+		t.Fatalf("%d sums of %d blocks", (footer-sums)/8, pages)
+	}
+	page := func(b []byte, i int) []byte { return b[(i+1)*pageBytes:][:pageBytes] }
+	sum := func(b []byte, i int) []byte { return b[int(sums)+8*i:][:8] }
+	try := func(what string, bad []byte) {
+		t.Helper()
+		if bytes.Equal(bad, data) {
+			return
+		}
+		if err := sound(bad, store.KindSegment); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for i := range pages {
+		for j := range pages {
+			bad := bytes.Clone(data)
+			copy(page(bad, i), page(data, j))
+			try(fmt.Sprintf("block %d in place of %d", j, i), bad)
+			copy(sum(bad, i), sum(data, j))
+			try(fmt.Sprintf("block %d in place of %d, with its sum", j, i), bad)
+			copy(page(bad, j), page(data, i))
+			copy(sum(bad, j), sum(data, i))
+			try(fmt.Sprintf("blocks %d and %d swapped, with their sums", j, i), bad)
+		}
+	}
+	for name, other := range map[string][]byte{
+		"file":       rewritten(t, data, 1, &identities{n: 77}),
+		"generation": rewritten(t, data, 2, new(identities)),
+	} {
+		if len(other) != len(data) || sound(other, store.KindSegment) != nil {
+			t.Fatal("not a replay")
+		}
+		for i := range pages {
+			bad := bytes.Clone(data)
+			copy(sum(bad, i), sum(other, i)) // the page has the same bytes
+			try(fmt.Sprintf("sum %d of another %s", i, name), bad)
+		}
+		for _, part := range []struct{ from, to int }{{0, pageBytes}, {int(sums), int(footer)}, {int(footer), end}, {end, len(data)},
+			{int(sums), len(data)}, {pageBytes, len(data)}} {
+			bad := bytes.Clone(data)
+			copy(bad[part.from:part.to], other[part.from:part.to])
+			try(fmt.Sprintf("bytes %#x to %#x of another %s", part.from, part.to, name), bad)
+		}
+	}
+}
+
+// rewritten has the same sections under another identity.
+func rewritten(t *testing.T, data []byte, generation uint64, random *identities) []byte {
+	t.Helper()
+	f, err := store.OpenBytes("golden", data, store.KindSegment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	w, err := store.CreateWith(path, store.KindSegment, generation, store.Options{Random: random})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	for _, s := range f.Sections() {
+		w.Section(s.Name)
+		w.Write(s.Data)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func le(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// TestReplayedFiles puts whole sound files of other indexes and generations
+// into an index.
+func TestReplayedFiles(t *testing.T) {
+	mine := filepath.Join(t.TempDir(), "index")
+	if err := os.CopyFS(mine, os.DirFS(filepath.Join(golden, "planar"))); err != nil {
+		t.Fatal(err)
+	}
+	segmentPath := filepath.Join(mine, "00000001.segment")
+	data := read(t, "planar", "00000001.segment")
+	for what, other := range map[string][]byte{
+		"another index's segment": read(t, "huffman", "00000001.segment"),
+		"another file":            rewritten(t, data, 1, &identities{n: 77}),
+		"a newer generation":      rewritten(t, data, 2, new(identities)),
+	} {
+		if err := os.WriteFile(segmentPath, other, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, verify := range []Verify{VerifyFull, VerifyFast} {
+			if _, err := Open(t.Context(), mine, OpenOptions{Verify: verify}); !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%s, verify=%s: %v", what, verify, err)
+			}
+		}
+	}
+}
+
+// large is an index with sections that VerifyFast does not hold against their
+// checksums.
+func large(t *testing.T, layout table.Layout) (dir string, prints []uint64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 7))
+	prints = make([]uint64, 500_000)
+	for i := range prints {
+		prints[i] = rng.Uint64()
+	}
+	dir = filepath.Join(t.TempDir(), "index")
+	d, err := permute.Named("halves", 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := segment.Options{Design: d, Table: table.Options{Layout: layout}}
+	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, o); err != nil {
+		t.Fatal(err)
+	}
+	return dir, prints
+}
+
+// TestFastAndDamaged flips bits that VerifyFast does not see: queries give
+// answers or typed errors but never crash, and Verify finds each.
+func TestFastAndDamaged(t *testing.T) {
+	for _, layout := range goldenLayouts {
+		dir, prints := large(t, layout)
+		path := filepath.Join(dir, "00000001.segment")
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		rng := rand.New(rand.NewPCG(3, 3))
+		unseen := 0
+		for range 60 {
+			at := pageBytes + rng.IntN(len(data)-2*pageBytes)
+			file.WriteAt([]byte{data[at] ^ 1<<rng.IntN(8)}, int64(at))
+			x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast})
+			if err == nil {
+				unseen++
+				for i := range 50 {
+					if _, err := x.Query(fingerprint(prints[i*7919%len(prints)]), 3); err != nil && !errors.Is(err, store.ErrCorrupt) {
+						t.Errorf("%s, byte %#x: %v", layout, at, err)
+					}
+				}
+				err = x.Verify(t.Context(), 1, nil)
+				x.Close()
+			}
+			if !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%s, byte %#x was not found: %v", layout, at, err)
+			}
+			file.WriteAt(data[at:at+1], int64(at))
+		}
+		if unseen < 20 {
+			t.Errorf("%s: only %d of 60 flips were in sections that fast leaves out", layout, unseen)
+		}
+		x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Verify(t.Context(), 2, nil); err != nil {
+			t.Error(err)
+		}
+		x.Close()
+	}
+}

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"ndd/engine/offheap"
+	"ndd/engine/oracle"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+	"ndd/engine/table"
+)
+
+func fingerprint(x uint64) simhash.Fingerprint { return simhash.Fingerprint(x) }
+
+// TestOpenModes opens mapped and loaded, fast and full: the same answers.
+func TestOpenModes(t *testing.T) {
+	dir, prints := large(t, table.LayoutPlanar)
+	var queries []uint64
+	for i := range 30 {
+		queries = append(queries, prints[i*1000]^1<<i^1<<(2*i))
+	}
+	want := oracle.Search(prints, queries, 3)
+	for _, o := range []OpenOptions{
+		{}, {Verify: VerifyFast}, {Load: true}, {Load: true, Verify: VerifyFast, Threads: 1}, {Memory: 1 << 30},
+	} {
+		done := uint64(0)
+		if o.Verify == VerifyFull {
+			o.Threads, o.Progress = 1, func(d, of uint64) {
+				if done = d; d > of {
+					t.Errorf("%d of %d bytes", d, of)
+				}
+			}
+		}
+		x, err := Open(t.Context(), dir, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := flat(t, x, queries, 3, 1); !slices.Equal(got, want) {
+			t.Errorf("%+v: %d hits, want %d", o, len(got), len(want))
+		}
+		if o.Progress != nil && done < 4<<20 {
+			t.Errorf("%+v: only %d bytes verified", o, done)
+		}
+		if p := x.Parts(); len(p) != 1 || p[0].Segment.Documents() != uint64(len(prints)) {
+			t.Errorf("parts %v", p)
+		}
+		x.Close()
+	}
+}
+
+// TestOpenTooLarge is promise P17 for opening.
+func TestOpenTooLarge(t *testing.T) {
+	for _, load := range []bool{false, true} {
+		_, err := Open(t.Context(), filepath.Join(golden, "planar"), OpenOptions{Memory: 80_000, Load: load})
+		if e, ok := errors.AsType[*offheap.TooLargeError](err); !ok || e.Need != 87_648 || e.Limit.Bytes != 80_000 {
+			t.Errorf("load=%v: %v", load, err)
+		}
+	}
+}
+
+// TestTruncatedIndex is promise P15 for reading in order: an index loses its
+// end while it is open. (A loaded one does not mind.)
+func TestTruncatedIndex(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // which refuses to truncate a file that is in use
+	}
+	for _, load := range []bool{false, true} {
+		dir, _ := large(t, table.LayoutPlanar)
+		x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast, Load: load})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		if err := os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes); err != nil {
+			t.Fatal(err)
+		}
+		_, rows := x.Parts()[0].Segment.Rows()
+		for what, err := range map[string]error{
+			"check":  x.Check(t.Context()),
+			"verify": x.Verify(t.Context(), 2, nil),
+			"rows":   rows,
+		} {
+			if load && err != nil || !load && !errors.Is(err, store.ErrFault) {
+				t.Errorf("load=%v, %s: %v", load, what, err)
+			}
+		}
+	}
+}
