@@ -36,7 +36,7 @@ func (p *Plan) explain() {
 	if r.Sample != nil {
 		uniform := 0.0
 		for _, t := range c.Design.Tables {
-			w := newWork(modelOf(c.Layout), t, float64(r.Fingerprints), r.K, c.Tables, uniformEntry(float64(r.Fingerprints)), 1)
+			w := newWork(modelOf(c.Layout), t, float64(r.Fingerprints), r.K, uniformEntry(float64(r.Fingerprints)))
 			uniform += w.probes * w.candidates
 		}
 		say("By the sample a query compares %.3g times the candidates of uniform fingerprints, and its longest run has %s.",

@@ -37,24 +37,30 @@ func (md huffmanModel) parts(n float64, e entry) []table.Part {
 func (md huffmanModel) groupBits(n float64, e entry) int { return bitsFor(md.blocks(n, e)) }
 
 // units is the number of blocks: a range begins anywhere in one.
-func (huffmanModel) units(n, candidates float64, e entry) float64 {
-	perBlock := e.perBlock(huffman.BlockBytesDefault)
-	return min(1+candidates/perBlock, max(1, n/perBlock))
+func (huffmanModel) units(w *work) float64 {
+	perBlock := w.entry.perBlock(huffman.BlockBytesDefault)
+	return min(1+w.candidates/perBlock, max(1, w.keys/perBlock))
 }
 
-func (md huffmanModel) time(m *Machine, w *work) (online, batch float64) {
+// time adds up the tables: nothing of one is under way while another is asked.
+func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := m.Layouts[md.layout()]
-	blocks := md.blocks(w.keys, w.entry)
-	seek := m.extra(w.tables * 8 * blocks)
-	read := m.extra(w.tables * blocks * huffman.BlockBytesDefault)
-	units := md.units(w.keys, w.candidates, w.entry)
+	online = c.CallNS
+	for i := range tables {
+		w := &tables[i]
+		blocks := md.blocks(w.keys, w.entry)
+		seek := m.extra(float64(len(tables)) * 8 * blocks)
+		read := m.extra(float64(len(tables)) * blocks * huffman.BlockBytesDefault)
+		units := md.units(w)
 
-	const linesBetween = huffman.BlockBytesDefault/64 - 2
-	block := read.Alone + read.Together + linesBetween*min(m.LineNS, read.Together)
-	further := (linesBetween + 2) * min(m.LineNS, read.Together)
-	probe := c.ProbeNS + (units-1)*(c.UnitNS+further) + block
+		const linesBetween = huffman.BlockBytesDefault/64 - 2
+		line := min(m.LineNS, read.Together)
+		first := read.Alone + read.Together + linesBetween*line
+		further := (linesBetween + 2) * line
+		probe := c.ProbeNS + first + (units-1)*(c.UnitNS+further)
 
-	batch = w.probes * (probe + seekLines*seek.Together)
-	online = c.QueryNS + w.probes*probe + max(seekLines*seek.Alone, w.probes*seekLines*seek.Together)
+		batch += c.TableNS + w.probes*(probe+seekLines*seek.Together)
+		online += c.QueryNS + w.probes*probe + max(seekLines*seek.Alone, w.probes*seekLines*seek.Together)
+	}
 	return online, batch
 }

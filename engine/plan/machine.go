@@ -28,10 +28,12 @@ type Read struct {
 
 // Costs are the instructions of a search in one layout, everything in cache.
 type Costs struct {
-	QueryNS float64 `json:"query_ns"` // a table, for a query that comes alone
-	ProbeNS float64 `json:"probe_ns"` // a probe and its first unit, in passes
-	UnitNS  float64 `json:"unit_ns"`  // a further unit
-	PassNS  float64 `json:"pass_ns"`  // a candidate that passed the first comparison (planar)
+	CallNS  float64 `json:"call_ns"`  // a query that comes alone
+	QueryNS float64 `json:"query_ns"` // each table, for a query that comes alone
+	TableNS float64 `json:"table_ns"` // each table, for a query in a batch
+	ProbeNS float64 `json:"probe_ns"` // a probe and its first unit
+	UnitNS  float64 `json:"unit_ns"`  // a further unit: huffman block, planar group
+	PassNS  float64 `json:"pass_ns"`  // a key that passed a comparison of its low bits (planar)
 }
 
 // Check says what is wrong with costs that were read from a file.
@@ -40,6 +42,9 @@ func (m *Machine) Check() error {
 		return errors.New("a machine without costs of reads")
 	}
 	good := func(ns float64) bool { return ns >= 0 && ns < 1e9 }
+	if !good(m.LineNS) {
+		return errors.New("a machine whose lines take no time that can be")
+	}
 	for i, r := range m.Reads {
 		if !good(r.Together) || !good(r.Alone) || r.Bytes == 0 || i > 0 && r.Bytes <= m.Reads[i-1].Bytes {
 			return fmt.Errorf("read %d of %d: bytes must ascend and times be below a second", i, len(m.Reads))
@@ -50,8 +55,10 @@ func (m *Machine) Check() error {
 		if !ok {
 			return fmt.Errorf("a machine without costs of the %s layout", md.layout())
 		}
-		if !good(c.QueryNS) || !good(c.ProbeNS) || !good(c.UnitNS) || !good(c.PassNS) || !good(m.LineNS) {
-			return fmt.Errorf("%s layout: times must not be negative and be below a second", md.layout())
+		for _, ns := range []float64{c.CallNS, c.QueryNS, c.TableNS, c.ProbeNS, c.UnitNS, c.PassNS} {
+			if !good(ns) {
+				return fmt.Errorf("%s layout: times must not be negative and be below a second", md.layout())
+			}
 		}
 	}
 	return nil

@@ -84,10 +84,12 @@ func Measure(tableBytes uint64) (*Machine, error) {
 // lastCache is the size of the largest cache, 0 when the processor does not say.
 func lastCache() uint64 { return uint64(max(cpuid.CPU.Cache.L3, cpuid.CPU.Cache.L2, 0)) }
 
-// least is the least time of f in ns, over so many repetitions.
-func least(repetitions int, f func()) float64 {
+// least is the least time of f in ns, over so many repetitions or more; before
+// each of them comes prepare.
+func least(repetitions int, prepare, f func()) float64 {
 	best := math.Inf(1)
-	for range repetitions {
+	for begun := time.Now(); repetitions > 0 || time.Since(begun) < leastFor; repetitions-- {
+		prepare()
 		begin := time.Now()
 		f()
 		best = min(best, float64(time.Since(begin)))
@@ -95,41 +97,45 @@ func least(repetitions int, f func()) float64 {
 	return best
 }
 
+// leastFor is how long a figure is looked for: longer than the system lets
+// another program have the processor.
+const leastFor = 12 * time.Millisecond
+
 // readCost reads random lines of data: first many at once, then each where the
 // one before says. data is zero, so that what was read can take part in the
 // next address without changing it.
 func readCost(data []uint64) Read {
-	const together, alone = 1 << 14, 1 << 11
+	const together, alone = 1 << 12, 1 << 9
 	lines := uint64(len(data) / 8)
 	rng := rand.New(rand.NewPCG(1, uint64(len(data))))
 	index := make([]uint64, together)
 	sum := uint64(0)
-	// New lines each time: the old ones are in cache now.
 	draw := func(n int) {
 		for i := range index[:n] {
 			index[i] = rng.Uint64N(lines) * 8
 		}
 	}
-	r := Read{Bytes: uint64(8 * len(data)), Together: math.Inf(1), Alone: math.Inf(1)}
-	for range 8 {
+	r := Read{Bytes: uint64(8 * len(data))}
+	// New lines each time: the old ones are in cache now.
+	r.Together = least(8, func() {
 		draw(together)
-		r.Together = min(r.Together, least(1, func() {
-			for part := index; len(part) > 0; part = part[passReads:] {
-				asm.PrefetchAt(data, part[:passReads])
-				for _, i := range part[:passReads] {
-					sum += data[i]
-				}
+	}, func() {
+		for part := index[:together]; len(part) > 0; part = part[passReads:] {
+			asm.PrefetchAt(data, part[:passReads])
+			for _, i := range part[:passReads] {
+				sum += data[i]
 			}
-		})/together)
+		}
+	}) / together
+	r.Alone = least(8, func() {
 		draw(alone)
-		r.Alone = min(r.Alone, least(1, func() {
-			value := uint64(0)
-			for _, i := range index[:alone] {
-				value = data[i+value]
-			}
-			sum += value
-		})/alone)
-	}
+	}, func() {
+		value := uint64(0)
+		for _, i := range index[:alone] {
+			value = data[i+value]
+		}
+		sum += value
+	}) / alone
 	if sum != 0 {
 		panic("plan: memory that nobody wrote is not zero")
 	}
@@ -148,11 +154,11 @@ func lineCost(data []uint64) float64 {
 	var costs []float64
 	for i := range stretches {
 		part := data[i*step:][:min(length, len(data))]
-		costs = append(costs, least(1, func() {
-			if n, _ := asm.Within64(found, part, ^uint64(0), 0); n != 0 {
-				panic("plan: memory that nobody wrote is not zero")
-			}
-		})/(float64(len(part))/8))
+		begin := time.Now()
+		if n, _ := asm.Within64(found, part, ^uint64(0), 0); n != 0 {
+			panic("plan: memory that nobody wrote is not zero")
+		}
+		costs = append(costs, float64(time.Since(begin))/(float64(len(part))/8))
 	}
 	slices.Sort(costs)
 	return costs[stretches/4]

@@ -19,12 +19,11 @@ type model interface {
 	// groupBits is how many leading bits tell groups or blocks apart.
 	groupBits(n float64, e entry) int
 
-	// units is what a probe reads that has so many candidates: blocks, or
-	// lines of a run.
-	units(n, candidates float64, e entry) float64
+	// units is how many blocks or groups one probe looks into.
+	units(w *work) float64
 
-	// time is what a search of the table takes in ns.
-	time(m *Machine, w *work) (online, batch float64)
+	// time is what a query of all the tables of an index takes, in ns.
+	time(m *Machine, tables []work) (online, batch float64)
 }
 
 var models = []model{huffmanModel{}, planarModel{}}
@@ -32,7 +31,6 @@ var models = []model{huffmanModel{}, planarModel{}}
 // work is what one query asks of one table of an index.
 type work struct {
 	keys       float64
-	tables     float64 // of the index: they share the caches
 	k          int
 	leading    int     // bits that a probe fixes
 	radius     int     // flips among them
@@ -41,17 +39,16 @@ type work struct {
 	entry      entry
 }
 
-// newWork is the work of table t, whose candidates are skew times those of
-// uniform keys.
-func newWork(md model, t permute.Table, n float64, k, tables int, e entry, skew float64) work {
+// newWork is the work of table t over n uniform keys.
+func newWork(md model, t permute.Table, n float64, k int, e entry) work {
 	leading := t.Leading()
 	if t.Radius > 0 {
 		leading = min(leading, md.groupBits(n, e))
 	}
 	return work{
-		keys: n, tables: float64(tables), k: k, leading: leading, radius: t.Radius, entry: e,
+		keys: n, k: k, leading: leading, radius: t.Radius, entry: e,
 		probes:     float64(permute.Ball(leading, t.Radius)),
-		candidates: min(n, skew*n*math.Ldexp(1, -leading)),
+		candidates: min(n, n*math.Ldexp(1, -leading)),
 	}
 }
 

@@ -132,12 +132,13 @@ func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
 	uniform := uniformEntry(n)
 	o = Option{Design: *d, Name: d.Name, Layout: md.layout(), Tables: len(d.Tables), Radius: [2]int{math.MaxInt, 0}}
 	o.Leading[0], o.Leading[1] = d.Leading()
+	var tables []work
 	for _, t := range d.Tables {
 		e := uniform
 		if r.Sample != nil {
 			e = r.Sample.entry(t.Mask, n)
 		}
-		w := newWork(md, t, n, r.K, len(d.Tables), e, 1)
+		w := newWork(md, t, n, r.K, e)
 		if w.probes > flipsMax {
 			return o, false
 		}
@@ -147,9 +148,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
 			o.LongestRun = max(o.LongestRun, longest*n)
 		}
 		o.LongestRun = max(o.LongestRun, w.candidates)
-		online, batch := md.time(r.Machine, &w)
-		o.OnlineNS += online
-		o.BatchNS += batch
+		tables = append(tables, w)
 		o.Probes += w.probes
 		o.Candidates += w.probes * w.candidates
 		o.GroupBits = md.groupBits(n, e)
@@ -160,6 +159,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
 		}
 		o.TableBytes += uint64(sum(parts))
 	}
+	o.OnlineNS, o.BatchNS = md.time(r.Machine, tables)
 	if r.IDs == IDsRows {
 		o.IDBytes = rowBytes(r.Fingerprints) + r.NameBytes
 	}

@@ -28,8 +28,8 @@ func yardstick() *Machine {
 		LineNS: 6,
 		CacheB: 32 << 20,
 		Layouts: map[table.Layout]Costs{
-			table.LayoutHuffman: {QueryNS: 50, ProbeNS: 450, UnitNS: 500},
-			table.LayoutPlanar:  {QueryNS: 40, ProbeNS: 5, UnitNS: 3, PassNS: 20},
+			table.LayoutHuffman: {CallNS: 100, QueryNS: 50, TableNS: 10, ProbeNS: 450, UnitNS: 500},
+			table.LayoutPlanar:  {CallNS: 100, QueryNS: 40, TableNS: 10, ProbeNS: 5, UnitNS: 3, PassNS: 20},
 		},
 	}
 }

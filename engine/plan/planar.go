@@ -56,16 +56,24 @@ func (md planarModel) parts(n float64, _ entry) []table.Part {
 	}
 }
 
-// units is the number of lines that a run lies on, its start anywhere.
-func (planarModel) units(_, candidates float64, _ entry) float64 {
-	return 1 + max(0, candidates-1)*planarLow/8/64
+// units is the number of groups: a probe with fewer leading bits than a group
+// has asks every group that begins with them. A long group counts as many as it
+// has lines.
+func (md planarModel) units(w *work) float64 {
+	groups := math.Ldexp(1, max(0, md.groupBits(w.keys, w.entry)-w.leading))
+	return max(groups, w.candidates*planarLow/8/64)
 }
 
-func (md planarModel) time(m *Machine, w *work) (online, batch float64) {
+// time: the probes of all tables are one list, of which directory and runs
+// are asked for some hundred ahead. A query alone waits for each pass at least as
+// long as one read takes.
+func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := m.Layouts[md.layout()]
 	bytes := make(map[string]float64)
-	for _, p := range md.parts(w.keys, w.entry) {
-		bytes[p.Name] = w.tables * float64(p.Bytes)
+	for i := range tables {
+		for _, p := range md.parts(tables[i].keys, tables[i].entry) {
+			bytes[p.Name] += float64(p.Bytes)
+		}
 	}
 	// The directory is read as often as the far larger planes, so that caches
 	// keep it first.
@@ -73,19 +81,22 @@ func (md planarModel) time(m *Machine, w *work) (online, batch float64) {
 	groups := m.extra(directory)
 	low := m.extra(directory + bytes["low"])
 	rest := m.extra(directory + bytes["low"] + bytes["rest"])
-	units := md.units(w.keys, w.candidates, w.entry)
 
-	// A run's first lines are asked for ahead; those beyond come by themselves.
-	const asked = 4
-	lines := min(units, asked)*low.Together + max(0, units-asked)*min(m.LineNS, low.Together)
-	const entries = 2 // a line of starts, one of corrections
-	probes := w.probes * (c.ProbeNS + (units-1)*c.UnitNS)
-	passing := w.passing(planarLow)
-
-	batch = probes + w.probes*(entries*groups.Together+lines) + passing*(c.PassNS+rest.Together)
-	online = c.QueryNS + probes + passing*c.PassNS +
-		max(groups.Alone, w.probes*entries*groups.Together) +
-		max(low.Alone, w.probes*lines) +
-		-math.Expm1(-passing)*rest.Alone + max(0, passing-1)*rest.Together
+	var work, entries, lines, passing float64
+	for i := range tables {
+		w := &tables[i]
+		work += w.probes * (c.ProbeNS + (md.units(w)-1)*c.UnitNS)
+		entries += 2 * w.probes * groups.Together // a line of starts, one of corrections
+		// A run's first lines are asked for ahead; those beyond come by themselves.
+		const asked = 4
+		run := 1 + max(0, w.candidates-1)*planarLow/8/64
+		lines += w.probes * (min(run, asked)*low.Together + max(0, run-asked)*min(m.LineNS, low.Together))
+		passing += w.passing(planarLow)
+	}
+	work += passing * c.PassNS
+	t := float64(len(tables))
+	batch = t*c.TableNS + work + entries + lines + passing*rest.Together
+	online = c.CallNS + t*c.QueryNS + work + max(groups.Alone, entries) + max(low.Alone, lines) +
+		max(-math.Expm1(-passing)*rest.Alone, passing*rest.Together)
 	return online, batch
 }

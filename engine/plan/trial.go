@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 
+	"ndd/engine/segment"
 	"ndd/engine/store"
 	"ndd/engine/table"
 	"ndd/permute"
@@ -31,10 +33,11 @@ func trials() (map[table.Layout]Costs, error) {
 		}
 		trial := trial{table: t, model: md, keys: float64(len(keys))}
 		trial.entry = uniformEntry(trial.keys)
-		costs[layout] = trial.costs()
-		if trial.err != nil {
-			return nil, fmt.Errorf("measuring the %s layout: %w", layout, trial.err)
+		c := trial.costs()
+		if err := errors.Join(trial.err, callCosts(md, &c)); err != nil {
+			return nil, fmt.Errorf("measuring the %s layout: %w", layout, err)
 		}
+		costs[layout] = c
 	}
 	return costs, nil
 }
@@ -67,52 +70,100 @@ type trial struct {
 	err     error
 }
 
-// costs solves for the costs: searches in batch whose probes read few units, and
-// many; the latter again for a distance at which more keys pass; and one query
-// alone.
+// costs solves for what probes cost: searches in batch whose probes look into
+// one unit, and into many; the latter again for a distance at which more keys pass.
 func (t *trial) costs() (c Costs) {
-	const queries, broad, distance = 256, 8, 3
-	narrow := t.table.Leading(64)
-	few := t.time(queries, narrow, 0, 0) / queries
-	many := t.time(queries, broad, 0, 0) / queries
-	passing := t.time(queries, broad, 0, distance) / queries
+	const queries, narrow, broad, distance = 64, 40, 8, 3
+	few := t.time(queries, narrow, 0) / queries
+	many := t.time(queries, broad, 0) / queries
+	passing := t.time(queries, broad, distance) / queries
 
-	wide := t.work(broad, 0, 0)
-	units, unitsMany := t.units(t.work(narrow, 0, 0)), t.units(wide)
-	c.UnitNS = max(0, (many-few)/(unitsMany-units))
-	c.ProbeNS = max(0, few-(units-1)*c.UnitNS)
-	pass := t.work(broad, 0, distance)
-	if more := pass.passing(planarLow) - wide.passing(planarLow); more > 0 {
+	wide := t.work(broad, 0)
+	c.UnitNS = max(0, (many-few)/(t.model.units(wide)-t.model.units(t.work(narrow, 0))))
+	c.ProbeNS = few
+	if more := t.work(broad, distance).passing(planarLow) - wide.passing(planarLow); more > 0 {
 		c.PassNS = max(0, (passing-many)/more)
 	}
-	c.QueryNS = max(0, t.time(1, narrow, 1, 0)-float64(narrow+1)*few)
 	return c
 }
 
-func (t *trial) work(leading, radius, k int) *work {
-	w := newWork(t.model, permute.Table{Mask: ^(^uint64(0) >> leading), Radius: radius}, t.keys, k, 1, t.entry, 1)
+func (t *trial) work(leading, k int) *work {
+	w := newWork(t.model, permute.Table{Mask: ^(^uint64(0) >> leading)}, t.keys, k, t.entry)
 	return &w
 }
 
-func (t *trial) units(w *work) float64 { return t.model.units(w.keys, w.candidates, w.entry) }
-
 // time is the time in ns of a search for so many queries at once.
-func (t *trial) time(queries, leading, radius, k int) float64 {
-	rng := rand.New(rand.NewPCG(7, uint64(leading)))
-	flips := permute.Flips(leading, radius)
-	repetitions := max(4, 4096/(queries*len(flips)))
-	lists := make([][]uint64, 4) // in turn, so that branches are not learnt by heart
-	for l := range lists {
-		for range queries {
-			lists[l] = append(lists[l], rng.Uint64())
-		}
-	}
-	turn := 0
-	return least(repetitions, func() {
-		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: flips, K: k}
-		turn++
+func (t *trial) time(queries, leading, k int) float64 {
+	turn, lists := 0, trialQueries(queries)
+	return least(4, func() { turn++ }, func() {
+		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: []uint64{0}, K: k}
 		var err error
 		t.matches, err = t.table.Search(t.matches[:0], &s, &t.scratch)
 		t.err = errors.Join(t.err, err)
 	})
+}
+
+// trialQueries are lists of queries to ask in turn, so that the processor does not learn
+// their branches by heart.
+func trialQueries(n int) (lists [16][]uint64) {
+	rng := rand.New(rand.NewPCG(7, uint64(n)))
+	for l := range lists {
+		for range n {
+			lists[l] = append(lists[l], rng.Uint64())
+		}
+	}
+	return lists
+}
+
+// segmentKeys make segments whose ten tables the second-level cache holds.
+const segmentKeys = 1 << 14
+
+// callCosts completes the costs by what is around the probes: the permutation
+// of queries, the test which table reports a hit, and the call itself. Two
+// segments, of one table and of ten, tell the share of a table from the rest.
+func callCosts(md model, c *Costs) error {
+	const k, queries = 3, 32
+	keys := spacedKeys(segmentKeys)
+	var alone, batch [2]float64 // with the cost of probes taken off
+	tables := [2]float64{1, 10}
+	for i, name := range []string{"one", "paper-10"} {
+		design, err := permute.Named(name, k*i, 1)
+		if err != nil {
+			return err
+		}
+		var memory store.Memory
+		options := segment.Options{Design: design, Table: table.Options{Layout: md.layout()}, Threads: 1}
+		if err := segment.Write(context.Background(), &memory, segment.Input{Fingerprints: keys}, options); err != nil {
+			return err
+		}
+		s, err := segment.Open(memory.Source())
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		var scratch segment.Scratch
+		var matches []segment.Match
+		ask := func(n int) float64 {
+			turn, lists := 0, trialQueries(n)
+			return least(4, func() { turn++ }, func() {
+				var e error
+				matches, e = s.Search(matches[:0], lists[turn%len(lists)], k*i, &scratch)
+				err = errors.Join(err, e)
+			}) / float64(n)
+		}
+		alone[i], batch[i] = ask(1), ask(queries)
+		if err != nil {
+			return err
+		}
+		for _, t := range design.Tables {
+			w := newWork(md, t, float64(len(keys)), k*i, uniformEntry(float64(len(keys))))
+			probes := c.ProbeNS + (md.units(&w)-1)*c.UnitNS + w.passing(planarLow)*c.PassNS
+			alone[i] -= probes
+			batch[i] -= probes
+		}
+	}
+	c.QueryNS = max(0, (alone[1]-alone[0])/(tables[1]-tables[0]))
+	c.CallNS = max(0, alone[0]-c.QueryNS)
+	c.TableNS = max(0, batch[1]/tables[1])
+	return nil
 }

@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"ndd/asm"
+	"ndd/engine"
+	"ndd/engine/ndf"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/plan"
+	"ndd/engine/segment"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+	"ndd/engine/table"
+	"ndd/permute"
+)
+
+var (
+	planFingerprints = flag.Int("plan.n", 10_000_000, "fingerprints of BenchmarkPlan")
+	planWith         = flag.String("plan.design", "", "the one design of BenchmarkPlan, instead of six")
+)
+
+// BenchmarkPlan builds indexes of six designs, asks them one query at a time and
+// in batches, one thread, and prints what package plan predicted beside what
+// came out: bytes should agree within 2 %, times within a factor of 1.5. Times are
+// the best of many rounds, each of other queries, which have no answers; those of
+// other queries are held against a linear scan first.
+func BenchmarkPlan(b *testing.B) {
+	cases := []struct {
+		design string
+		layout table.Layout
+	}{
+		{"one", table.LayoutPlanar},
+		{"halves", table.LayoutPlanar},
+		{"mixed-3-1000", table.LayoutPlanar},
+		{"cover-6-4-3", table.LayoutPlanar},
+		{"cover-11-6-3", table.LayoutPlanar},
+		{"halves", table.LayoutHuffman},
+		{"paper-10", table.LayoutHuffman},
+	}
+	const k = 3
+	n := *planFingerprints
+	prints := bigMemory()
+	if n > len(prints) {
+		b.Fatalf("%d fingerprints: at most %d", n, len(prints))
+	}
+	prints = prints[:n] // uniform: it is filled with hashes
+	path := filepath.Join(b.TempDir(), "base.bin")
+	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	machine, err := plan.Here(uint64(n))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("machine: %+v", *machine)
+	for _, c := range cases {
+		if *planWith != "" && *planWith != c.design {
+			continue
+		}
+		b.Run(fmt.Sprintf("design=%s/layout=%s/n=%d", c.design, c.layout, n), func(b *testing.B) {
+			design, err := permute.Named(c.design, k, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			p, err := plan.New(plan.Request{Fingerprints: uint64(n), K: k, Layout: c.layout, Designs: []permute.Design{design}, Machine: machine})
+			if err != nil {
+				b.Fatal(err)
+			}
+			x := buildIndex(b, path, segment.Options{Design: design, Table: table.Options{Layout: c.layout}})
+			checkAnswers(b, x, prints, k)
+			var online, batch float64
+			for b.Loop() {
+				online, batch = timeQueries(b, x, k, p.Choice.OnlineNS)
+			}
+			bytes := float64(x.Stats().TableBytes)
+			report := func(what string, predicted, measured float64) {
+				b.ReportMetric(measured, what)
+				b.ReportMetric(predicted/measured, "predicted/"+what)
+			}
+			report("B/fp", float64(p.Choice.TableBytes)/float64(n), bytes/float64(n))
+			report("online-ns", p.Choice.OnlineNS, online)
+			report("batch-ns", p.Choice.BatchNS, batch)
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func buildIndex(b *testing.B, path string, o segment.Options) *engine.Index {
+	f, err := ndf.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	dir := filepath.Join(b.TempDir(), "index")
+	if err := engine.Build(context.Background(), dir, []*ndf.File{f}, o); err != nil {
+		b.Fatal(err)
+	}
+	x, err := engine.Open(context.Background(), dir, engine.OpenOptions{Load: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { x.Close() })
+	return x
+}
+
+func checkAnswers(b *testing.B, x *engine.Index, prints []uint64, k int) {
+	found := make([]uint32, 1<<16)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 20 {
+		q := sets.Near(rng, prints[rng.IntN(len(prints))], i%(k+2))
+		want, _ := asm.Within64(found, prints, q, k)
+		hits, err := x.Query(simhash.Fingerprint(q), k)
+		if err != nil {
+			b.Fatal(err)
+		}
+		got := 0
+		for _, h := range hits {
+			got += len(h.Docs)
+		}
+		if got != want {
+			b.Fatalf("%016x: %d documents, want %d", q, got, want)
+		}
+	}
+}
+
+// timeQueries is the time of a query alone and in a batch, in ns: the least of
+// many rounds of about a millisecond, each of other queries.
+func timeQueries(b *testing.B, x *engine.Index, k int, about float64) (online, batch float64) {
+	const rounds = 150
+	rng := rand.New(rand.NewPCG(3, 4))
+	count := min(max(int(1e6/about), 16), 1024)
+	online, batch = math.Inf(1), math.Inf(1)
+	for range rounds {
+		queries := randomWords(rng, count)
+		begin := time.Now()
+		for _, q := range queries {
+			if _, err := x.Query(simhash.Fingerprint(q), k); err != nil {
+				b.Fatal(err)
+			}
+		}
+		online = min(online, float64(time.Since(begin))/float64(count))
+
+		queries = randomWords(rng, count)
+		begin = time.Now()
+		err := x.Batch(context.Background(), queries, engine.BatchOptions{K: k, Threads: 1},
+			func(int, []engine.Hit) error { return nil })
+		if err != nil {
+			b.Fatal(err)
+		}
+		batch = min(batch, float64(time.Since(begin))/float64(count))
+	}
+	return online, batch
+}
+
+func randomWords(rng *rand.Rand, n int) []uint64 {
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = rng.Uint64()
+	}
+	return words
+}
