@@ -11,33 +11,32 @@
 #define PROBE  SI
 #define RUN    DI
 #define LEFT   R15 // probes to go
-#define STARTS R8
-#define CORR   R9
+#define GROUPS R8
 #define LOW    R10
 #define KEYS   R11
-#define SHIFT  CX  // 64 - GroupBits
-#define GROUP  AX  // then group%64 * count
-#define FIRST  BX  // Starts of the block
-#define COUNT  DX  // its keys
+#define SHIFT  R9  // 64 - GroupBits
+#define GROUP  AX  // then group%64, then group%64 * count
+#define LINE   BX  // address of the block's
+#define BASE   R14
+#define COUNT  DX
 #define START  R12
 #define END    R13
 
 // func planarAheadAMD64(p *Planar, probes []PlanarProbe)
 TEXT ·planarAheadAMD64(SB), NOSPLIT, $0-32
 	MOVQ p+0(FP), AX
-	MOVQ Planar_Starts(AX), STARTS
-	MOVQ Planar_Corrections(AX), CORR
-	MOVL $64, SHIFT
-	SUBQ Planar_GroupBits(AX), SHIFT
+	MOVQ Planar_Groups(AX), GROUPS
+	MOVL $64, CX
+	SUBQ Planar_GroupBits(AX), CX
 	MOVQ probes_base+8(FP), PROBE
 	MOVQ probes_len+16(FP), LEFT
 
 ahead:
 	MOVQ PlanarProbe_Key(PROBE), GROUP
-	SHRQ SHIFT, GROUP
-	PREFETCHT0 (CORR)(GROUP*1)
+	SHRQ CX, GROUP
 	SHRQ $6, GROUP
-	PREFETCHT0 (STARTS)(GROUP*8)
+	SHLQ $6, GROUP
+	PREFETCHT0 (GROUPS)(GROUP*1)
 	ADDQ $PlanarProbe__size, PROBE
 	DECQ LEFT
 	JNZ  ahead
@@ -46,8 +45,7 @@ ahead:
 // func planarLocateAMD64(runs []PlanarRun, probes []PlanarProbe, p *Planar) (done int)
 TEXT ·planarLocateAMD64(SB), NOSPLIT, $0-64
 	MOVQ p+48(FP), AX
-	MOVQ Planar_Starts(AX), STARTS
-	MOVQ Planar_Corrections(AX), CORR
+	MOVQ Planar_Groups(AX), GROUPS
 	MOVQ Planar_Low(AX), LOW
 	MOVQ Planar_Keys(AX), KEYS
 	MOVL $64, SHIFT
@@ -58,24 +56,40 @@ TEXT ·planarLocateAMD64(SB), NOSPLIT, $0-64
 
 	PCALIGN $32
 locate:
-	// first, count := Starts[block], Starts[block+1]&^PlanarWide - first
+	// line := Groups[group/64*8:]; group %= 64
+	MOVQ SHIFT, CX
 	MOVQ PlanarProbe_Key(PROBE), GROUP
-	SHRQ SHIFT, GROUP
-	MOVQ GROUP, DX
-	SHRQ $6, DX
-	MOVQ (STARTS)(DX*8), FIRST
-	MOVQ 8(STARTS)(DX*8), COUNT
-	TESTQ FIRST, FIRST
-	JLT  done                       // wide
-	BTRQ $63, COUNT
-	SUBQ FIRST, COUNT
-
-	// start := first + group%64*count/64 + Corrections[group], and end
-	MOVBQSX (CORR)(GROUP*1), START
-	MOVBQSX 1(CORR)(GROUP*1), END
-	ADDQ FIRST, START
-	ADDQ FIRST, END
+	SHRQ CX, GROUP
+	MOVQ GROUP, LINE
+	ANDQ $~63, LINE
+	ADDQ GROUPS, LINE
 	ANDL $63, GROUP
+	MOVQ 56(LINE), COUNT
+	TESTB $const_PlanarWide, DX     // DX is COUNT
+	JNZ  done
+	MOVQ COUNT, BASE
+	SHRQ $48, COUNT
+	SHLQ $16, BASE
+	SHRQ $24, BASE
+
+	// Two corrections of 7 bits from bit 7*group on: at most 7+14 bits of 8 bytes,
+	// which end inside the line.
+	LEAL (GROUP)(GROUP*2), CX
+	LEAL (GROUP)(CX*2), CX
+	MOVL CX, END
+	SHRL $3, END
+	ANDL $7, CX
+	MOVQ (LINE)(END*1), START
+	SHRQ CX, START
+	MOVQ START, END
+	SHLQ $57, START
+	SHLQ $50, END
+	SARQ $57, START
+	SARQ $57, END
+
+	// start := base + group*count/64 + correction, and end
+	ADDQ BASE, START
+	ADDQ BASE, END
 	IMULQ COUNT, GROUP
 	ADDQ GROUP, COUNT
 	SHRQ $6, GROUP

@@ -3,8 +3,17 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// planarScanAVX512 looks at 32 elements a register, which is a whole run as a rule:
-// a masked load, XOR, VPOPCNTW, comparison. AVX-512 masks a load's faults too.
+// planarScanAVX512 looks at up to 32 elements a step, which is a whole run as a
+// rule: they lie on one line of 64 bytes or on two neighbours, both of which are
+// loaded, aligned and under a mask. An unaligned load would ask for the next line
+// too, mask or no mask, for two runs in three in vain: that made a probe twice as
+// slow. Where one line holds them all it is loaded twice.
+//
+//	           line              line + 64
+//	|......aaaaaaaaaaaaaaaa|aaaaa...................|
+//	 offset                          mask = (1<<n - 1) << offset, 32 bits for each line
+//
+// No branch depends on where a run lies. AVX-512 masks a load's faults too.
 
 #define RUN    SI
 #define PROBE  DI
@@ -13,12 +22,13 @@
 #define KEYS   R11
 #define DST    BX
 #define ROOM   R14 // hits that dst can still take
-#define PTR    R8  // next elements
+#define LINE   R8  // address of the next element's line
 #define LEN    R9  // elements of the run to go
-#define POS    R13 // rank of the next elements
+#define POS    R13 // rank of the next element, then of the first on its line
 #define NUMBER R12 // of the run
 #define T0     AX
 #define BITS   CX
+#define OFFSET DX  // elements on the line before the next
 
 #define VQ   Z1
 #define VLIM Z2
@@ -49,27 +59,48 @@ run:
 	JHI  done
 	CMPQ LEN, ROOM
 	JHI  done
-	LEAQ (LOW)(POS*2), PTR
+	CMPQ LEN, $const_PlanarLongest
+	JHI  done
 	VPBROADCASTW PlanarProbe_Key(PROBE), VQ
 	VPBROADCASTW PlanarProbe_Limit(PROBE), VLIM
-	CMPQ LEN, $32
-	JHI  long
 
-	// The last elements of a run, 32 at most.
-last:
-	MOVL  $-1, T0
-	BZHIL LEN, T0, T0                     // 32 leaves all
-	KMOVD T0, K1
-	VMOVDQU16.Z (PTR), K1, Z3
+step:
+	LEAQ (LOW)(POS*2), LINE
+	MOVL LINE, OFFSET
+	ANDQ $~63, LINE
+	ANDL $63, OFFSET
+	SHRL $1, OFFSET
+	// The mask of min(LEN, 32) elements from OFFSET on; BZHI looks at eight bits of
+	// its count, so that a longer LEN is cut first.
+	MOVL $32, T0
+	CMPQ LEN, T0
+	CMOVQCS LEN, T0
+	SUBQ T0, LEN
+	MOVQ $-1, BITS
+	BZHIQ T0, BITS, BITS
+	SHLXQ OFFSET, BITS, BITS
+	KMOVD BITS, K1
+	SHRQ $32, BITS
+	KMOVD BITS, K2
+	// The second line, if the mask has any of it.
+	NEGL BITS
+	SBBQ BITS, BITS
+	ANDL $64, BITS
+	VMOVDQU16.Z (LINE), K1, Z3
+	VMOVDQU16.Z (LINE)(BITS*1), K2, Z4
 	VPXORD VQ, Z3, Z3
+	VPXORD VQ, Z4, Z4
 	VPOPCNTW Z3, Z3
-	VPCMPUW $2, VLIM, Z3, K1, K2
-	KMOVD K2, BITS
-	XORL  LEN, LEN
-	TESTL BITS, BITS
-	JNZ   hit
+	VPOPCNTW Z4, Z4
+	VPCMPUW $2, VLIM, Z3, K1, K3
+	VPCMPUW $2, VLIM, Z4, K2, K4
+	KORTESTD K3, K4
+	JNZ  hits
 
-next:
+stepped:
+	TESTQ LEN, LEN
+	JNZ  more
+
 	ADDQ $PlanarRun__size, RUN
 	ADDQ $PlanarProbe__size, PROBE
 	INCQ NUMBER
@@ -86,41 +117,24 @@ done:
 	VZEROUPPER
 	RET
 
-long:
-	CMPQ LEN, $const_PlanarLongest
-	JHI  done
-
 more:
-	CMPQ LEN, $32
-	JLS  rest
-	VPXORD (PTR), VQ, Z3
-	VPOPCNTW Z3, Z3
-	VPCMPUW $2, VLIM, Z3, K2
-	KMOVD K2, BITS
-	SUBQ $32, LEN
-	TESTL BITS, BITS
-	JNZ  hit
-
-step:
-	ADDQ $64, PTR
 	ADDQ $32, POS
-	JMP  more
+	JMP  step
 
-rest:
-	TESTQ LEN, LEN
-	JZ   next
-	JMP  last
+hits:
+	KUNPCKDQ K3, K4, K3
+	KMOVQ K3, BITS
+	SUBQ OFFSET, POS
 
 hit:
-	TZCNTL BITS, T0
+	TZCNTQ BITS, T0
 	ADDQ POS, T0
 	MOVQ T0, PlanarHit_Pos(DST)
 	MOVQ NUMBER, PlanarHit_Probe(DST)
 	ADDQ $PlanarHit__size, DST
 	DECQ ROOM
-	LEAL -1(BITS), T0
-	ANDL T0, BITS
+	LEAQ -1(BITS), T0
+	ANDQ T0, BITS
 	JNZ  hit
-	TESTQ LEN, LEN
-	JNZ  step
-	JMP  next
+	ADDQ OFFSET, POS
+	JMP  stepped

@@ -10,14 +10,10 @@ import (
 func planarLocateGeneric(runs []PlanarRun, probes []PlanarProbe, p *Planar) (done int) {
 	for i := range probes {
 		group := probes[i].Key >> (64 - p.GroupBits)
-		block, j := group/64, group%64
-		first, last := p.Starts[block], p.Starts[block+1]&^PlanarWide
-		if first&PlanarWide != 0 {
+		if p.Wide(group / 64) {
 			return i
 		}
-		count := last - first
-		start := first + j*count/64 + uint64(int64(p.Corrections[group]))
-		end := first + (j*count+count)/64 + uint64(int64(p.Corrections[group+1]))
+		start, end := p.Run(group)
 		if start > end || end > p.Keys || end-start > PlanarLongest {
 			return i
 		}
@@ -46,16 +42,23 @@ func planarScanGeneric(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, 
 }
 
 // checkPlanar is the known answer: 100 keys in 64 groups, group g from g*100/64 on
-// with every third moved by one, whose low bits differ from the probe's in rank mod
-// 17 bits.
+// with every third one less, whose low bits differ from the probe's in rank mod 17
+// bits.
 func checkPlanar() error {
 	const word = 0x7c15
-	p := Planar{Starts: []uint64{0, 100}, Corrections: make([]int8, 65), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 6}
+	p := Planar{Groups: make([]uint64, 16), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 6}
 	for i := range p.Low {
 		p.Low[i] = word ^ uint16(1<<(i%17)-1)
 	}
-	for g := 3; g < 64; g += 3 {
-		p.Corrections[g] = -1
+	var starts [64]uint64
+	for g := range starts {
+		starts[g] = uint64(g) * 100 / 64
+		if g > 0 && g%3 == 0 {
+			starts[g]--
+		}
+	}
+	if !p.SetBlock(0, &starts, 100) {
+		return fmt.Errorf("starts %d do not fit", starts)
 	}
 	probes := []PlanarProbe{{Key: word, Limit: 2}, {Key: 33<<58 | word, Limit: 3}, {Key: 34<<58 | word, Limit: 16}, {Key: 63<<58 | word, Limit: 14}}
 	want := []PlanarRun{{0, 1}, {50, 3}, {53, 1}, {97, 3}}

@@ -11,7 +11,7 @@ import (
 
 // newPlanar makes the directory of sorted keys, and which blocks had to be wide.
 func newPlanar(keys []uint64, groupBits uint) *Planar {
-	p := &Planar{Keys: uint64(len(keys)), GroupBits: groupBits, Corrections: make([]int8, 1<<groupBits+1)}
+	p := &Planar{Keys: uint64(len(keys)), GroupBits: groupBits, Groups: make([]uint64, 1<<groupBits/8+8)}
 	start := func(group uint64) uint64 {
 		i, _ := slices.BinarySearchFunc(keys, group, func(key, group uint64) int {
 			if key>>(64-groupBits) < group {
@@ -21,20 +21,14 @@ func newPlanar(keys []uint64, groupBits uint) *Planar {
 		})
 		return uint64(i)
 	}
-	for group := uint64(0); group <= 1<<groupBits; group += 64 {
-		p.Starts = append(p.Starts, start(group))
-	}
-	for block := range p.Starts[1:] {
-		first, count := p.Starts[block], p.Starts[block+1]&^PlanarWide-p.Starts[block]
-		for j := range uint64(64) {
-			group := uint64(block)*64 + j
-			correction := int64(start(group)) - int64(first+j*count/64)
-			if correction < -128 || correction > 127 {
-				p.Starts[block] |= PlanarWide
-			}
-			p.Corrections[group] = int8(correction)
+	for block := range uint64(1) << groupBits / 64 {
+		var starts [64]uint64
+		for j := range starts {
+			starts[j] = start(block*64 + uint64(j))
 		}
+		p.SetBlock(block, &starts, start(block*64+64))
 	}
+	p.Groups[1<<groupBits/8+7] = p.Keys << 8
 	p.Low = make([]uint16, len(keys)+PlanarPad)
 	for i, key := range keys {
 		p.Low[i] = uint16(key)
@@ -46,11 +40,10 @@ func newPlanar(keys []uint64, groupBits uint) *Planar {
 // tail.
 func guarded(t testing.TB, p *Planar) [2]*Planar {
 	var out [2]*Planar
-	starts0, starts1 := guard.Copies(t, p.Starts)
-	corr0, corr1 := guard.Copies(t, p.Corrections)
+	groups0, groups1 := guard.Copies(t, p.Groups)
 	low0, low1 := guard.Copies(t, p.Low)
-	out[0] = &Planar{starts0, corr0, low0, p.Keys, p.GroupBits}
-	out[1] = &Planar{starts1, corr1, low1, p.Keys, p.GroupBits}
+	out[0] = &Planar{groups0, low0, p.Keys, p.GroupBits}
+	out[1] = &Planar{groups1, low1, p.Keys, p.GroupBits}
 	return out
 }
 
@@ -147,7 +140,7 @@ func TestPlanar(t *testing.T) {
 						if probes, runs = probes[done:], runs[done:]; len(probes) > 0 {
 							run, _ := findPlanar(keys, groupBits, probes[0])
 							block := probes[0].Key >> (64 - groupBits) / 64
-							if p.Starts[block]&PlanarWide == 0 && run.Len <= PlanarLongest {
+							if !p.Wide(block) && run.Len <= PlanarLongest {
 								t.Fatalf("stopped before a run of %d in a narrow block", run.Len)
 							}
 							probes, runs = probes[1:], runs[1:]
@@ -167,7 +160,7 @@ func TestPlanar(t *testing.T) {
 func TestPlanarScanEveryLength(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		low := make([]uint16, PlanarLongest+40+PlanarPad)
-		p := &Planar{Starts: []uint64{0, 0}, Corrections: make([]int8, 65), Low: low, Keys: PlanarLongest + 40, GroupBits: 6}
+		p := &Planar{Groups: make([]uint64, 16), Low: low, Keys: PlanarLongest + 40, GroupBits: 6}
 		for _, p := range guarded(t, p) {
 			dst := make([]PlanarHit, PlanarLongest)
 			for n := range PlanarLongest + 1 {
@@ -194,12 +187,9 @@ func TestPlanarHostile(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		for range 2000 {
-			p := &Planar{Starts: make([]uint64, 3), Corrections: make([]int8, 129), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 7}
-			for i := range p.Starts {
-				p.Starts[i] = r.Uint64() >> r.IntN(64)
-			}
-			for i := range p.Corrections {
-				p.Corrections[i] = int8(r.Uint32() >> r.IntN(8))
+			p := &Planar{Groups: make([]uint64, 24), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 7}
+			for i := range p.Groups {
+				p.Groups[i] = r.Uint64() >> r.IntN(64)
 			}
 			probes := planarProbes(r, nil, 50)
 			runs, want := make([]PlanarRun, 50), make([]PlanarRun, 50)

@@ -135,19 +135,11 @@ func TestWalkFindsChange(t *testing.T) {
 	if err := Write(r, "", distinct(set.Base), Options{Layout: LayoutPlanar}); err != nil {
 		t.Fatal(err)
 	}
-	tab, err := Open(r.source(), "", LayoutPlanar)
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups := uint64(1) << tab.Leading(64)
 	for s, name := range r.names {
-		if name != "starts" && name != "groups" && name != "unary" && name != "fences" {
+		if name != "groups" && name != "unary" && name != "fences" {
 			continue
 		}
 		for at := range r.data[s] {
-			if name == "groups" && uint64(at) >= groups {
-				break // padding, which is checksummed and never read but for its first byte
-			}
 			r.data[s][at] ^= 1 << (at % 8)
 			tab, err := Open(r.source(), "", LayoutPlanar)
 			if err == nil {

@@ -23,8 +23,8 @@ import (
 //	low     |..|..|..|..|        2 bytes a key: what every probe scans
 //	rest    |...|...|...|        read where low passed: 1 probe in 40 by chance
 //	unary   0110001011..         bit bucket(i) + i is set for key i: read where rest passed too
-//	starts  first rank of every block of 64 groups
-//	groups  int8 by group: where it begins, less where interpolation in its block says
+//	groups  a line of 64 bytes for each block of 64 groups: its first rank, its number of
+//	        keys, and by group where it begins, less where interpolation says ([asm.Planar])
 //	wide    the same for the blocks whose corrections do not fit: 64 packed offsets a block
 //	fences  every 1024th key whole: 1/16 bit a key
 //	head    number of keys, widths
@@ -33,19 +33,20 @@ import (
 // bucketBits; 8 to 16 keys on average. Group g's unary bits begin at g <<
 // (bucketBits - groupBits) + start(g), so that a rebuild needs no select.
 //
-// Bytes, for n uniform keys: 16 + (48 - B) + 1 + 2^B/n + (8+1) 2^G/n + 1/16 bits
-// a key with B = ceil(log2 n), G = floor(log2 n) - 3. n = 1e8: 40.2 bits, two
-// tables 10.05 bytes a fingerprint; n = 1e9: 36.8 and 9.2; n = 2^33: 33.2 bits,
-// 4.15 bytes a table, where the bound is 32.44 bits.
+// Bytes, for n uniform keys: 16 + (48 - B) + 1 + 2^B/n + 8 2^G/n + 1/16 bits
+// a key with B = ceil(log2 n), G = floor(log2 n) - 3. n = 1e8: 40.1 bits, two
+// tables 10.02 bytes a fingerprint; n = 1e9: 36.7 and 9.2; n = 2^33: 34.1 bits, 4.26
+// bytes a table, where the bound is 32.44 bits.
 //
 // Cost of a probe: a run of 12 words lies on 1.34 lines, and 0.025 of its keys
 // pass by chance, each of which reads one line of rest. A query of two tables and
 // radius 1 at 1e8 makes 48 probes: 64 lines of low, 1.4 of rest, and for each
-// answer one of rest and one of unary: 67 misses. The directory is 2 x 9 MiB.
+// answer one of rest and one of unary: 67 misses. The directory is 2 x 8 MiB, of
+// which flips of a group's low six bits share a line: 36 lines.
 //
 // Skew: a long run is narrowed to the leading bits that a probe fixes by
-// the fences, and scanned at memory speed otherwise; blocks become wide, at 1 to
-// 5 bytes a group. A rebuild starts at the last fence of its group.
+// the fences, and scanned at memory speed otherwise; blocks become wide, at 2 to
+// 6 bytes a group. A rebuild starts at the last fence of its group.
 type planarTable struct {
 	directory  asm.Planar
 	head       store.Section
@@ -65,7 +66,7 @@ const (
 	groupBitsMax    = 40
 	fenceKeys       = 1024
 	groupsPerBlock  = 64
-	wideIndexAt     = 1 // byte of a wide block's corrections where its number begins; byte 0 stays 0
+	lineWords       = 8 // of a block; the first is the number of a wide block
 )
 
 // planarWidths chooses the bits of a group and of a bucket for n keys. Another
@@ -105,8 +106,8 @@ func (h *planarHead) parse(b []byte) (why string) {
 	h.wideBlocks = binary.LittleEndian.Uint64(b[8:])
 	h.groupBits, h.bucketBits, h.wideBits = uint(b[16]), uint(b[17]), uint(b[18])
 	switch {
-	case h.keys > 1<<48:
-		return "more keys than 2^48"
+	case h.keys > asm.PlanarKeysMax:
+		return "more keys than 2^40"
 	case h.groupBits < groupBitsMin || h.groupBits > groupBitsMax || h.bucketBits < h.groupBits || h.bucketBits > 64-lowBits:
 		return "widths that no table has"
 	case h.bucketBits > groupBitsMin && h.keys <= 1<<(h.bucketBits-1):
@@ -127,9 +128,8 @@ func (h *planarHead) restBits() uint     { return 64 - lowBits - h.bucketBits }
 func (h *planarHead) unaryWords() uint64 { return (1<<h.bucketBits + h.keys + 63) / 64 }
 func (h *planarHead) fences() uint64     { return (h.keys + fenceKeys - 1) / fenceKeys }
 
-// groupsBytes is the length of the corrections: one more than groups, and the
-// bytes that make it whole words.
-func (h *planarHead) groupsBytes() uint64 { return 1<<h.groupBits + 8 }
+// groupsWords is one line more than there are blocks.
+func (h *planarHead) groupsWords() uint64 { return lineWords * (h.blocks() + 1) }
 
 // openPlanar checks every length; what the arrays say is checked where it is used.
 func openPlanar(source store.Source, prefix string) (Table, error) {
@@ -142,7 +142,7 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	if why := h.parse(t.head.Data); why != "" {
 		return nil, t.head.Corrupt(0, "planar table: %s", why)
 	}
-	var starts, groups, wide, low, rest, unary, fences store.Section
+	var groups, wide, low, rest, unary, fences store.Section
 	for _, part := range []struct {
 		name    string
 		section *store.Section
@@ -151,8 +151,7 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 		{"low", &low, 2 * (h.keys + asm.PlanarPad)},
 		{"rest", &rest, 8 * succinct.WordsFor(h.keys, int(h.restBits()))},
 		{"unary", &unary, 8 * h.unaryWords()},
-		{"starts", &starts, 8 * (h.blocks() + 1)},
-		{"groups", &groups, h.groupsBytes()},
+		{"groups", &groups, 8 * h.groupsWords()},
 		{"wide", &wide, 8 * succinct.WordsFor(h.wideBlocks*groupsPerBlock, int(h.wideBits))},
 		{"fences", &fences, 8 * h.fences()},
 	} {
@@ -166,11 +165,10 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	}
 	t.parts = append(t.parts, Part{"head", planarHeadBytes})
 	t.directory = asm.Planar{
-		Starts:      store.Uint64s(starts.Data),
-		Corrections: int8s(groups.Data),
-		Low:         uint16s(low.Data),
-		Keys:        h.keys,
-		GroupBits:   h.groupBits,
+		Groups:    store.Uint64s(groups.Data),
+		Low:       uint16s(low.Data),
+		Keys:      h.keys,
+		GroupBits: h.groupBits,
 	}
 	t.bucketBits = h.bucketBits
 	t.wideBlocks = h.wideBlocks
@@ -178,8 +176,11 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	t.rest = succinct.Packed{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
 	t.unary = store.Uint64s(unary.Data)
 	t.fences = store.Uint64s(fences.Data)
-	if first, last := t.directory.Starts[0]&^asm.PlanarWide, t.directory.Starts[h.blocks()]; first != 0 || last != h.keys {
-		return nil, starts.Corrupt(0, "blocks begin at rank %d and end at %d of %d keys", first, last, h.keys)
+	if first, last := t.directory.Base(0), t.directory.Base(h.blocks()); first != 0 || last != h.keys {
+		return nil, groups.Corrupt(0, "blocks begin at rank %d and end at %d of %d keys", first, last, h.keys)
+	}
+	if behind := t.directory.Groups[lineWords*h.blocks():]; [lineWords]uint64(behind) != [lineWords]uint64{lineWords - 1: h.keys << 8} {
+		return nil, groups.Corrupt(64*h.blocks(), "the line behind the last block holds more than the number of keys")
 	}
 	return t, nil
 }
@@ -206,8 +207,4 @@ func uint16s(b []byte) []uint16 {
 		out[i] = binary.LittleEndian.Uint16(b[2*i:])
 	}
 	return out
-}
-
-func int8s(b []byte) []int8 {
-	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(b))), len(b))
 }

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"sort"
 
@@ -52,7 +51,7 @@ func (t *planarTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error
 // rest of what passed, and rebuilds what passed that.
 //
 //	probes      ............................................
-//	directory   ----->......................     asks for the lines of starts and groups
+//	directory   ----->......................     asks for the lines of groups
 //	locate         ----->...................     96 probes behind, asks for the lines of low
 //	scan              ----->................     96 probes behind that
 //	rest                                    ->   of 0.025 keys a probe by chance, asked for at once
@@ -236,27 +235,18 @@ func (r *planarRound) rebuild(n int) error {
 // group is where a group's run begins and ends.
 func (t *planarTable) group(group uint64) (start, end uint64, err error) {
 	d := &t.directory
-	block, j := group/groupsPerBlock, group%groupsPerBlock
-	first, last := d.Starts[block], d.Starts[block+1]&^asm.PlanarWide
-	if first&asm.PlanarWide == 0 {
-		count := last - first
-		start = first + j*count/groupsPerBlock + uint64(int64(d.Corrections[group]))
-		end = first + (j*count+count)/groupsPerBlock + uint64(int64(d.Corrections[group+1]))
-	} else {
-		first &^= asm.PlanarWide
-		var number [4]byte
-		for i := range number {
-			number[i] = byte(d.Corrections[block*groupsPerBlock+wideIndexAt+uint64(i)])
+	if block, j := group/groupsPerBlock, group%groupsPerBlock; d.Wide(block) {
+		number := d.Groups[lineWords*block]
+		if number >= t.wideBlocks {
+			return 0, 0, t.head.Corrupt(8, "block %d of groups is wide block %d of %d", block, number, t.wideBlocks)
 		}
-		at := uint64(binary.LittleEndian.Uint32(number[:]))
-		if at >= t.wideBlocks {
-			return 0, 0, t.head.Corrupt(8, "block %d of groups is wide block %d of %d", block, at, t.wideBlocks)
-		}
-		at = at*groupsPerBlock + j
-		start, end = first+t.wide.At(at), last
+		at := number*groupsPerBlock + j
+		start, end = d.Base(block)+t.wide.At(at), d.Base(block+1)
 		if j < groupsPerBlock-1 {
-			end = first + t.wide.At(at+1)
+			end = d.Base(block) + t.wide.At(at+1)
 		}
+	} else {
+		start, end = d.Run(group)
 	}
 	if start > end || end > d.Keys {
 		return 0, 0, t.head.Corrupt(0, "group %d has ranks %d to %d of %d keys", group, start, end, d.Keys)

@@ -1,10 +1,6 @@
 package table
 
-import (
-	"math/bits"
-
-	"ndd/asm"
-)
+import "math/bits"
 
 func (t *planarTable) Rank(key uint64, _ *Scratch) (uint64, bool, error) {
 	if t.Len() == 0 {
@@ -33,8 +29,7 @@ func (t *planarTable) Rank(key uint64, _ *Scratch) (uint64, bool, error) {
 	return 0, false, nil
 }
 
-// Key finds the group of rank by bisection of the blocks, 9 bits a group, and of the
-// block's groups.
+// Key finds the group of rank by bisection of the blocks, and of a block's groups.
 func (t *planarTable) Key(rank uint64, _ *Scratch) (uint64, error) {
 	if err := checkRank(rank, t.Len()); err != nil {
 		return 0, err
@@ -42,7 +37,7 @@ func (t *planarTable) Key(rank uint64, _ *Scratch) (uint64, error) {
 	// The last group that begins at rank or before, and is not empty.
 	low, high := uint64(0), uint64(1)<<t.directory.GroupBits
 	for high-low > groupsPerBlock {
-		if middle := (low + high) / 2; t.directory.Starts[middle/groupsPerBlock]&^asm.PlanarWide <= rank {
+		if middle := (low + high) / 2; t.directory.Base(middle/groupsPerBlock) <= rank {
 			low = middle
 		} else {
 			high = middle
@@ -77,13 +72,17 @@ func (t *planarTable) Walk(yield func([]uint64) bool) error {
 	spread := t.bucketBits - t.directory.GroupBits
 	buffer := make([]uint64, 0, fenceKeys)
 	rank, before, next := uint64(0), uint64(0), uint64(0) // next: the first group not begun
+	end := uint64(0) // of group next-1
 	begin := func(group uint64) error {
 		for ; next <= group; next++ {
-			if start, _, err := t.group(next); err != nil {
+			start, past, err := t.group(next)
+			if err != nil {
 				return err
-			} else if start != rank {
-				return t.head.Corrupt(0, "group %d begins at rank %d, the directory says %d", next, rank, start)
 			}
+			if start != rank || end != rank {
+				return t.head.Corrupt(0, "group %d begins at rank %d; the directory says %d, and %d for the end of the one before", next, rank, start, end)
+			}
+			end = past
 		}
 		return nil
 	}
@@ -119,6 +118,9 @@ func (t *planarTable) Walk(yield func([]uint64) bool) error {
 	}
 	if err := begin(1<<t.directory.GroupBits - 1); err != nil {
 		return err
+	}
+	if end != rank {
+		return t.head.Corrupt(0, "the last group ends at rank %d of %d", end, rank)
 	}
 	if len(buffer) > 0 {
 		yield(buffer)

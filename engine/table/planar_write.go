@@ -11,11 +11,15 @@ import (
 )
 
 // writePlanar writes plane after plane, each in one pass over the keys through a
-// buffer of 64 KiB: memory beside the keys is 9 bits a group.
+// buffer of 64 KiB: memory beside the keys is a byte a group, and eight for each
+// group of a wide block.
 func writePlanar(sink store.Sink, prefix string, keys []uint64) error {
 	h := planarHead{keys: uint64(len(keys))}
+	if h.keys > asm.PlanarKeysMax {
+		return fmt.Errorf("%d keys: a planar table holds %d", h.keys, uint64(asm.PlanarKeysMax))
+	}
 	h.groupBits, h.bucketBits = planarWidths(h.keys)
-	starts, groups, wide := planarDirectory(&h, keys)
+	groups, wide := planarDirectory(&h, keys)
 
 	sink.Section(prefix + "head")
 	if _, err := sink.Write(h.append(nil)); err != nil {
@@ -25,7 +29,6 @@ func writePlanar(sink store.Sink, prefix string, keys []uint64) error {
 		name  string
 		write func(*wordWriter)
 	}{
-		{"starts", func(w *wordWriter) { w.words(starts) }},
 		{"groups", func(w *wordWriter) { w.words(groups) }},
 		{"wide", func(w *wordWriter) { w.words(wide) }},
 		{"low", func(w *wordWriter) {
@@ -61,67 +64,45 @@ func writePlanar(sink store.Sink, prefix string, keys []uint64) error {
 	return nil
 }
 
-// planarDirectory makes starts, groups and wide, and completes the head. It
-// panics when keys do not ascend.
-func planarDirectory(h *planarHead, keys []uint64) (starts, groups, wide []uint64) {
+// planarDirectory makes groups and wide, and completes the head. It panics when
+// keys do not ascend.
+func planarDirectory(h *planarHead, keys []uint64) (groups, wide []uint64) {
 	shift := 64 - h.groupBits
-	starts = make([]uint64, h.blocks()+1)
-	corrections := make([]byte, h.groupsBytes())
-	type wideBlock struct {
-		number  uint64
-		offsets [groupsPerBlock]uint64
-	}
-	var wides []wideBlock
+	groups = make([]uint64, h.groupsWords())
+	directory := asm.Planar{Groups: groups}
+	var offsets []uint64 // of wide blocks
 	widest, rank := uint64(0), uint64(0)
 	for block := range h.blocks() {
-		var at [groupsPerBlock + 1]uint64 // where its groups begin
-		for j := range uint64(groupsPerBlock) {
-			at[j] = rank
-			for group := block*groupsPerBlock + j; rank < h.keys && keys[rank]>>shift == group; rank++ {
+		var starts [groupsPerBlock]uint64
+		for j := range starts {
+			starts[j] = rank
+			for group := block*groupsPerBlock + uint64(j); rank < h.keys && keys[rank]>>shift == group; rank++ {
 				if rank > 0 && keys[rank] <= keys[rank-1] {
 					panic(fmt.Sprintf("table: key %d does not ascend: %#016x after %#016x", rank, keys[rank], keys[rank-1]))
 				}
 			}
 		}
-		first, count := at[0], rank-at[0]
-		starts[block] = first
-		fits := true
-		own := corrections[block*groupsPerBlock:]
-		for j := range uint64(groupsPerBlock) {
-			correction := int64(at[j]) - int64(first+j*count/groupsPerBlock)
-			fits = fits && correction == int64(int8(correction))
-			own[j] = byte(correction)
-		}
-		if fits {
+		if directory.SetBlock(block, &starts, rank) {
 			continue
 		}
-		b := wideBlock{number: block}
-		for j := range b.offsets {
-			b.offsets[j] = at[j] - first
-			own[j] = 0
+		groups[lineWords*block] = h.wideBlocks
+		h.wideBlocks++
+		for _, start := range starts {
+			offsets = append(offsets, start-starts[0])
+			widest = max(widest, start-starts[0])
 		}
-		binary.LittleEndian.PutUint32(own[wideIndexAt:], uint32(len(wides)))
-		starts[block] |= asm.PlanarWide
-		wides = append(wides, b)
-		widest = max(widest, count)
 	}
 	if rank != h.keys {
 		panic(fmt.Sprintf("table: key %d does not ascend: %#016x after %#016x", rank, keys[rank], keys[rank-1]))
 	}
-	starts[h.blocks()] = rank
+	groups[len(groups)-1] = rank << 8 // the base behind the last block
 
-	h.wideBlocks, h.wideBits = uint64(len(wides)), uint(succinct.WidthFor(widest))
-	packed := succinct.NewPacked(h.wideBlocks*groupsPerBlock, int(h.wideBits))
-	for i, b := range wides {
-		for j, offset := range b.offsets {
-			packed.Set(uint64(i*groupsPerBlock+j), offset)
-		}
+	h.wideBits = uint(succinct.WidthFor(widest))
+	packed := succinct.NewPacked(uint64(len(offsets)), int(h.wideBits))
+	for i, offset := range offsets {
+		packed.Set(uint64(i), offset)
 	}
-	groups = make([]uint64, len(corrections)/8)
-	for i := range groups {
-		groups[i] = binary.LittleEndian.Uint64(corrections[8*i:])
-	}
-	return starts, groups, packed.Words
+	return groups, packed.Words
 }
 
 // wordWriter packs integers into little-endian words as [succinct.Packed] does,
