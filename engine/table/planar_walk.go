@@ -72,7 +72,7 @@ func (t *planarTable) Walk(yield func([]uint64) bool) error {
 	spread := t.bucketBits - t.directory.GroupBits
 	buffer := make([]uint64, 0, fenceKeys)
 	rank, before, next := uint64(0), uint64(0), uint64(0) // next: the first group not begun
-	end := uint64(0) // of group next-1
+	end := uint64(0)                                      // of group next-1
 	begin := func(group uint64) error {
 		for ; next <= group; next++ {
 			start, past, err := t.group(next)
