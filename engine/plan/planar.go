@@ -5,11 +5,12 @@ import (
 	"math/bits"
 
 	"ndd/engine/table"
+	"ndd/permute"
 )
 
 // planarModel is the layout of planes: see package table for the format.
 //
-// A probe reads its group's entries of the directory, then its run of the low
+// A probe reads its group's line of the directory, then its run of the low
 // plane; both are known a pass ahead. What passes the low plane, by chance for
 // nearly all, is held against the plane above, one more read; only answers
 // read the unary bits.
@@ -18,7 +19,7 @@ type planarModel struct{}
 const (
 	planarLow       = 16   // bits of a key in the low plane
 	planarPad       = 32   // keys behind the last, in the low plane
-	planarBlock     = 64   // groups to an entry of starts
+	planarBlock     = 64   // groups to a line of the directory
 	planarGroupsMin = 6    // group bits
 	planarGroupsMax = 40   //
 	planarFence     = 1024 // keys to a fence
@@ -49,8 +50,7 @@ func (md planarModel) parts(n float64, _ entry) []table.Part {
 		{Name: "low", Bytes: 2 * (keys + planarPad)},
 		{Name: "rest", Bytes: words(keys * uint64(64-planarLow-b))},
 		{Name: "unary", Bytes: words(1<<b + keys)},
-		{Name: "starts", Bytes: 8 * (groups/planarBlock + 1)},
-		{Name: "groups", Bytes: groups + 8},
+		{Name: "groups", Bytes: 64 * (groups/planarBlock + 1)},
 		{Name: "fences", Bytes: 8 * ((keys + planarFence - 1) / planarFence)},
 		{Name: "head", Bytes: planarHead},
 	}
@@ -62,6 +62,14 @@ func (md planarModel) parts(n float64, _ entry) []table.Part {
 func (md planarModel) units(w *work) float64 {
 	groups := math.Ldexp(1, max(0, md.groupBits(w.keys, w.entry)-w.leading))
 	return max(groups, w.candidates*planarLow/8/64)
+}
+
+// entries is the number of lines of the directory: flips of a group's last six
+// bits share one.
+func (md planarModel) entries(w *work) float64 {
+	block := md.groupBits(w.keys, w.entry) - 6
+	lines := math.Ldexp(1, max(0, block-w.leading))
+	return lines * float64(permute.Ball(min(w.leading, block), w.radius))
 }
 
 // time: the probes of all tables are one list, of which directory and runs
@@ -77,7 +85,7 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	}
 	// The directory is read as often as the far larger planes, so that caches
 	// keep it first.
-	directory := bytes["starts"] + bytes["groups"]
+	directory := bytes["groups"]
 	groups := m.extra(directory)
 	low := m.extra(directory + bytes["low"])
 	rest := m.extra(directory + bytes["low"] + bytes["rest"])
@@ -86,7 +94,7 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	for i := range tables {
 		w := &tables[i]
 		work += w.probes * (c.ProbeNS + (md.units(w)-1)*c.UnitNS)
-		entries += 2 * w.probes * groups.Together // a line of starts, one of corrections
+		entries += md.entries(w) * groups.Together
 		// A run's first lines are asked for ahead; those beyond come by themselves.
 		const asked = 4
 		run := 1 + max(0, w.candidates-1)*planarLow/8/64
