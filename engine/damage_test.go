@@ -266,7 +266,7 @@ func TestFastAndDamaged(t *testing.T) {
 			if err == nil {
 				unseen++
 				for i := range 50 {
-					if _, err := x.Query(fingerprint(prints[i*7919%len(prints)]), 3); err != nil && !errors.Is(err, store.ErrCorrupt) {
+					if _, err := x.Query(fingerprint(prints[i*7919%len(prints)]), 3, 2); err != nil && !errors.Is(err, store.ErrCorrupt) {
 						t.Errorf("%s, byte %#x: %v", layout, at, err)
 					}
 				}

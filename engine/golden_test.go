@@ -176,7 +176,7 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 	names := x.Names()
 	var out strings.Builder
 	for _, q := range goldenQueries(prints) {
-		hits, err := x.Query(simhash.Fingerprint(q), 3)
+		hits, err := x.Query(simhash.Fingerprint(q), 3, AllDocs)
 		if err != nil {
 			t.Fatal(err)
 		}

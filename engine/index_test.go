@@ -73,7 +73,7 @@ func inMemory(t testing.TB, prints []uint64, o segment.Options) *Index {
 // flat is a batch's answer in the oracle's form.
 func flat(t testing.TB, x *Index, queries []uint64, k, threads int) (hits []oracle.Hit) {
 	t.Helper()
-	err := x.Batch(context.Background(), queries, BatchOptions{K: k, Docs: true, Threads: threads}, func(q int, list []Hit) error {
+	err := x.Batch(context.Background(), queries, BatchOptions{K: k, Docs: AllDocs, Threads: threads}, func(q int, list []Hit) error {
 		for _, h := range list {
 			for _, d := range h.Docs {
 				hits = append(hits, oracle.Hit{Query: q, Distance: h.Distance, Fingerprint: uint64(h.Fingerprint), Row: int(d)})
@@ -107,7 +107,7 @@ func TestOracle(t *testing.T) {
 						}
 					}
 					q := set.Queries[1]
-					hits, err := x.Query(simhash.Fingerprint(q), k)
+					hits, err := x.Query(simhash.Fingerprint(q), k, AllDocs)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -169,7 +169,7 @@ func TestInsert(t *testing.T) {
 				default:
 				}
 				// What was there at the start stays found throughout.
-				hits, err := x.Query(simhash.Fingerprint(base[17]), 0)
+				hits, err := x.Query(simhash.Fingerprint(base[17]), 0, 1)
 				if err != nil || len(hits) != 1 || hits[0].Docs[0] != 17 {
 					t.Errorf("hits %v, %v", hits, err)
 					return
@@ -223,7 +223,7 @@ func TestInsertNamed(t *testing.T) {
 	}
 	names := x.Names()
 	for i := range n {
-		hits, err := x.Query(simhash.Fingerprint(uint64(i)<<20), 0)
+		hits, err := x.Query(simhash.Fingerprint(uint64(i)<<20), 0, 9)
 		if err != nil || len(hits) != 1 || len(hits[0].Docs) != 1 {
 			t.Fatalf("%v %v", hits, err)
 		}
@@ -258,7 +258,7 @@ func TestCheckAndInsert(t *testing.T) {
 		wait.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(w), 3))
 			for g, c := range centre {
-				_, near, err := x.CheckAndInsert(Doc{Fingerprint: simhash.Fingerprint(sets.Near(rng, c, rng.IntN(2)))}, 3)
+				_, near, err := x.CheckAndInsert(Doc{Fingerprint: simhash.Fingerprint(sets.Near(rng, c, rng.IntN(2)))}, 3, 1)
 				if err != nil {
 					t.Error(err)
 					return
@@ -295,7 +295,7 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	if _, err := x.Query(0, 4); err == nil || !strings.Contains(err.Error(), "k = 4") {
+	if _, err := x.Query(0, 4, 0); err == nil || !strings.Contains(err.Error(), "k = 4") {
 		t.Errorf("k above the index's: %v", err)
 	}
 	if _, err := Open(ctx, dir+"none", OpenOptions{}); !errors.Is(err, os.ErrNotExist) {

@@ -107,12 +107,12 @@ func (x *Index) Insert(docs []Doc) (first DocID, err error) {
 }
 
 // CheckAndInsert adds d unless something within distance k is there already,
-// which it returns then. Of two near-duplicates that arrive together exactly
+// which it returns then, each hit with the first docs of its documents. Of two near-duplicates that arrive together exactly
 // one is added.
-func (x *Index) CheckAndInsert(d Doc, k int) (id DocID, near []Hit, err error) {
+func (x *Index) CheckAndInsert(d Doc, k, docs int) (id DocID, near []Hit, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	near, err = x.Query(d.Fingerprint, k)
+	near, err = x.Query(d.Fingerprint, k, docs)
 	if err != nil || len(near) > 0 {
 		return 0, near, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -20,14 +21,19 @@ import (
 type Hit struct {
 	Fingerprint simhash.Fingerprint
 	Distance    int     // from the query, in bits
-	Docs        []DocID // that have this fingerprint, ascending; nil where documents were not asked for
+	Documents   uint64  // how many have this fingerprint; 0 where they were not asked for
+	Docs        []DocID // the first of them, ascending, as many as were asked for
 }
+
+// AllDocs asks for every document of a hit. An empty page's fingerprint may
+// have millions.
+const AllDocs = math.MaxInt
 
 // BatchOptions say what a batch is asked for.
 type BatchOptions struct {
-	K       int  // largest distance, at most the index's
-	Docs    bool // look up the documents of each hit
-	Threads int  // default: as many as there are processors
+	K       int // largest distance, at most the index's
+	Docs    int // how many documents of each hit to look up; see AllDocs
+	Threads int // default: as many as there are processors
 }
 
 // chunkQueries is how many queries a goroutine answers together: enough to
@@ -36,14 +42,14 @@ type BatchOptions struct {
 const chunkQueries = 256
 
 // Query finds everything within distance k of q, nearest first, equal
-// distances by fingerprint, with documents.
-func (x *Index) Query(q simhash.Fingerprint, k int) ([]Hit, error) {
+// distances by fingerprint, each with the first docs of its documents.
+func (x *Index) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
 	c := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(c)
 	if err := x.checkK(k); err != nil {
 		return nil, err
 	}
-	r, err := c.search(x.current.Load(), []uint64{uint64(q)}, BatchOptions{K: k, Docs: true}, swept{})
+	r, err := c.search(x.current.Load(), []uint64{uint64(q)}, BatchOptions{K: k, Docs: docs}, swept{})
 	if err != nil {
 		return nil, err
 	}
@@ -269,22 +275,28 @@ func (c *scratch) search(v *version, queries []uint64, o BatchOptions, done swep
 			a.queries = append(a.queries, r.query)
 			docs = docs[len(docs):]
 		}
-		if !o.Docs {
+		if o.Docs <= 0 {
 			continue
 		}
+		h := &a.hits[len(a.hits)-1]
 		if r.source < 0 {
-			docs = append(docs, r.doc)
+			h.Documents++
+			if len(docs) < o.Docs {
+				docs = append(docs, r.doc)
+			}
 		} else {
-			var err error
 			s := v.segments[r.source]
-			if c.rows, err = s.Docs(c.rows[:0], r.fingerprint, &c.segment); err != nil {
+			var total uint64
+			var err error
+			if c.rows, total, err = s.Docs(c.rows[:0], r.fingerprint, o.Docs-len(docs), &c.segment); err != nil {
 				return nil, fmt.Errorf("segment %d: %w", r.source, err)
 			}
+			h.Documents += total
 			for _, row := range c.rows {
 				docs = append(docs, s.first+DocID(row))
 			}
 		}
-		a.hits[len(a.hits)-1].Docs = docs[:len(docs):len(docs)]
+		h.Docs = docs[:len(docs):len(docs)]
 	}
 	return a, nil
 }

@@ -184,7 +184,11 @@ func (a *indexed) Close() error                    { return a.index.Close() }
 func (a *indexed) answer(ctx context.Context, queries []uint64, line func(row) error) error {
 	bar := a.b.g.newBar("answering", int64(len(queries)), countUnit)
 	defer bar.end()
-	o := engine.BatchOptions{K: a.b.index.k, Docs: true, Threads: a.b.g.threads}
+	docs := engine.AllDocs
+	if a.b.unique {
+		docs = 1
+	}
+	o := engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads}
 	return a.index.Batch(ctx, queries, o, func(query int, hits []engine.Hit) error {
 		bar.set(int64(query))
 		for i := range hits {

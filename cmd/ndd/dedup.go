@@ -144,7 +144,7 @@ func (d *dedup) drop(ctx context.Context, x *engine.Index, c *corpus) (*corpus, 
 	var rest []int
 	names := x.Names()
 	next := 0
-	o := engine.BatchOptions{K: d.k, Docs: true, Threads: d.g.threads}
+	o := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads}
 	err := x.Batch(ctx, c.prints, o, func(row int, hits []engine.Hit) error {
 		for ; next < row; next++ {
 			rest = append(rest, next)

@@ -16,13 +16,15 @@ import (
 
 // indexFlags open an index.
 type indexFlags struct {
-	dir string
-	k   int
+	dir    string
+	k      int
+	verify engine.Verify
 }
 
 func (i *indexFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "the index")
 	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "largest Hamming distance (default: what the index was built for)")
+	cmd.Flags().Var(&i.verify, "verify", "full checks every checksum before the first answer; fast opens at once and leaves large sections to 'ndd check'")
 }
 
 func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error) {
@@ -30,7 +32,7 @@ func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error)
 		return nil, usagef("no -i INDEX given")
 	}
 	bar := g.newBar("verifying", 0, bytesUnit)
-	x, err := engine.Open(cmd.Context(), i.dir, engine.OpenOptions{Threads: g.threads,
+	x, err := engine.Open(cmd.Context(), i.dir, engine.OpenOptions{Threads: g.threads, Verify: i.verify,
 		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
 	bar.end()
 	if err != nil {
@@ -97,7 +99,7 @@ type querier struct {
 }
 
 func (q *querier) ask(query string, f simhash.Fingerprint) error {
-	hits, err := q.index.Query(f, q.k)
+	hits, err := q.index.Query(f, q.k, engine.AllDocs)
 	if err != nil {
 		return err
 	}

@@ -59,6 +59,7 @@ ends it at once.`,
 	f.BoolVar(&s.memoryOnly, "memory-only", false, "keep inserts in memory only, as is always done for now")
 	s.design.register(cmd)
 	s.docs.register(cmd, "format")
+	f.Var(&s.verify, "verify", "of the index: full checks every checksum first; fast opens at once and leaves large sections to 'ndd check'")
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address of /metrics and /debug/pprof, or off")
 	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the admin address")
@@ -72,6 +73,7 @@ type serving struct {
 	g          *globals
 	options    server.Options
 	dir        string
+	verify     engine.Verify
 	load       []string
 	memoryOnly bool
 	design     designFlags
@@ -138,7 +140,7 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 	l.Stage("verifying the index")
 	bar := s.g.newBar("verifying", 0, bytesUnit)
 	defer bar.end()
-	return engine.Open(ctx, s.dir, engine.OpenOptions{Threads: s.g.threads,
+	return engine.Open(ctx, s.dir, engine.OpenOptions{Threads: s.g.threads, Verify: s.verify,
 		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
 }
 

@@ -85,7 +85,7 @@ func exercise(t testing.TB, list []section) {
 			matches, err := s.Search(nil, []uint64{q}, s.Design().K, &c)
 			typed("search", err)
 			for _, m := range matches[:min(len(matches), 10)] {
-				_, err = s.Docs(nil, m.Fingerprint, &c)
+				_, _, err = s.Docs(nil, m.Fingerprint, 1000, &c)
 				typed("docs", err)
 			}
 		}

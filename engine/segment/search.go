@@ -81,25 +81,26 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 }
 
 // Docs appends the rows of the documents that have exactly this fingerprint,
-// ascending.
-func (s *Segment) Docs(dst []uint64, fingerprint uint64, c *Scratch) ([]uint64, error) {
+// ascending, the first most of them; total is how many there are.
+func (s *Segment) Docs(dst []uint64, fingerprint uint64, most int, c *Scratch) (rows []uint64, total uint64, err error) {
 	if s.meta.Fingerprints == 0 {
-		return dst, nil
+		return dst, 0, nil
 	}
 	rank, ok, err := s.tables[0].Rank(s.perms[0].Apply(fingerprint), &c.table)
 	if err != nil || !ok {
-		return dst, err
+		return dst, 0, err
 	}
 	from, to, ok := s.ids.of(rank)
 	if !ok {
-		return dst, fmt.Errorf("%w: no documents of the fingerprint of rank %d", store.ErrCorrupt, rank)
+		return dst, 0, fmt.Errorf("%w: no documents of the fingerprint of rank %d", store.ErrCorrupt, rank)
 	}
-	for i := from; i < to; i++ {
+	total = to - from
+	for i := from; i < from+min(total, uint64(most)); i++ {
 		doc := s.ids.ordinals.At(i)
 		if doc >= s.meta.Documents {
-			return dst, fmt.Errorf("%w: document %d of %d", store.ErrCorrupt, doc, s.meta.Documents)
+			return dst, 0, fmt.Errorf("%w: document %d of %d", store.ErrCorrupt, doc, s.meta.Documents)
 		}
 		dst = append(dst, doc)
 	}
-	return dst, nil
+	return dst, total, nil
 }

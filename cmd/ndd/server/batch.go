@@ -60,14 +60,14 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	names := x.Names()
 	var line []byte
-	o := engine.BatchOptions{K: k, Docs: true, Threads: s.threads}
+	each := engine.AllDocs
+	if unique {
+		each = 1
+	}
+	o := engine.BatchOptions{K: k, Docs: each, Threads: s.threads}
 	err := x.Batch(r.Context(), queries, o, func(query int, hits []engine.Hit) error {
 		for i := range hits {
-			docs := hits[i].Docs
-			if unique {
-				docs = docs[:1]
-			}
-			for _, doc := range docs {
+			for _, doc := range hits[i].Docs {
 				id, err := names.Name(doc)
 				if err != nil {
 					return err

@@ -143,7 +143,7 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) (*checkA
 	if in.Limit != nil {
 		limit = *in.Limit
 	}
-	id, near, err := x.CheckAndInsert(d, k)
+	id, near, err := x.CheckAndInsert(d, k, limit)
 	if err != nil {
 		return nil, broken(err)
 	}

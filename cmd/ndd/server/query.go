@@ -147,7 +147,7 @@ func kParameter(x *engine.Index, values url.Values) (int, *problem) {
 func (s *service) query(f simhash.Fingerprint, k, limit int) (*Neighbours, *problem) {
 	x := s.index.Load()
 	s.metrics.asked.Inc()
-	hits, err := x.Query(f, k)
+	hits, err := x.Query(f, k, limit)
 	if err != nil {
 		return nil, broken(err)
 	}
@@ -159,16 +159,16 @@ func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, 
 	n := &Neighbours{Fingerprint: f.String(), K: k, Hits: make([]hit, 0, min(len(hits), limit))}
 	names := x.Names()
 	for _, h := range hits {
-		n.Documents += len(h.Docs)
+		n.Documents += int(h.Documents)
 		docs := h.Docs[:min(limit, len(h.Docs))]
 		limit -= len(docs)
-		if len(docs) < len(h.Docs) {
+		if uint64(len(docs)) < h.Documents {
 			n.Truncated = true
 		}
 		if len(docs) == 0 {
 			continue
 		}
-		out := hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance, Documents: len(h.Docs), IDs: make([]string, len(docs))}
+		out := hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance, Documents: int(h.Documents), IDs: make([]string, len(docs))}
 		for i, doc := range docs {
 			var err error
 			if out.IDs[i], err = names.Name(doc); err != nil {
