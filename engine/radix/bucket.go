@@ -50,13 +50,13 @@ func (w *worker[E]) split(a []E, low, depth int) {
 		digit -= splitAim
 	}
 	digit = min(digit, leafDigit, low)
-	shift := low - digit
+	shift := uint(low-digit) & 63
 	mask := uint64(1)<<digit - 1
 	tmp := w.tmp.Data[:len(a)]
 
 	ends := w.counters(depth, digit)
-	for _, e := range a {
-		ends[e[0]>>shift&mask]++
+	for i := range a {
+		ends[a[i][0]>>shift&mask]++
 	}
 	at, largest := uint32(0), uint32(0)
 	for d, n := range ends {
@@ -64,10 +64,10 @@ func (w *worker[E]) split(a []E, low, depth int) {
 		at += n
 		largest = max(largest, n)
 	}
-	for _, e := range a {
-		d := e[0] >> shift & mask
+	for i := range a {
+		d := a[i][0] >> shift & mask
 		p := ends[d]
-		tmp[p] = e
+		tmp[p] = a[i]
 		ends[d] = p + 1
 	}
 	if largest <= leafMax || shift == 0 {
@@ -81,7 +81,7 @@ func (w *worker[E]) split(a []E, low, depth int) {
 		case len(leaf) <= leafMax:
 			insertion(leaf)
 		default:
-			w.split(leaf, shift, depth+1)
+			w.split(leaf, int(shift), depth+1)
 		}
 		from = to
 	}
@@ -102,11 +102,12 @@ func (w *worker[E]) counters(depth, digit int) []uint32 {
 func merge[E element](dst, src []E) {
 	dst = dst[:len(src)]
 	before := uint64(0)
-	for i, e := range src {
-		if e[0] >= before {
-			dst[i], before = e, e[0]
+	for i := range src {
+		if k := src[i][0]; k >= before {
+			dst[i], before = src[i], k
 			continue
 		}
+		e := src[i]
 		j := i
 		for ; j > 0 && dst[j-1][0] > e[0]; j-- {
 			dst[j] = dst[j-1]

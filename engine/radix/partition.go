@@ -190,10 +190,10 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 			if !all {
 				elems = within(elems, iv)
 			}
-			for _, e := range elems {
-				d := (e[0] - iv.low) >> shift
+			for i := range elems {
+				d := (elems[i][0] - iv.low) >> (uint(shift) & 63)
 				p := start[d]
-				dst[p] = e
+				dst[p] = elems[i]
 				start[d] = p + 1
 			}
 		})
@@ -210,9 +210,10 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 // within moves the elements of an interval to the front.
 func within[E element](elems []E, iv interval) []E {
 	n, span := 0, iv.high-iv.low
-	for _, e := range elems {
-		elems[n] = e
-		if e[0]-iv.low <= span {
+	for i := range elems {
+		k := elems[i][0]
+		elems[n] = elems[i]
+		if k-iv.low <= span {
 			n++
 		}
 	}
