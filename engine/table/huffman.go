@@ -21,9 +21,9 @@ import (
 //
 // A probe's range [low, high] begins in the first block whose last key is at
 // least low. Cost: interpolation, 4-5 overlapping misses shared by the probes
-// of a batch; one block, 16 lines that the hardware prefetches; decoding of
-// some 220 keys at 2-6 ns, which is the largest part; the scan of the few keys
-// in range. With 2^20 blocks the last keys are 8 MiB and stay in cache.
+// of a batch; a block, of whose 16 lines 10 on average are asked for ahead; decoding
+// of the keys up to high, some 130 of 220, which is the largest part; the scan of
+// those. With 2^20 blocks the last keys are 8 MiB and stay in cache.
 type huffmanTable struct {
 	keys       uint64
 	blockBytes int
@@ -124,6 +124,8 @@ func (t *huffmanTable) Len() uint64    { return t.keys }
 // would mostly decode the same blocks again.
 func (t *huffmanTable) Leading(p int) int { return min(p, bitsFor(len(t.last))) }
 
+// Search looks the blocks of 64 probes up at once, asks for each block a few
+// probes ahead, for as much of it as its range needs, and unpacks that much.
 func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error) {
 	mask := leadingMask(s.Leading)
 	perQuery := len(s.Flips)
@@ -131,8 +133,7 @@ func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, erro
 	if len(t.last) == 0 {
 		return dst, nil
 	}
-	decoded := -1 // the block whose keys c.keys holds
-	var err error
+	c.block, c.keys = -1, c.keys[:0]
 	for first := 0; first < probes; first += probesAtOnce {
 		n := min(probesAtOnce, probes-first)
 		c.low = slices.Grow(c.low[:0], n)[:n]
@@ -141,17 +142,20 @@ func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, erro
 			c.low[i] = (s.Queries[(first+i)/perQuery] ^ s.Flips[(first+i)%perQuery]) & mask
 		}
 		asm.Interpolate(c.blocks, t.last, c.low)
+		for i := range min(n, blocksAhead) {
+			t.prefetch(c.blocks[i], c.low[i]|^mask, c)
+		}
 		for i, b := range c.blocks {
+			if ahead := i + blocksAhead; ahead < n {
+				t.prefetch(c.blocks[ahead], c.low[ahead]|^mask, c)
+			}
 			query := (first + i) / perQuery
 			low, high := c.low[i], c.low[i]|^mask
 			for ; b < len(t.last); b++ {
-				if b != decoded {
-					if err = t.decode(b, c); err != nil {
-						return dst, err
-					}
-					decoded = b
+				if err := t.decodeUpTo(b, high, c); err != nil {
+					return dst, err
 				}
-				dst = scan(dst, inRange(c.keys, low, high), s, query, c)
+				dst = scan(dst, c.keys, low, high, s, query, c)
 				if t.last[b] >= high {
 					break
 				}
@@ -161,22 +165,98 @@ func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, erro
 	return dst, nil
 }
 
+const (
+	blocksAhead = 4  // probes for whose blocks memory is asked before they are unpacked
+	headLines   = 2  // the head of a block and its codes
+	spareKeys   = 16 // two deviations of a uniform key's place among 220
+)
+
+// share is how much of block b lies before high, by the block's ends.
+func (t *huffmanTable) share(b int, high uint64) float64 {
+	last := t.last[b]
+	if high >= last {
+		return 1
+	}
+	before := uint64(0)
+	if b > 0 {
+		before = t.last[b-1]
+	}
+	if high <= before {
+		return 0
+	}
+	return float64(high-before) / float64(last-before)
+}
+
+// prefetch asks for the lines of block b that its keys up to high need: codes at
+// its beginning, raw bits from its end down.
+func (t *huffmanTable) prefetch(b int, high uint64, c *Scratch) {
+	if b >= len(t.last) {
+		return
+	}
+	lines := &c.lines
+	at, end := uint64(b*t.blockBytes), uint64((b+1)*t.blockBytes)
+	n := 0
+	for ; n < headLines; n++ {
+		lines[n] = at + uint64(64*n)
+	}
+	raws := int(t.share(b, high)*float64(t.blockBytes/64)) + 1
+	for ; n < min(headLines+raws, len(lines)); n++ {
+		lines[n] = end - uint64(64*(n-headLines)) - 1
+	}
+	asm.PrefetchAt(t.blocks.Data, lines[:n])
+}
+
+// decodeUpTo unpacks the keys of block b up to high, and some more, into c.keys.
+func (t *huffmanTable) decodeUpTo(b int, high uint64, c *Scratch) error {
+	if b == c.block && len(c.keys) > 0 && (c.keys[len(c.keys)-1] >= high || c.whole) {
+		return nil
+	}
+	at := b * t.blockBytes
+	block := t.blocks.Data[at : at+t.blockBytes]
+	n := huffman.Keys(block)
+	want := int(t.share(b, high)*float64(n)) + spareKeys
+	if c.block = b; want < n {
+		c.room(t.blockBytes)
+		if want > len(c.keys) {
+			return t.corrupt(b, fmt.Errorf("%d keys", n), c)
+		}
+		c.keys, c.whole = c.keys[:want], false
+		if err := t.code.DecodePrefix(c.keys, block); err != nil {
+			return t.corrupt(b, err, c)
+		}
+		if c.keys[want-1] >= high {
+			return nil
+		}
+	}
+	c.whole = true
+	return t.decode(b, c)
+}
+
 // decode unpacks block b into c.keys.
 func (t *huffmanTable) decode(b int, c *Scratch) error {
-	if c.keys = c.keys[:cap(c.keys)]; len(c.keys) < huffman.MaxKeys(t.blockBytes) {
-		c.keys = make([]uint64, huffman.MaxKeys(t.blockBytes))
-	}
+	c.room(t.blockBytes)
 	at := b * t.blockBytes
 	n, err := t.code.DecodeBlock(c.keys, t.blocks.Data[at:at+t.blockBytes])
 	if err == nil && c.keys[n-1] != t.last[b] {
 		err = errors.New("its last key is not the one in the index of last keys")
 	}
 	if err != nil {
-		c.keys = c.keys[:0]
-		return t.blocks.Corrupt(uint64(at), "table block %d: %v", b, err)
+		return t.corrupt(b, err, c)
 	}
 	c.keys = c.keys[:n]
 	return nil
+}
+
+func (t *huffmanTable) corrupt(b int, err error, c *Scratch) error {
+	c.keys = c.keys[:0]
+	return t.blocks.Corrupt(uint64(b*t.blockBytes), "table block %d: %v", b, err)
+}
+
+// room makes c.keys as long as a block may have keys.
+func (c *Scratch) room(blockBytes int) {
+	if c.keys = c.keys[:cap(c.keys)]; len(c.keys) < huffman.MaxKeys(blockBytes) {
+		c.keys = make([]uint64, huffman.MaxKeys(blockBytes))
+	}
 }
 
 func (t *huffmanTable) Rank(key uint64, c *Scratch) (uint64, bool, error) {

@@ -2,7 +2,6 @@ package table
 
 import (
 	"math/bits"
-	"slices"
 
 	"ndd/asm"
 )
@@ -18,25 +17,18 @@ func leadingMask(n int) uint64 {
 // bitsFor is how many leading bits tell n equal parts apart, rounded up.
 func bitsFor(n int) int { return bits.Len(uint(max(n, 1) - 1)) }
 
-// inRange is the part of ascending keys from low to high.
-func inRange(keys []uint64, low, high uint64) []uint64 {
-	from, _ := slices.BinarySearch(keys, low)
-	to, found := slices.BinarySearch(keys[from:], high)
-	if to += from; found {
-		to++
-	}
-	return keys[from:to]
-}
-
-// scan appends the keys within distance K of the query.
-func scan(dst []Match, keys []uint64, s *Search, query int, c *Scratch) []Match {
+// scan appends the keys from low to high that are within distance K of the query.
+// All keys of a block are compared: that takes less than finding the range.
+func scan(dst []Match, keys []uint64, low, high uint64, s *Search, query int, c *Scratch) []Match {
 	if cap(c.found) == 0 {
 		c.found = make([]uint32, 256)
 	}
 	for len(keys) > 0 {
 		n, done := asm.Within64(c.found, keys, s.Queries[query], s.K)
 		for _, i := range c.found[:n] {
-			dst = append(dst, Match{0, query, keys[i]})
+			if key := keys[i]; low <= key && key <= high {
+				dst = append(dst, Match{0, query, key})
+			}
 		}
 		keys = keys[done:]
 	}

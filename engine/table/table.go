@@ -142,10 +142,13 @@ func checkRank(rank, keys uint64) error {
 // Scratch is what a search needs to remember. It belongs to one goroutine; its
 // zero value is ready.
 type Scratch struct {
-	keys     []uint64 // a decoded block
-	low      []uint64 // where the probes' ranges begin
-	blocks   []int    // and in which block
-	found    []uint32 // positions that a scan reports
+	keys     []uint64   // decoded of a block,
+	block    int        // which it is,
+	whole    bool       // and whether these are all of its keys
+	lines    [24]uint64 // of blocks, to ask for
+	low      []uint64   // where the probes' ranges begin
+	blocks   []int      // and in which block
+	found    []uint32   // positions that a scan reports
 	planar   *planarScratch
 	tables   []*planarTable
 	searches []Search
