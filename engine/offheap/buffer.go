@@ -2,6 +2,7 @@ package offheap
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 )
 
@@ -20,6 +21,9 @@ type Buffer[T Plain] struct {
 // heapBytes are no matter to the collector; a mapping takes longer.
 const heapBytes = 64 << 10
 
+// sizeMax is what an address space has, less what alignment takes.
+const sizeMax = min(1<<46, math.MaxInt-2*hugeBytes)
+
 // hugeBytes is the size and alignment of a huge page.
 const hugeBytes = 2 << 20
 
@@ -33,7 +37,7 @@ func Make[T Plain](n int) (*Buffer[T], error) {
 		panic(fmt.Sprintf("offheap: a buffer of %d elements", n))
 	case n == 0:
 		return &Buffer[T]{}, nil
-	case size/uint64(unsafe.Sizeof(t)) != uint64(n) || size > 1<<46:
+	case size/uint64(unsafe.Sizeof(t)) != uint64(n) || size > sizeMax:
 		return nil, fmt.Errorf("%d elements of %d bytes are more than memory can have", n, unsafe.Sizeof(t))
 	}
 	if size <= heapBytes {
@@ -57,4 +61,14 @@ func (b *Buffer[T]) Free() {
 	if raw != nil {
 		release(raw)
 	}
+}
+
+// Trim keeps the first n elements and gives the memory of the others back,
+// where it is whole pages.
+func (b *Buffer[T]) Trim(n int) {
+	from := uintptr(n) * unsafe.Sizeof(*new(T))
+	if b.raw != nil && n < len(b.Data) {
+		drop(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b.Data))), uintptr(len(b.Data))*unsafe.Sizeof(*new(T)))[from:])
+	}
+	b.Data = b.Data[:n:n]
 }

@@ -70,3 +70,12 @@ func release(raw []byte) {
 		panic("offheap: " + err.Error()) // freed twice
 	}
 }
+
+// drop lets the system have the whole pages of b back; they are not read any
+// more.
+func drop(b []byte) {
+	const page = 4096 // at least; a refusal costs memory only
+	if skip := -int(address(b)) & (page - 1); skip < len(b) {
+		unix.Madvise(b[skip:], unix.MADV_DONTNEED)
+	}
+}

@@ -39,10 +39,32 @@ func TestMake(t *testing.T) {
 	none.Free()
 }
 
-func TestMoreThanThereIs(t *testing.T) {
-	if b, err := Make[[2]uint64](1 << 50); err == nil {
+func TestTrim(t *testing.T) {
+	for _, keep := range []int{0, 1, 5000, 1 << 20} {
+		b, err := Make[uint32](1 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Data {
+			b.Data[i] = uint32(i)
+		}
+		b.Trim(keep)
+		if len(b.Data) != keep || cap(b.Data) != keep {
+			t.Fatalf("%d elements, want %d", len(b.Data), keep)
+		}
+		for i, v := range b.Data {
+			if v != uint32(i) {
+				t.Fatalf("element %d is %d", i, v)
+			}
+		}
 		b.Free()
-		t.Fatal("16 PiB were given")
+	}
+}
+
+func TestMoreThanThereIs(t *testing.T) {
+	if b, err := Make[[2]uint64](sizeMax/16 + 1); err == nil {
+		b.Free()
+		t.Fatal("more than an address space was given")
 	}
 	if b, err := Make[uint64](int(^uint(0) >> 1)); err == nil {
 		b.Free()
