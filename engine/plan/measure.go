@@ -99,7 +99,7 @@ func least(repetitions int, prepare, f func()) float64 {
 
 // leastFor is how long a figure is looked for: longer than the system lets
 // another program have the processor.
-const leastFor = 12 * time.Millisecond
+const leastFor = 20 * time.Millisecond
 
 // readCost reads random lines of data: first many at once, then each where the
 // one before says. data is zero, so that what was read can take part in the

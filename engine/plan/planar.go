@@ -78,33 +78,37 @@ func (md planarModel) entries(w *work) float64 {
 func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := m.Layouts[md.layout()]
 	bytes := make(map[string]float64)
-	for i := range tables {
-		for _, p := range md.parts(tables[i].keys, tables[i].entry) {
-			bytes[p.Name] += float64(p.Bytes)
-		}
-	}
-	// The directory is read as often as the far larger planes, so that caches
-	// keep it first.
-	directory := bytes["groups"]
-	groups := m.extra(directory)
-	low := m.extra(directory + bytes["low"])
-	rest := m.extra(directory + bytes["low"] + bytes["rest"])
-
-	var work, entries, lines, passing float64
+	// Of each query: instructions, and lines of the directory, of runs that are
+	// asked for, of runs that come by themselves, and of the plane above.
+	var work, entries, asked, further, passing float64
 	for i := range tables {
 		w := &tables[i]
-		work += w.probes * (c.ProbeNS + (md.units(w)-1)*c.UnitNS)
-		entries += md.entries(w) * groups.Together
-		// A run's first lines are asked for ahead; those beyond come by themselves.
-		const asked = 4
+		for _, p := range md.parts(w.keys, w.entry) {
+			bytes[p.Name] += float64(p.Bytes)
+		}
+		const ahead = 4 // lines of a run that are asked for
 		run := 1 + max(0, w.candidates-1)*planarLow/8/64
-		lines += w.probes * (min(run, asked)*low.Together + max(0, run-asked)*min(m.LineNS, low.Together))
+		work += w.probes * (c.ProbeNS + (md.units(w)-1)*c.UnitNS)
+		entries += md.entries(w)
+		asked += w.probes * min(run, ahead)
+		further += w.probes * max(0, run-ahead)
 		passing += w.passing(planarLow)
 	}
 	work += passing * c.PassNS
+
+	// A line of the directory is read again after as many others as the
+	// directory has lines, and what those probes read of the larger planes.
+	large := bytes["groups"] + bytes["low"]
+	groups := m.extra(min(large, bytes["groups"]*(entries+asked+passing)/entries))
+	low := m.extra(large)
+	rest := m.extra(large + bytes["rest"])
+	seek := entries * groups.Together
+	scan := asked*low.Together + further*min(m.LineNS, low.Together)
+	check := passing * rest.Together
+
 	t := float64(len(tables))
-	batch = t*c.TableNS + work + entries + lines + passing*rest.Together
-	online = c.CallNS + t*c.QueryNS + work + max(groups.Alone, entries) + max(low.Alone, lines) +
-		max(-math.Expm1(-passing)*rest.Alone, passing*rest.Together)
+	batch = t*c.TableNS + work + seek + scan + check
+	online = c.CallNS + t*c.QueryNS + work + max(groups.Alone, seek) + max(low.Alone, scan) +
+		max(-math.Expm1(-passing)*rest.Alone, check)
 	return online, batch
 }

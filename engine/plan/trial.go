@@ -71,16 +71,20 @@ type trial struct {
 }
 
 // costs solves for what probes cost: searches in batch whose probes look into
-// one unit, and into many; the latter again for a distance at which more keys pass.
+// one unit, first one probe a query, then a dozen; and into many units, for two
+// distances, of which the larger lets more keys pass.
 func (t *trial) costs() (c Costs) {
 	const queries, narrow, broad, distance = 64, 40, 8, 3
-	few := t.time(queries, narrow, 0) / queries
-	many := t.time(queries, broad, 0) / queries
-	passing := t.time(queries, broad, distance) / queries
+	alone := []uint64{0}
+	dozen := permute.Flips(11, 1)
+	one := t.time(queries, narrow, 1, alone) / queries
+	all := t.time(queries, narrow, 1, dozen) / queries
+	many := t.time(queries, broad, 0, alone) / queries
+	passing := t.time(queries, broad, distance, alone) / queries
 
 	wide := t.work(broad, 0)
-	c.UnitNS = max(0, (many-few)/(t.model.units(wide)-t.model.units(t.work(narrow, 0))))
-	c.ProbeNS = few
+	c.ProbeNS = max(0, (all-one)/float64(len(dozen)-1))
+	c.UnitNS = max(0, (many-one)/(t.model.units(wide)-t.model.units(t.work(narrow, 0))))
 	if more := t.work(broad, distance).passing(planarLow) - wide.passing(planarLow); more > 0 {
 		c.PassNS = max(0, (passing-many)/more)
 	}
@@ -93,20 +97,21 @@ func (t *trial) work(leading, k int) *work {
 }
 
 // time is the time in ns of a search for so many queries at once.
-func (t *trial) time(queries, leading, k int) float64 {
+func (t *trial) time(queries, leading, k int, flips []uint64) float64 {
 	turn, lists := 0, trialQueries(queries)
 	return least(4, func() { turn++ }, func() {
-		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: []uint64{0}, K: k}
+		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: flips, K: k}
 		var err error
 		t.matches, err = t.table.Search(t.matches[:0], &s, &t.scratch)
 		t.err = errors.Join(t.err, err)
 	})
 }
 
-// trialQueries are lists of queries to ask in turn, so that the processor does not learn
-// their branches by heart.
-func trialQueries(n int) (lists [16][]uint64) {
+// trialQueries are lists of n queries to ask in turn, many in all, so that the
+// processor does not learn their branches by heart.
+func trialQueries(n int) [][]uint64 {
 	rng := rand.New(rand.NewPCG(7, uint64(n)))
+	lists := make([][]uint64, max(4, 8192/n))
 	for l := range lists {
 		for range n {
 			lists[l] = append(lists[l], rng.Uint64())
@@ -122,7 +127,7 @@ const segmentKeys = 1 << 14
 // of queries, the test which table reports a hit, and the call itself. Two
 // segments, of one table and of ten, tell the share of a table from the rest.
 func callCosts(md model, c *Costs) error {
-	const k, queries = 3, 32
+	const k, queries = 3, 128
 	keys := spacedKeys(segmentKeys)
 	var alone, batch [2]float64 // with the cost of probes taken off
 	tables := [2]float64{1, 10}
