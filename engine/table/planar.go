@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"unsafe"
 
@@ -56,6 +57,7 @@ type planarTable struct {
 	rest       succinct.Packed
 	unary      []uint64
 	fences     []uint64
+	leading    int // bits that a probe should fix
 	parts      []Part
 }
 
@@ -176,6 +178,7 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	t.rest = succinct.Packed{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
 	t.unary = store.Uint64s(unary.Data)
 	t.fences = store.Uint64s(fences.Data)
+	t.leading = leadingFor(t.fences, int(h.groupBits))
 	if first, last := t.directory.Base(0), t.directory.Base(h.blocks()); first != 0 || last != h.keys {
 		return nil, groups.Corrupt(0, "blocks begin at rank %d and end at %d of %d keys", first, last, h.keys)
 	}
@@ -189,8 +192,46 @@ func (t *planarTable) Layout() Layout { return LayoutPlanar }
 func (t *planarTable) Len() uint64    { return t.directory.Keys }
 func (t *planarTable) Parts() []Part  { return t.parts }
 
-// Leading fixes the bits of a group.
-func (t *planarTable) Leading(p int) int { return min(p, int(t.directory.GroupBits)) }
+// Leading fixes the bits of a group, and more of a table so skewed that this leaves
+// long runs to scan: see [leadingFor].
+func (t *planarTable) Leading(p int) int { return min(p, t.leading) }
+
+const (
+	fencesLooked = 1 << 14 // of how many fences leadingFor makes its estimate
+	probeNs      = 20.0    // what a flip of one more bit costs a query,
+	scanNs       = 0.1     // and a key of a long run
+)
+
+// leadingFor is how many leading bits, groupBits or more, cost a query least: each
+// one more is one more probe of radius 1, and shortens the runs that are too long
+// for the directory. The run that a query meets, if queries are like keys, has
+// the squares of the runs' lengths over the number of keys, and the lengths show
+// in the fences: r neighbours that share the leading bits are r*1024 keys.
+func leadingFor(fences []uint64, groupBits int) int {
+	step := max(1, len(fences)/fencesLooked)
+	best, least := groupBits, math.Inf(1)
+	for leading := groupBits; leading <= 64; leading++ {
+		mask := leadingMask(leading)
+		squares, run, looked := 0.0, 0.0, 0.0
+		for i := 0; i < len(fences); i += step {
+			looked++
+			if i > 0 && (fences[i]^fences[i-step])&mask == 0 {
+				run++
+				squares += 2 * run // (run+1)*run in all
+			} else {
+				run = 0
+			}
+		}
+		cost := float64(leading)*probeNs + squares/max(looked, 1)*float64(step)*fenceKeys*scanNs
+		if cost < least {
+			best, least = leading, cost
+		}
+		if squares == 0 {
+			break
+		}
+	}
+	return best
+}
 
 // hostLittleEndian says whether a view of a file's integers needs no copy.
 var hostLittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

@@ -206,7 +206,8 @@ func (r *planarRound) rebuild(n int) error {
 	for _, h := range r.hits[:n] {
 		probe := &r.probes[h.Probe]
 		t := r.tables[probe.Table]
-		if bits.OnesCount64((t.below(h.Pos)^probe.Key)&(^uint64(0)>>t.bucketBits)) <= int(probe.Limit) {
+		diff := (t.below(h.Pos) ^ probe.Key) & (^uint64(0) >> t.bucketBits)
+		if bits.OnesCount64(diff) <= int(probe.Limit) && diff&leadingMask(r.searches[probe.Table].Leading) == 0 {
 			kept = append(kept, h)
 			groupBits := t.directory.GroupBits
 			line[0] = (probe.Key>>(64-groupBits)<<(t.bucketBits-groupBits) + h.Pos) / 64

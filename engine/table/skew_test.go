@@ -1,0 +1,140 @@
+package table
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ndd/engine/oracle/sets"
+	"ndd/permute"
+)
+
+// skewed are sets whose groups are longer than anything the directory foresees.
+func skewed(n int) map[string][]uint64 {
+	rng := rand.New(rand.NewPCG(9, 9))
+	all := map[string]func(i int) uint64{
+		"40 equal leading bits":      func(int) uint64 { return 0xa5a5a5a5a5<<24 | rng.Uint64()>>40 },
+		"a sequence":                 func(i int) uint64 { return uint64(i) },
+		"half in one group":          func(i int) uint64 { return rng.Uint64() >> (i % 2 * 40) },
+		"a long group between short": func(i int) uint64 { return rng.Uint64()>>(i%2*40) ^ 1<<63 },
+		"equal trailing bits":        func(int) uint64 { return rng.Uint64() &^ 0xffff },
+		"powers":                     func(i int) uint64 { return rng.Uint64() >> (i % 64) },
+	}
+	out := make(map[string][]uint64)
+	for name, at := range all {
+		keys := make([]uint64, n)
+		for i := range keys {
+			keys[i] = at(i)
+		}
+		out[name] = distinct(keys)
+	}
+	return out
+}
+
+// Long groups are searched, ranked and walked right, with leading bits above, in
+// and below a group.
+func TestSkew(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	for name, keys := range skewed(30000) {
+		queries := []uint64{0, ^uint64(0)}
+		for range 6 {
+			queries = append(queries, sets.Near(rng, keys[rng.IntN(len(keys))], rng.IntN(4)))
+		}
+		for _, o := range layouts {
+			tab := build(t, keys, o)
+			var c Scratch
+			for _, probe := range []struct{ leading, radius int }{
+				{0, 0}, {7, 0}, {24, 0}, {42, 0}, {55, 0}, {tab.Leading(32), 1}, {tab.Leading(64), 1}, {tab.Leading(12), 2},
+			} {
+				s := &Search{Queries: queries, Leading: probe.leading, Flips: permute.Flips(probe.leading, probe.radius), K: 3}
+				got, err := tab.Search(nil, s, &c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := find(keys, s); !slices.Equal(order(got), order(want)) {
+					t.Fatalf("%s, %v, %v: %d matches, want %d", name, o, probe, len(got), len(want))
+				}
+			}
+			checkOrder(t, tab, keys, queries)
+		}
+	}
+}
+
+// A planar table of skewed keys takes at most 5 bytes a key more than its widths
+// say, and a probe fixes more bits of it where a group would be long.
+func TestSkewBounds(t *testing.T) {
+	for name, keys := range skewed(300000) {
+		tab := build(t, keys, Options{Layout: LayoutPlanar})
+		if bytes := float64(Bytes(tab)) / float64(len(keys)); bytes > 12 {
+			t.Errorf("%s: %.1f bytes a key", name, bytes)
+		}
+		s := &Search{Queries: keys[len(keys)/2:][:1], Leading: tab.Leading(64), Flips: permute.Flips(tab.Leading(64), 1), K: 3}
+		reads := 0
+		mask := leadingMask(s.Leading)
+		for _, key := range keys {
+			for _, flip := range s.Flips {
+				if (key^s.Queries[0]^flip)&mask == 0 {
+					reads++
+				}
+			}
+		}
+		if reads > 40000 {
+			t.Errorf("%s: a query with %d leading bits reads %d keys of %d", name, s.Leading, reads, len(keys))
+		}
+	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	keys := make([]uint64, 300000)
+	for i := range keys {
+		keys[i] = rng.Uint64()
+	}
+	if tab := build(t, distinct(keys), Options{Layout: LayoutPlanar}); tab.Leading(64) != 15 {
+		t.Errorf("uniform keys: a probe fixes %d bits, the group's 15 are due", tab.Leading(64))
+	}
+}
+
+// SearchAll finds in every table what a search of it alone finds.
+func TestSearchAll(t *testing.T) {
+	for _, set := range sets.All(2000, 40, 3, 21) {
+		for _, mix := range [][]Options{
+			{layouts[2], layouts[2], layouts[2]},
+			{layouts[2], layouts[0], layouts[1], layouts[2]},
+			{},
+		} {
+			var tables []Table
+			var searches []Search
+			var want []Match
+			var c Scratch
+			for i, o := range mix {
+				perm := permute.New(0x0f0f0f0f0f0f0f0f << i)
+				var keys, queries []uint64
+				for _, f := range set.Base {
+					keys = append(keys, perm.Apply(f))
+				}
+				for _, q := range set.Queries {
+					queries = append(queries, perm.Apply(q))
+				}
+				tab := build(t, distinct(keys), o)
+				leading := tab.Leading(20 + i)
+				s := Search{Queries: queries, Leading: leading, Flips: permute.Flips(leading, i%2), K: 3}
+				alone, err := tab.Search(nil, &s, &c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range order(alone) {
+					m.Table = i
+					want = append(want, m)
+				}
+				tables, searches = append(tables, tab), append(searches, s)
+			}
+			got, err := SearchAll(nil, tables, searches, &c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			order(got)
+			slices.SortStableFunc(got, func(a, b Match) int { return a.Table - b.Table })
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, %v: %d matches, want %d", set.Name, mix, len(got), len(want))
+			}
+		}
+	}
+}
