@@ -29,6 +29,10 @@ const (
 	// rangesBest is how often the input is read for the ids while memory is
 	// no matter: 4 ns a document instead of 12 bytes.
 	rangesBest = 4
+	// rangesFew is how often before the temporary file is faster: 100 M
+	// documents with 9 bytes each took 188 ns in 32 ranges, and with 2 bytes
+	// each 165 ns through the file (BenchmarkWrite).
+	rangesFew = 12
 	// rangesMost is how often before it is better to give up.
 	rangesMost = 256
 )
@@ -45,7 +49,9 @@ const (
 // down to 8.6, the ids are sorted in more and smaller ranges. Below that, and
 // with a TempDir, the keys go to a temporary file, from where table.Write reads
 // them in order through the page cache; 0.6 bytes a document and some megabytes
-// do. The error is an [offheap.TooLargeError] when Options.Memory is less.
+// do. For 100 M documents and two planar tables, one thread, that is 114 ns a
+// document with 12.6 bytes, 165 ns with 2, 358 ns with 0.75 (BenchmarkWrite).
+// The error is an [offheap.TooLargeError] when Options.Memory is less.
 func Plan(docs uint64, o Options) (Space, error) {
 	if docs > 1<<48 {
 		return Space{}, fmt.Errorf("%d documents are more than a segment can have", docs)
@@ -61,9 +67,14 @@ func Plan(docs uint64, o Options) (Space, error) {
 	limit := offheap.Limit{Bytes: o.Memory, Source: "the limit that was set"}
 	what := fmt.Sprintf("building a segment of %s documents", humanize.Comma(int64(docs)))
 	const spread = rangesMost // of the keys in one range of the external form
-	if inMemory := fixed + keyBytes*docs + pairBytes*docs/spread; o.Memory >= inMemory {
-		return Space{Bytes: o.Memory, pairs: rooms(o.Memory-fixed-keyBytes*docs, pairBytes), keys: int(docs)}, nil
-	} else if o.TempDir == "" {
+	inMemory := fixed + keyBytes*docs + pairBytes*docs/spread
+	if o.Memory >= inMemory {
+		pairs := rooms(o.Memory-fixed-keyBytes*docs, pairBytes)
+		if o.TempDir == "" || uint64(pairs)*rangesFew >= docs {
+			return Space{Bytes: o.Memory, pairs: pairs, keys: int(docs)}, nil
+		}
+	}
+	if o.TempDir == "" {
 		return Space{}, limit.Check(what, inMemory)
 	}
 	if external := fixed + pairBytes*docs/spread; o.Memory < external {
