@@ -118,7 +118,7 @@ func checkAnswers(b *testing.B, x *engine.Index, prints []uint64, k int) {
 	for i := range 20 {
 		q := sets.Near(rng, prints[rng.IntN(len(prints))], i%(k+2))
 		want, _ := asm.Within64(found, prints, q, k)
-		hits, err := x.Query(simhash.Fingerprint(q), k)
+		hits, err := x.Query(simhash.Fingerprint(q), k, engine.AllDocs)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func timeQueries(b *testing.B, x *engine.Index, k int, about float64) (online, b
 		queries := randomWords(rng, count)
 		begin := time.Now()
 		for _, q := range queries {
-			if _, err := x.Query(simhash.Fingerprint(q), k); err != nil {
+			if _, err := x.Query(simhash.Fingerprint(q), k, engine.AllDocs); err != nil {
 				b.Fatal(err)
 			}
 		}

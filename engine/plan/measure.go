@@ -66,16 +66,17 @@ func Measure(tableBytes uint64) (*Machine, error) {
 		return nil, fmt.Errorf("measuring memory: %w", err)
 	}
 	defer buffer.Free()
+	p := patienceFor(tableBytes)
 	m.LineNS = lineCost(buffer.Data)
 	for _, s := range sizes {
-		m.Reads = append(m.Reads, readCost(buffer.Data[:s/8]))
+		m.Reads = append(m.Reads, p.readCost(buffer.Data[:s/8]))
 	}
 	// Disturbance must not make a larger working set look cheaper.
 	for i := 1; i < len(m.Reads); i++ {
 		m.Reads[i].Together = max(m.Reads[i].Together, m.Reads[i-1].Together)
 		m.Reads[i].Alone = max(m.Reads[i].Alone, m.Reads[i-1].Alone)
 	}
-	if m.Layouts, err = trials(); err != nil {
+	if m.Layouts, err = p.trials(); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -84,11 +85,24 @@ func Measure(tableBytes uint64) (*Machine, error) {
 // lastCache is the size of the largest cache, 0 when the processor does not say.
 func lastCache() uint64 { return uint64(max(cpuid.CPU.Cache.L3, cpuid.CPU.Cache.L2, 0)) }
 
+// patience is how long a figure is looked for. Another program may have the
+// processor for some milliseconds.
+type patience time.Duration
+
+// patienceFor is that for tables of so many bytes: where a wrong choice costs
+// little, it is made soon.
+func patienceFor(tableBytes uint64) patience {
+	if tableBytes <= 64<<20 {
+		return patience(4 * time.Millisecond)
+	}
+	return patience(20 * time.Millisecond)
+}
+
 // least is the least time of f in ns, over so many repetitions or more; before
 // each of them comes prepare.
-func least(repetitions int, prepare, f func()) float64 {
+func (p patience) least(repetitions int, prepare, f func()) float64 {
 	best := math.Inf(1)
-	for begun := time.Now(); repetitions > 0 || time.Since(begun) < leastFor; repetitions-- {
+	for begun := time.Now(); repetitions > 0 || time.Since(begun) < time.Duration(p); repetitions-- {
 		prepare()
 		begin := time.Now()
 		f()
@@ -97,14 +111,10 @@ func least(repetitions int, prepare, f func()) float64 {
 	return best
 }
 
-// leastFor is how long a figure is looked for: longer than the system lets
-// another program have the processor.
-const leastFor = 20 * time.Millisecond
-
 // readCost reads random lines of data: first many at once, then each where the
 // one before says. data is zero, so that what was read can take part in the
 // next address without changing it.
-func readCost(data []uint64) Read {
+func (p patience) readCost(data []uint64) Read {
 	const together, alone = 1 << 12, 1 << 9
 	lines := uint64(len(data) / 8)
 	rng := rand.New(rand.NewPCG(1, uint64(len(data))))
@@ -117,7 +127,7 @@ func readCost(data []uint64) Read {
 	}
 	r := Read{Bytes: uint64(8 * len(data))}
 	// New lines each time: the old ones are in cache now.
-	r.Together = least(8, func() {
+	r.Together = p.least(8, func() {
 		draw(together)
 	}, func() {
 		for part := index[:together]; len(part) > 0; part = part[passReads:] {
@@ -127,7 +137,7 @@ func readCost(data []uint64) Read {
 			}
 		}
 	}) / together
-	r.Alone = least(8, func() {
+	r.Alone = p.least(8, func() {
 		draw(alone)
 	}, func() {
 		value := uint64(0)

@@ -17,7 +17,7 @@ import (
 const trialKeys = 1 << 17
 
 // trials measures the costs of every layout on a small table.
-func trials() (map[table.Layout]Costs, error) {
+func (p patience) trials() (map[table.Layout]Costs, error) {
 	keys := spacedKeys(trialKeys)
 	costs := make(map[table.Layout]Costs)
 	for _, md := range models {
@@ -31,10 +31,10 @@ func trials() (map[table.Layout]Costs, error) {
 		if err != nil {
 			return nil, fmt.Errorf("measuring the %s layout: %w", layout, err)
 		}
-		trial := trial{table: t, model: md, keys: float64(len(keys))}
+		trial := trial{patience: p, table: t, model: md, keys: float64(len(keys))}
 		trial.entry = uniformEntry(trial.keys)
 		c := trial.costs()
-		if err := errors.Join(trial.err, callCosts(md, &c)); err != nil {
+		if err := errors.Join(trial.err, p.callCosts(md, &c)); err != nil {
 			return nil, fmt.Errorf("measuring the %s layout: %w", layout, err)
 		}
 		costs[layout] = c
@@ -61,6 +61,7 @@ func spacedKeys(n int) []uint64 {
 
 // A trial searches one table, again and again.
 type trial struct {
+	patience
 	table   table.Table
 	model   model
 	keys    float64
@@ -99,7 +100,7 @@ func (t *trial) work(leading, k int) *work {
 // time is the time in ns of a search for so many queries at once.
 func (t *trial) time(queries, leading, k int, flips []uint64) float64 {
 	turn, lists := 0, trialQueries(queries)
-	return least(4, func() { turn++ }, func() {
+	return t.least(4, func() { turn++ }, func() {
 		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: flips, K: k}
 		var err error
 		t.matches, err = t.table.Search(t.matches[:0], &s, &t.scratch)
@@ -126,7 +127,7 @@ const segmentKeys = 1 << 14
 // callCosts completes the costs by what is around the probes: the permutation
 // of queries, the test which table reports a hit, and the call itself. Two
 // segments, of one table and of ten, tell the share of a table from the rest.
-func callCosts(md model, c *Costs) error {
+func (p patience) callCosts(md model, c *Costs) error {
 	const k, queries = 3, 128
 	keys := spacedKeys(segmentKeys)
 	var alone, batch [2]float64 // with the cost of probes taken off
@@ -150,7 +151,7 @@ func callCosts(md model, c *Costs) error {
 		var matches []segment.Match
 		ask := func(n int) float64 {
 			turn, lists := 0, trialQueries(n)
-			return least(4, func() { turn++ }, func() {
+			return p.least(4, func() { turn++ }, func() {
 				var e error
 				matches, e = s.Search(matches[:0], lists[turn%len(lists)], k*i, &scratch)
 				err = errors.Join(err, e)
