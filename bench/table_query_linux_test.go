@@ -173,9 +173,13 @@ func (s *tableSet) add(t table.Table, p permute.Permutation, d permute.Table) {
 	if d.Radius > 0 {
 		leading = t.Leading(leading)
 	}
+	var earlier []table.Finder
+	for _, e := range s.design.Tables[:len(s.tables)] {
+		earlier = append(earlier, table.Finder{Mask: p.Apply(e.Mask), Radius: e.Radius})
+	}
 	s.tables = append(s.tables, t)
 	s.perms = append(s.perms, p)
-	s.search = append(s.search, table.Search{Leading: leading, Flips: permute.Flips(leading, d.Radius), K: tableK})
+	s.search = append(s.search, table.Search{Leading: leading, Flips: permute.Flips(leading, d.Radius), K: tableK, Earlier: earlier})
 }
 
 // ask counts and sums the answers of queries, batch after batch.

@@ -24,6 +24,10 @@ type Scratch struct {
 	matches  []table.Match
 }
 
+// earlierMax is how many earlier tables a search is told of, so that it need not
+// rebuild what they report: most of it is found by the first few.
+const earlierMax = 16
+
 // A plan is how the tables are searched for one distance k.
 type plan struct {
 	design permute.Design
@@ -41,7 +45,11 @@ func (s *Segment) plan(k int) *plan {
 		if t.Radius > 0 {
 			leading = s.tables[i].Leading(leading)
 		}
-		p.search = append(p.search, table.Search{Leading: leading, Flips: permute.Flips(leading, t.Radius), K: k})
+		var earlier []table.Finder
+		for _, e := range p.design.Tables[:min(i, earlierMax)] {
+			earlier = append(earlier, table.Finder{Mask: s.perms[i].Apply(e.Mask), Radius: e.Radius})
+		}
+		p.search = append(p.search, table.Search{Leading: leading, Flips: permute.Flips(leading, t.Radius), K: k, Earlier: earlier})
 	}
 	s.plans[k].Store(p)
 	return p

@@ -205,14 +205,21 @@ func (r *planarRound) rebuild(n int) error {
 	kept := r.hits[:0]
 	for _, h := range r.hits[:n] {
 		probe := &r.probes[h.Probe]
-		t := r.tables[probe.Table]
-		diff := (t.below(h.Pos) ^ probe.Key) & (^uint64(0) >> t.bucketBits)
-		if bits.OnesCount64(diff) <= int(probe.Limit) && diff&leadingMask(r.searches[probe.Table].Leading) == 0 {
-			kept = append(kept, h)
-			groupBits := t.directory.GroupBits
-			line[0] = (probe.Key>>(64-groupBits)<<(t.bucketBits-groupBits) + h.Pos) / 64
-			asm.PrefetchAt(t.unary, line[:])
+		t, s := r.tables[probe.Table], &r.searches[probe.Table]
+		tail := ^uint64(0) >> t.bucketBits
+		diff := (t.below(h.Pos) ^ probe.Key) & tail
+		if bits.OnesCount64(diff) > int(probe.Limit) || diff&leadingMask(s.Leading) != 0 {
+			continue
 		}
+		// The difference from the query; the bits between group and rest may be any.
+		groups := leadingMask(int(t.directory.GroupBits))
+		diff = (diff^probe.Key^s.Queries[probe.Query])&(groups|tail) | ^(groups | tail)
+		if found(diff, s.Earlier) {
+			continue
+		}
+		kept = append(kept, h)
+		line[0] = (probe.Key>>(64-t.directory.GroupBits)<<(t.bucketBits-t.directory.GroupBits) + h.Pos) / 64
+		asm.PrefetchAt(t.unary, line[:])
 	}
 	for _, h := range kept {
 		probe := &r.probes[h.Probe]
@@ -231,6 +238,16 @@ func (r *planarRound) rebuild(n int) error {
 		}
 	}
 	return nil
+}
+
+// found reports whether an earlier table finds diff, or any part of it.
+func found(diff uint64, earlier []Finder) bool {
+	for i := range earlier {
+		if bits.OnesCount64(diff&earlier[i].Mask) <= earlier[i].Radius {
+			return true
+		}
+	}
+	return false
 }
 
 // group is where a group's run begins and ends.

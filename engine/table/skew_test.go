@@ -138,3 +138,51 @@ func TestSearchAll(t *testing.T) {
 		}
 	}
 }
+
+// What Earlier leaves out is what an earlier table finds, and most of that is left
+// out.
+func TestEarlier(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	left, foundEarlier := 0, 0
+	for _, set := range sets.All(3000, 300, 3, 8) {
+		keys := distinct(set.Base)
+		for _, o := range layouts {
+			tab := build(t, keys, o)
+			var c Scratch
+			leading := tab.Leading(32)
+			s := &Search{Queries: set.Queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
+			all, err := tab.Search(nil, s, &c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Earlier = []Finder{{rng.Uint64(), 0}, {^uint64(0), -1}, {1<<32 - 1, 1}}
+			some, err := tab.Search(nil, s, &c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := make(map[Match]bool)
+			for _, m := range some {
+				kept[m] = true
+			}
+			for _, m := range all {
+				found := found(m.Key^s.Queries[m.Query], s.Earlier)
+				if !kept[m] && !found {
+					t.Fatalf("%s, %v: match %v is left out and no other table finds it", set.Name, o, m)
+				}
+				if found && o.Layout == LayoutPlanar && set.Name == "random" {
+					foundEarlier++
+					if !kept[m] {
+						left++
+					}
+				}
+				delete(kept, m)
+			}
+			if len(kept) > 0 {
+				t.Fatalf("%s, %v: %d matches more", set.Name, o, len(kept))
+			}
+		}
+	}
+	if foundEarlier < 50 || left < foundEarlier/4 {
+		t.Errorf("%d of %d matches left out", left, foundEarlier)
+	}
+}

@@ -53,6 +53,18 @@ type Search struct {
 	Leading int      // bits that a probe fixes, 0..64
 	Flips   []uint64 // patterns to XOR into the leading bits, distinct, zero elsewhere
 	K       int      // largest Hamming distance, over all 64 bits
+
+	// Earlier says which differences other tables report. A match that one of
+	// them is sure to find may be left out; the caller checks what is not.
+	Earlier []Finder
+}
+
+// A Finder is a table that finds every key whose difference from a query has at
+// most Radius bits of Mask, both under the permutation of the table that is
+// searched.
+type Finder struct {
+	Mask   uint64
+	Radius int
 }
 
 // A Match is a key within distance K of a query.
