@@ -8,8 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/ndf"
 	"ndd/engine/offheap"
 	"ndd/engine/oracle"
+	"ndd/engine/segment"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
 	"ndd/engine/table"
@@ -60,6 +62,50 @@ func TestOpenTooLarge(t *testing.T) {
 		if e, ok := errors.AsType[*offheap.TooLargeError](err); !ok || e.Need != 87_648 || e.Limit.Bytes != 80_000 {
 			t.Errorf("load=%v: %v", load, err)
 		}
+	}
+}
+
+// TestBuildTooLarge is promise P17 for building: refused before anything is
+// written; and with a little more memory, done through a temporary file that is
+// gone afterwards.
+func TestBuildTooLarge(t *testing.T) {
+	prints := make([]uint64, 800_000)
+	for i := range prints {
+		prints[i] = uint64(i) * 0x9e3779b97f4a7c15
+	}
+	base := rawFile(t, prints)
+	dir := t.TempDir()
+	o := segment.Options{Design: goldenDesign(t), Threads: 1, Memory: 8 << 20}
+	err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, o)
+	if !errors.Is(err, offheap.ErrTooLarge) {
+		t.Errorf("%v", err)
+	}
+	o.Memory = 26 << 20
+	if space, err := segment.Plan(uint64(len(prints)), segment.Options{Threads: 1, Memory: o.Memory, TempDir: dir}); err != nil || !space.External {
+		t.Fatalf("%+v, %v", space, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, o); err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(files) != 2 {
+		t.Errorf("files %v", files)
+	}
+	if hidden, _ := filepath.Glob(filepath.Join(dir, "*", ".*")); len(hidden) != 0 {
+		t.Errorf("left behind: %v", hidden)
+	}
+	x, err := Open(t.Context(), filepath.Join(dir, "index"), OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := x.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got, want := flat(t, x, prints[:5], 3, 1), oracle.Search(prints, prints[:5], 3); !slices.Equal(got, want) {
+		t.Errorf("%d hits, want %d", len(got), len(want))
 	}
 }
 

@@ -282,3 +282,48 @@ func repair(b []byte) {
 	}
 	put(end+48, id.sum(trailerSection, 0, b[end:end+48]))
 }
+
+// BenchmarkVerify is `ndd check` on one core, of a file in the page cache.
+func BenchmarkVerify(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "f")
+	w, err := Create(path, KindSegment, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Abort()
+	w.Section("s")
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 256 {
+		p := make([]uint64, 1<<17)
+		for i := range p {
+			p[i] = rng.Uint64()
+		}
+		w.Write(Bytes64(p))
+	}
+	if err := w.Commit(); err != nil {
+		b.Fatal(err)
+	}
+	f, err := Open(path, KindSegment)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	b.SetBytes(int64(f.Bytes()))
+	for b.Loop() {
+		if err := f.Verify(b.Context(), 1, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "f")
+	small(b, path, Identity{})
+	for b.Loop() {
+		f, err := Open(path, KindSegment)
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.Close()
+	}
+}
