@@ -29,23 +29,43 @@
 //
 // # Time
 //
-//	table   fixed work of a table for a query that comes alone
-//	probe   instructions of one probe in passes, everything in cache
-//	unit    instructions of one more unit: a planar table's 64 bytes of run, a
-//	        huffman table's block
+//	call    a query that comes alone, and each table of it
+//	table   each table, for a query in a batch: permutation, test of hits
+//	probe   instructions of one probe, everything in cache
+//	unit    instructions of one more unit that a probe looks into: a planar
+//	        group, a huffman block
 //	read    one random line: a function of the bytes it may lie in, since
 //	        caches hold a part of them; amortised when many are in flight, in
 //	        full when the next depends on it
 //
-// The first three are measured on a small table that stays in cache, with the
-// very code and kernels that will answer ([Measure]), the reads on a buffer
-// as large as the tables will be, up to a few hundred MiB. A probe of a batch then costs
+// The first four are measured on small tables and segments that stay in cache,
+// with the very code and kernels that will answer ([Measure]), the reads on a
+// buffer of huge pages as large as the tables will be, up to 256 MiB. A query of
+// a batch then costs
 //
-//	probe + units * unit + lines * read(bytes of the tables)
+//	tables * table + probes * probe + units * unit + lines * read(bytes of the tables)
 //
-// and a query alone at least the latency of each pass that waits for the one
-// before. Napkin, for 2 tables of 100 M keys: 46 probes, 50 lines of 15 ns, 0.8 us
-// of reading and 0.3 us of instructions.
+// and one alone at least the latency of each pass that waits for the one before.
+// Names, ids and answers do not count. Napkin, for 2 planar tables of 100 M keys:
+// 48 probes of 12 ns, 36 lines of directory of 6 ns and 64 of runs of 11 ns.
+//
+// What that is worth, predicted / measured on a busy machine with AVX-512, k = 3
+// (BenchmarkPlan in bench; bytes agree to the third digit everywhere):
+//
+//	design        layout       n  online  batch
+//	one           planar    10 M    1.26   1.20
+//	halves        planar    10 M    1.09   1.06
+//	mixed-3-1000  planar    10 M    0.90   0.99
+//	cover-6-4-3   planar    10 M    0.77   0.83
+//	cover-11-6-3  planar    10 M    0.76   0.82
+//	halves        huffman   10 M    0.91   0.91
+//	paper-10      huffman   10 M    0.79   1.18
+//	halves        planar   100 M    1.00   0.99
+//	halves        huffman  100 M    0.91   0.93
+//
+// It repeats within a factor of 1.3 or so: what other programs do to the caches
+// while costs are measured shows in them. Tables that are mapped, not loaded, have
+// pages of 4 KiB and take longer.
 //
 // # Skew
 //
