@@ -47,7 +47,7 @@ func wanted(src []uint64, mask uint64) []Pair {
 	for i, x := range src {
 		want[i] = Pair{p.Apply(x), uint64(i)}
 	}
-	slices.SortStableFunc(want, func(a, b Pair) int { return cmp.Compare(a[0], b[0]) })
+	slices.SortFunc(want, func(a, b Pair) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	return want
 }
 
@@ -76,10 +76,9 @@ func TestKeysAndPairs(t *testing.T) {
 	}
 }
 
-// TestLarge has buckets that are split before they fit the cache, and heavy
-// ones.
+// TestLarge has buckets that are heavy, and others on several threads.
 func TestLarge(t *testing.T) {
-	n := 700_000
+	n := 200_000
 	for name, src := range sets(n) {
 		t.Run(name, func(t *testing.T) {
 			want := wanted(src, 0xf0f0f0f0)
@@ -89,6 +88,30 @@ func TestLarge(t *testing.T) {
 				t.Fatal("pairs differ")
 			}
 		})
+	}
+}
+
+// TestBucket sorts single buckets, of which the larger are split before they
+// fit the cache, as those of billions of fingerprints are.
+func TestBucket(t *testing.T) {
+	for _, n := range []int{leafMax + 1, cachedMax, cachedMax + 1, 3 * cachedMax} {
+		for name, src := range sets(n) {
+			t.Run(fmt.Sprintf("n=%d/%s", n, name), func(t *testing.T) {
+				want := wanted(src, ^uint64(0))
+				got := make([]Pair, n)
+				for i, x := range src {
+					got[i] = Pair{x, uint64(i)}
+				}
+				var w worker[Pair]
+				defer w.free()
+				if err := w.sort(got, 64); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got, want) {
+					t.Fatal("pairs differ")
+				}
+			})
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func written(t testing.TB, in Input, o Options) []byte {
 // form, in pieces and with other numbers of threads: the file is the same, byte
 // for byte.
 func TestSameFile(t *testing.T) {
-	const n = 3 * roomLeast
+	const n = 2*roomLeast + 1000
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, at := range map[string]func(i int) uint64{
 		"random":     func(int) uint64 { return rng.Uint64() },
