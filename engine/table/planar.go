@@ -43,7 +43,8 @@ import (
 // pass by chance, each of which reads one line of rest. A query of two tables and
 // radius 1 at 1e8 makes 48 probes: 64 lines of low, 1.4 of rest, and for each
 // answer one of rest and one of unary: 67 misses. The directory is 2 x 8 MiB, of
-// which flips of a group's low six bits share a line: 36 lines.
+// which flips of a group's low six bits share a line: 36 lines. Measured where an
+// independent miss took 18 to 20 ns: 2.0 to 2.1 us a query in batches, 2.5 alone.
 //
 // Skew: a long run is narrowed to the leading bits that a probe fixes by
 // the fences, and scanned at memory speed otherwise; blocks become wide, at 2 to
