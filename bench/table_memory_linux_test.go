@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"unsafe"
 
@@ -19,7 +20,7 @@ type hugeSections struct {
 	data map[string][]byte
 }
 
-const hugeReserve = 16 << 30 // of addresses a section
+const hugeReserve = min(16<<30, math.MaxInt/4) // of addresses a section
 
 func newHugeSections(tb testing.TB) *hugeSections {
 	return &hugeSections{tb: tb, data: make(map[string][]byte)}

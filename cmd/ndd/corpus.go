@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"ndd/engine"
@@ -40,7 +41,7 @@ func (g *globals) corpus(ctx context.Context, inputs []string, docs *documentFla
 		if r.OK {
 			c.prints = append(c.prints, uint64(r.Fingerprint))
 			c.names = append(c.names, r.ID)
-			c.bytes = append(c.bytes, uint32(min(r.TextBytes, 1<<32-1)))
+			c.bytes = append(c.bytes, uint32(min(uint64(r.TextBytes), math.MaxUint32)))
 		}
 		return nil
 	})

@@ -77,7 +77,7 @@ func (w *Writer) Append(d Document) error {
 		return err
 	}
 	w.prints = append(w.prints, uint64(d.Fingerprint))
-	w.lengths = append(w.lengths, uint32(min(d.TextBytes, math.MaxUint32)))
+	w.lengths = append(w.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
 	if len(w.prints) == chunkDocs {
 		return w.flush()
 	}

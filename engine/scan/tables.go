@@ -43,7 +43,7 @@ func New(queries []uint64, k, threads int) (*Tables, error) {
 	if k < 0 || k > permute.MaxK {
 		return nil, fmt.Errorf("k = %d: must be 0 to %d", k, permute.MaxK)
 	}
-	if len(queries) > queriesMax {
+	if uint64(len(queries)) > queriesMax {
 		return nil, fmt.Errorf("%d queries: at most %d at a time", len(queries), uint64(queriesMax))
 	}
 	t := &Tables{queries: queries, sorted: make([]radix.Pair, len(queries))}

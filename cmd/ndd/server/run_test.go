@@ -198,7 +198,7 @@ func TestDrainUnderLoad(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Duration(100+50*round) * time.Millisecond)
+		eventually(t, "load", func() bool { return served.Load() > int64(20*(round+1)) || t.Failed() })
 		r.stop()
 		eventually(t, "not ready", func() bool {
 			status, _, _, err := get(c, "GET", "http://"+address+"/readyz", "")
