@@ -37,11 +37,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options
 		return err
 	}
 	in := input(files)
-	if o.Memory == 0 {
-		o.Memory = offheap.Machine{}.Limit(0).Bytes
-	}
 	o.TempDir = filepath.Dir(dir)
-	if _, err := segment.Plan(uint64(in.Len()), o); err != nil {
+	if err := fit(&o, uint64(in.Len()), offheap.Machine{}); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -55,6 +52,20 @@ func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options
 		o.TempDir = tmp
 		return write(ctx, tmp, recipe, in, o)
 	})
+}
+
+// fit sets o.Memory, unless it is set, to what a machine has left but for a
+// sixteenth, and refuses what cannot be done with it.
+func fit(o *segment.Options, docs uint64, m offheap.Machine) error {
+	limit := m.Limit(o.Memory)
+	if o.Memory == 0 {
+		o.Memory = max(limit.Bytes-limit.Bytes/16, 1) // 0 would be no limit
+	}
+	_, err := segment.Plan(docs, *o)
+	if e, ok := errors.AsType[*offheap.TooLargeError](err); ok {
+		e.Limit.Source = limit.Source
+	}
+	return err
 }
 
 // absent refuses a path at which something stands.

@@ -57,9 +57,10 @@ func TestOpenModes(t *testing.T) {
 
 // TestOpenTooLarge is promise P17 for opening.
 func TestOpenTooLarge(t *testing.T) {
+	size := uint64(len(read(t, "planar", "00000001.segment")))
 	for _, load := range []bool{false, true} {
-		_, err := Open(t.Context(), filepath.Join(golden, "planar"), OpenOptions{Memory: 80_000, Load: load})
-		if e, ok := errors.AsType[*offheap.TooLargeError](err); !ok || e.Need != 87_648 || e.Limit.Bytes != 80_000 {
+		_, err := Open(t.Context(), filepath.Join(golden, "planar"), OpenOptions{Memory: size - 1, Load: load})
+		if e, ok := errors.AsType[*offheap.TooLargeError](err); !ok || e.Need != size || e.Limit.Bytes != size-1 {
 			t.Errorf("load=%v: %v", load, err)
 		}
 	}
@@ -106,6 +107,38 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 	if got, want := flat(t, x, prints[:5], 3, 1), oracle.Search(prints, prints[:5], 3); !slices.Equal(got, want) {
 		t.Errorf("%d hits, want %d", len(got), len(want))
+	}
+}
+
+// TestFit asks a machine that is not this one.
+func TestFit(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"proc/meminfo":                 "MemAvailable: 8000000 kB\n",
+		"proc/self/cgroup":             "0::/job\n",
+		"sys/fs/cgroup/job/memory.max": "1073741824\n",
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := offheap.Machine{Root: root}
+	o := segment.Options{Design: goldenDesign(t), Threads: 1}
+	if err := fit(&o, 10_000_000, m); err != nil || o.Memory != 15<<26 {
+		t.Errorf("%d bytes, %v", o.Memory, err)
+	}
+	o.Memory, o.TempDir = 0, t.TempDir()
+	err := fit(&o, 8_000_000_000, m)
+	if err == nil || err.Error() != "building a segment of 8,000,000,000 documents needs up to 4.2 GiB of memory, and there are 960 MiB (left by the memory limit of control group /job)" {
+		t.Error(err)
+	}
+	o.Memory = 5 << 30
+	if err := fit(&o, 8_000_000_000, m); err != nil || o.Memory != 5<<30 {
+		t.Errorf("with the user's word for it: %d bytes, %v", o.Memory, err)
 	}
 }
 
