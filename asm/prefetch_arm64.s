@@ -1,5 +1,6 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // PRFM never faults, so a run or an index that is wrong does no harm; the kernel
@@ -18,7 +19,7 @@ loop:
 	ADD   R5<<2, R0, R5         // first byte
 	ADD   R6<<2, R5, R6         // one past the last byte
 	AND   $~63, R5              // its line
-	MOVD  $5, R7                // prefetchLines
+	MOVD  $const_prefetchLines, R7
 
 line:
 	CMP   R6, R5
