@@ -143,7 +143,8 @@ func (n *Names) Name(doc DocID) (string, error) {
 
 var errUnknown = errors.New("no such document")
 
-func (n *Names) name(doc DocID) (string, error) {
+func (n *Names) name(doc DocID) (_ string, err error) {
+	defer store.CatchFault(&err)()
 	for _, s := range n.version.segments {
 		if doc < s.first || doc >= s.first+DocID(s.Documents()) {
 			continue

@@ -170,3 +170,33 @@ func TestTruncatedIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestTruncatedQuery is promise P15: single queries, batches and sweeps of an
+// index that loses its end meanwhile end in errors.
+func TestTruncatedQuery(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // which refuses to truncate a file that is in use
+	}
+	for _, layout := range goldenLayouts {
+		dir, prints := large(t, layout)
+		x, err := Open(t.Context(), dir, OpenOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		if err := os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 1000 {
+			if _, err := x.Query(fingerprint(prints[i]), 3, AllDocs); !errors.Is(err, store.ErrFault) {
+				t.Fatalf("%s, query %d: %v", layout, i, err)
+			}
+		}
+		for _, n := range []int{300, 50_000} { // searched and swept
+			err := x.Batch(t.Context(), prints[:n], BatchOptions{K: 3, Docs: AllDocs, Threads: 2}, func(int, []Hit) error { return nil })
+			if !errors.Is(err, store.ErrFault) {
+				t.Errorf("%s, batch of %d: %v", layout, n, err)
+			}
+		}
+	}
+}

@@ -58,7 +58,8 @@ func (s *Segment) plan(k int) *plan {
 // Search appends to dst, for every query, each distinct fingerprint of the
 // segment within distance k of it, once. k must be at most the design's.
 // Matches come table by table; those of one query are in no order.
-func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Match, error) {
+func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
+	defer store.CatchFault(&err)()
 	if k < 0 || k > s.meta.Design.K {
 		return dst, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
 	}
@@ -75,7 +76,6 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 		asm.Permute(own, queries, s.perms[i].Mask())
 		c.searches[i].Queries = own
 	}
-	var err error
 	if c.matches, err = table.SearchAll(c.matches[:0], s.tables, c.searches, &c.table); err != nil {
 		return dst, err
 	}
@@ -91,6 +91,7 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 // Docs appends the rows of the documents that have exactly this fingerprint,
 // ascending, the first most of them; total is how many there are.
 func (s *Segment) Docs(dst []uint64, fingerprint uint64, most int, c *Scratch) (rows []uint64, total uint64, err error) {
+	defer store.CatchFault(&err)()
 	if s.meta.Fingerprints == 0 {
 		return dst, 0, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ndd/engine/radix"
+	"ndd/engine/store"
 	"ndd/engine/table"
 )
 
@@ -131,7 +132,8 @@ func (w *sweep) table(ctx context.Context, i, threads int) error {
 	var next atomic.Int64
 	const stride = 8 // neighbouring regions for one goroutine
 	for range max(threads, 1) {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			defer store.CatchFault(&err)()
 			r := sweeper{sweep: w, table: i, groups: groups, starts: starts}
 			defer r.done()
 			for {
