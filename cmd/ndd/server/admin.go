@@ -19,7 +19,7 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 		m.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		m.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
-	return gatehouse(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return checkOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := s.keys.authorize(r, admin); p != nil {
 			if p.Status == http.StatusUnauthorized {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="ndd admin"`)

@@ -58,7 +58,7 @@
 //
 //	accept (4,096 connections; headers 5 s, read 30 s, write 60 s, idle 120 s)
 //	  └─ observe   count, time, log; recover from a panic
-//	      └─ Host, Origin   no DNS rebinding, no foreign web page (gatehouse.go)
+//	      └─ Host, Origin   no DNS rebinding, no foreign web page (origin.go)
 //	          └─ route
 //	              └─ token and role (token.go)
 //	                  └─ ready? (phase.go)

@@ -112,7 +112,7 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 
 // mediaType is that of the body. A body without one, or with the one of forms,
 // which curl puts on everything, is taken for the first of those accepted: a
-// form of a foreign web page does not come this far (gatehouse.go).
+// form of a foreign web page does not come this far (origin.go).
 func mediaType(r *http.Request, accepted []string) (string, *problem) {
 	const form = "application/x-www-form-urlencoded"
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {

@@ -105,5 +105,5 @@ func (s *service) handler(local bool) http.Handler {
 	m.HandleFunc("GET /livez", s.livez)
 	m.HandleFunc("GET /readyz", s.readyz)
 	m.HandleFunc("GET /openapi.json", openAPI(api))
-	return s.observe(gatehouse(m.seal(), local))
+	return s.observe(checkOrigin(m.seal(), local))
 }

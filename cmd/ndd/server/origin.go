@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// gatehouse turns away what a web browser was talked into.
+// checkOrigin turns away what a web browser was talked into.
 //
 // DNS rebinding: a page of evil.example makes that name mean 127.0.0.1; the
 // browser then sends us its requests and shows the page our answers, but with
@@ -16,7 +16,7 @@ import (
 //
 // Cross-site requests: a page of anywhere may send, if not read. Browsers say
 // where such a request comes from; others than browsers say nothing.
-func gatehouse(next http.Handler, local bool) http.Handler {
+func checkOrigin(next http.Handler, local bool) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if local && !isLoopback(hostName(r.Host)) {
