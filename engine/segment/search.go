@@ -20,6 +20,7 @@ type Match struct {
 type Scratch struct {
 	table    table.Scratch
 	queries  []uint64 // table after table
+	tables   []table.Table
 	searches []table.Search
 	matches  []table.Match
 }
@@ -58,7 +59,13 @@ func (s *Segment) plan(k int) *plan {
 // Search appends to dst, for every query, each distinct fingerprint of the
 // segment within distance k of it, once. k must be at most the design's.
 // Matches come table by table; those of one query are in no order.
-func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
+func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Match, error) {
+	return s.SearchTables(dst, s.every, queries, k, c)
+}
+
+// SearchTables is what some of the tables, by number, have to say to [Segment.Search]:
+// lists that together are all of them find everything, each match once.
+func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
 	defer store.CatchFault(&err)()
 	if k < 0 || k > s.meta.Design.K {
 		return dst, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
@@ -67,21 +74,25 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) (_ []
 		return dst, nil
 	}
 	p := s.plan(k)
-	if need := len(queries) * len(s.tables); cap(c.queries) < need {
+	if need := len(queries) * len(tables); cap(c.queries) < need {
 		c.queries = make([]uint64, need)
 	}
-	c.searches = append(c.searches[:0], p.search...)
-	for i := range c.searches {
+	c.tables, c.searches = c.tables[:0], c.searches[:0]
+	for i, number := range tables {
 		own := c.queries[i*len(queries) : (i+1)*len(queries)]
-		asm.Permute(own, queries, s.perms[i].Mask())
-		c.searches[i].Queries = own
+		asm.Permute(own, queries, s.perms[number].Mask())
+		search := p.search[number]
+		search.Queries = own
+		c.tables = append(c.tables, s.tables[number])
+		c.searches = append(c.searches, search)
 	}
-	if c.matches, err = table.SearchAll(c.matches[:0], s.tables, c.searches, &c.table); err != nil {
+	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.table); err != nil {
 		return dst, err
 	}
 	for _, m := range c.matches {
-		diff := s.perms[m.Table].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
-		if p.design.First(diff) == m.Table {
+		number := tables[m.Table]
+		diff := s.perms[number].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
+		if p.design.First(diff) == number {
 			dst = append(dst, Match{m.Query, queries[m.Query] ^ diff})
 		}
 	}

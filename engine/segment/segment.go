@@ -17,6 +17,7 @@ import (
 type Segment struct {
 	meta   meta
 	tables []table.Table
+	every  []int // their numbers
 	perms  []permute.Permutation
 	plans  []atomic.Pointer[plan] // by distance k
 	ids    ids
@@ -51,6 +52,7 @@ func Open(source store.Source) (*Segment, error) {
 			return nil, head.Corrupt(0, "table %d has %d keys of %d", i, tab.Len(), m.Fingerprints)
 		}
 		s.tables = append(s.tables, tab)
+		s.every = append(s.every, i)
 		s.perms = append(s.perms, permute.New(t.Mask))
 	}
 	s.plans = make([]atomic.Pointer[plan], m.Design.K+1)
