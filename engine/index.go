@@ -2,14 +2,11 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"ndd/engine/names"
-	"ndd/engine/segment"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
 	"ndd/engine/table"
@@ -24,24 +21,11 @@ type Index struct {
 	design permute.Design
 	recipe *simhash.Recipe
 	named  bool
-	files  []*store.File
+	files  []*store.File // of the first segments; they are the segments' to close
 
-	current atomic.Pointer[version]
+	versions
 	scratch sync.Pool // of *scratch
 	inserter
-}
-
-// A version is what a reader sees: immutable, but for the last buffer, which
-// grows.
-type version struct {
-	segments []placed
-	buffers  []*buffer
-}
-
-// placed is a segment whose document of row 0 is number first.
-type placed struct {
-	*segment.Segment
-	first DocID
 }
 
 // New is an empty index in memory for documents fingerprinted by recipe (nil
@@ -53,14 +37,14 @@ func New(design permute.Design, recipe *simhash.Recipe) (*Index, error) {
 	return newIndex(design, recipe, true, nil, nil), nil
 }
 
-func newIndex(design permute.Design, recipe *simhash.Recipe, named bool, segments []placed, files []*store.File) *Index {
+func newIndex(design permute.Design, recipe *simhash.Recipe, named bool, segments []*placed, files []*store.File) *Index {
 	x := &Index{design: design, recipe: recipe, named: named, files: files}
-	x.scratch.New = func() any { return new(scratch) }
+	x.scratch.New = func() any { return &scratch{place: x.place()} }
 	next := DocID(0)
 	for _, s := range segments {
 		next = s.first + DocID(s.Documents())
 	}
-	x.current.Store(&version{segments: segments, buffers: []*buffer{newBuffer(next, named)}})
+	x.swap(&version{segments: segments, buffers: []*buffer{newBuffer(next, named)}})
 	x.inserter.start(x)
 	return x
 }
@@ -81,9 +65,14 @@ type Stats struct {
 	Layout       table.Layout
 }
 
-// Stats counts what the index holds now.
+// Stats counts what the index holds now: nothing once it is closed.
 func (x *Index) Stats() (s Stats) {
-	v := x.current.Load()
+	place := x.place()
+	v, err := x.hold(place)
+	if err != nil {
+		return s
+	}
+	defer x.release(v, place)
 	s.Segments = len(v.segments)
 	for _, g := range v.segments {
 		s.Documents += g.Documents()
@@ -103,7 +92,13 @@ func (x *Index) Stats() (s Stats) {
 
 // Check reads everything and holds it against itself; see [segment.Segment.Check].
 func (x *Index) Check(ctx context.Context) error {
-	for i, s := range x.current.Load().segments {
+	place := x.place()
+	v, err := x.hold(place)
+	if err != nil {
+		return err
+	}
+	defer x.release(v, place)
+	for i, s := range v.segments {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -117,35 +112,29 @@ func (x *Index) Check(ctx context.Context) error {
 // Names looks documents' names up. It belongs to one goroutine.
 type Names struct {
 	index   *Index
-	version *version
+	place   uint32
+	version *version // of the cursors
 	cursors map[*names.Names]*names.Cursor
 }
 
-// Names is a new look-up, which knows the documents that are in the index now.
+// Names is a new look-up.
 func (x *Index) Names() *Names {
-	return &Names{index: x, version: x.current.Load(), cursors: make(map[*names.Names]*names.Cursor)}
+	return &Names{index: x, place: x.place(), cursors: make(map[*names.Names]*names.Cursor)}
 }
 
 // Name is the document's name: its ordinal in decimal when it has none.
-func (n *Names) Name(doc DocID) (string, error) {
-	for {
-		name, err := n.name(doc)
-		if !errors.Is(err, errUnknown) {
-			return name, err
-		}
-		v := n.index.current.Load() // the document may be newer than our version
-		if v == n.version {
-			return "", err
-		}
-		n.version = v
+func (n *Names) Name(doc DocID) (_ string, err error) {
+	v, err := n.index.hold(n.place)
+	if err != nil {
+		return "", err
 	}
-}
-
-var errUnknown = errors.New("no such document")
-
-func (n *Names) name(doc DocID) (_ string, err error) {
+	defer n.index.release(v, n.place)
+	if v != n.version { // cursors of segments that are gone keep their blocks
+		n.version = v
+		clear(n.cursors)
+	}
 	defer store.CatchFault(&err)()
-	for _, s := range n.version.segments {
+	for _, s := range v.segments {
 		if doc < s.first || doc >= s.first+DocID(s.Documents()) {
 			continue
 		}
@@ -160,7 +149,7 @@ func (n *Names) name(doc DocID) (_ string, err error) {
 		}
 		return c.Name(uint64(doc - s.first))
 	}
-	for _, b := range n.version.buffers {
+	for _, b := range v.buffers {
 		if doc < b.first || doc >= b.first+DocID(b.len()) {
 			continue
 		}
@@ -169,18 +158,16 @@ func (n *Names) name(doc DocID) (_ string, err error) {
 		}
 		return b.names[doc-b.first], nil
 	}
-	return "", fmt.Errorf("document %d: %w", doc, errUnknown)
+	return "", fmt.Errorf("document %d: no such document", doc)
 }
 
-// Close ends background work and releases the files. No call may be under way.
+// Close ends background work and gives the memory back, that of files too.
+// Calls that are under way end as if nothing had happened, and the last of them
+// gives back what they read; later ones fail with [ErrClosed]. It may be called
+// again.
 func (x *Index) Close() error {
 	x.inserter.stop()
-	for _, s := range x.current.Load().segments {
-		s.Close()
-	}
-	var err error
-	for _, f := range x.files {
-		err = errors.Join(err, f.Close())
-	}
-	return err
+	x.inserter.mu.Lock()
+	defer x.inserter.mu.Unlock()
+	return x.swap(nil)
 }

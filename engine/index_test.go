@@ -65,7 +65,7 @@ func inMemory(t testing.TB, prints []uint64, o segment.Options) *Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := newIndex(o.Design, nil, false, []placed{{s, 0}}, nil)
+	x := newIndex(o.Design, nil, false, []*placed{{Segment: s}}, nil)
 	t.Cleanup(func() { x.Close() })
 	return x
 }

@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
 
+	"ndd/engine/offheap"
 	"ndd/engine/segment"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
@@ -139,7 +141,7 @@ func (x *Index) insert(d Doc) (DocID, error) {
 			continue
 		}
 		buffers := append(v.buffers[:len(v.buffers):len(v.buffers)], newBuffer(last.first+bufferDocs, x.named))
-		x.current.Store(&version{v.segments, buffers})
+		x.swap(&version{segments: v.segments, buffers: buffers})
 		select {
 		case x.full <- struct{}{}:
 		default: // the sealer is awake
@@ -170,53 +172,97 @@ func (x *Index) seal() {
 // sealOldest makes a segment of the oldest buffer and of the segments in
 // memory before it that are not larger than what they are merged with, so that
 // sizes double from one to the next, as in a binary counter. Segments of files
-// stay as they are.
+// stay as they are. Where memory does not do for a merge, the buffer becomes a
+// segment of its own.
 func (x *Index) sealOldest(v *version) error {
 	from, size := len(v.segments), uint64(bufferDocs)
 	for from > len(x.files) && v.segments[from-1].Documents() <= size {
 		from--
 		size += v.segments[from].Documents()
 	}
-	b := v.buffers[0]
-	merged := v.segments[from:]
-	first := b.first
-	rows := make([]uint64, 0, size)
-	for i, s := range merged {
-		if i == 0 {
-			first = s.first
-		}
-		r, err := s.Rows()
-		if err != nil {
-			return err
-		}
-		rows = append(rows, r...)
+	sealed, err := x.merge(v.segments[from:], v.buffers[0])
+	if errors.Is(err, offheap.ErrTooLarge) && from < len(v.segments) {
+		from = len(v.segments)
+		sealed, err = x.merge(nil, v.buffers[0])
 	}
-	in := segment.Input{Fingerprints: append(rows, b.fingerprints...)}
-	if x.named {
-		in.Names = namesOf(merged, b)
-	}
-	sealed, err := x.inMemory(in)
 	if err != nil {
 		return err
 	}
 	x.mu.Lock() // against insert, which adds buffers
 	defer x.mu.Unlock()
 	now := x.current.Load()
-	segments := append(v.segments[:from:from], placed{sealed, first})
-	x.current.Store(&version{segments, now.buffers[1:]})
+	segments := append(v.segments[:from:from], sealed)
 	x.room.Broadcast()
-	return nil
+	return x.swap(&version{segments: segments, buffers: now.buffers[1:]})
 }
 
-func (x *Index) inMemory(in segment.Input) (*segment.Segment, error) {
-	var m store.Memory
-	if err := segment.Write(context.Background(), &m, in, segment.Options{Design: x.design, Threads: 1}); err != nil {
+// merge makes a segment in memory of segments that follow one another and of
+// the buffer behind them. They are of the current version, which stays current
+// meanwhile, but for buffers. The error wraps [offheap.ErrTooLarge] when memory
+// will not do.
+func (x *Index) merge(merged []*placed, b *buffer) (*placed, error) {
+	first, docs := b.first, len(b.fingerprints)
+	if len(merged) > 0 {
+		first = merged[0].first
+		docs = int(b.first-first) + len(b.fingerprints)
+	}
+	o := segment.Options{Design: x.design, Threads: 1}
+	if err := roomFor(docs, o, offheap.Machine{}); err != nil {
 		return nil, err
 	}
-	return segment.Open(m.Source())
+	rows, err := offheap.Make[uint64](docs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Free()
+	at := rows.Data
+	for _, s := range merged {
+		if err := s.Rows(at[:s.Documents()]); err != nil {
+			return nil, err
+		}
+		at = at[s.Documents():]
+	}
+	copy(at, b.fingerprints)
+	in := segment.Input{Fingerprints: rows.Data}
+	if x.named {
+		in.Names = namesOf(merged, b)
+	}
+	arena := new(store.Arena)
+	if err := segment.Write(context.Background(), arena, in, o); err != nil {
+		arena.Free()
+		return nil, err
+	}
+	source, err := arena.Source()
+	if err != nil {
+		arena.Free()
+		return nil, err
+	}
+	s, err := segment.Open(source)
+	if err != nil {
+		arena.Free()
+		return nil, err
+	}
+	return &placed{Segment: s, first: first, free: func() error { arena.Free(); return nil }}, nil
 }
 
-func namesOf(merged []placed, b *buffer) iter.Seq2[string, error] {
+// roomFor asks a machine for the memory that a merge of so many documents takes:
+// the rows, what the builder takes, and the new segment, of at most 10 bytes a
+// document and table, and twice while a section of it grows; names are not
+// counted. Small ones are not worth asking for.
+func roomFor(docs int, o segment.Options, m offheap.Machine) error {
+	const small = 64 * bufferDocs
+	if docs <= small {
+		return nil
+	}
+	space, err := segment.Plan(uint64(docs), o)
+	if err != nil {
+		return err
+	}
+	need := space.Bytes + uint64(docs)*(8+8+10*uint64(len(o.Design.Tables)+1))
+	return m.Limit(0).Check(fmt.Sprintf("merging %d documents", docs), need)
+}
+
+func namesOf(merged []*placed, b *buffer) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, s := range merged {
 			c := s.Segment.Names().Cursor()

@@ -89,12 +89,12 @@ type opening struct {
 	manifest   *manifest
 	generation uint64
 	files      []*store.File
-	segments   []placed
+	segments   []*placed
 }
 
 func (x *opening) close() {
 	for _, s := range x.segments {
-		s.Close()
+		s.Segment.Close()
 	}
 	for _, f := range x.files {
 		f.Close()
@@ -159,7 +159,7 @@ func (x *opening) openSegments() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path(), err)
 		}
-		x.segments = append(x.segments, placed{s, next})
+		x.segments = append(x.segments, &placed{Segment: s, first: next, free: f.Close})
 		if s.Design().K != x.manifest.K || s.Documents() != x.manifest.Segments[i].Documents {
 			return fmt.Errorf("%s: %w: k or documents are not those of the manifest", f.Path(), store.ErrCorrupt)
 		}
@@ -175,10 +175,16 @@ type Part struct {
 }
 
 // Parts are those with which the index was opened. They are valid until it is
-// closed.
+// closed: unlike calls of the index, who reads them must see to that.
 func (x *Index) Parts() []Part {
+	place := x.place()
+	v, err := x.hold(place)
+	if err != nil {
+		return nil
+	}
+	defer x.release(v, place)
 	parts := make([]Part, len(x.files))
-	for i, s := range x.current.Load().segments[:len(x.files)] {
+	for i, s := range v.segments[:len(x.files)] {
 		parts[i] = Part{x.files[i], s.Segment}
 	}
 	return parts
@@ -189,6 +195,12 @@ func (x *Index) Parts() []Part {
 // error wraps [store.ErrCorrupt]: answers given since may be wrong, and no
 // more should be. progress may be nil.
 func (x *Index) Verify(ctx context.Context, threads int, progress func(done, of uint64)) error {
+	place := x.place()
+	v, err := x.hold(place)
+	if err != nil {
+		return err
+	}
+	defer x.release(v, place)
 	return verify(ctx, x.files, threads, progress)
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -110,13 +111,14 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 }
 
-// TestFit asks a machine that is not this one.
-func TestFit(t *testing.T) {
+// machineWith is a machine whose control group has a limit.
+func machineWith(t *testing.T, bytes uint64) offheap.Machine {
+	t.Helper()
 	root := t.TempDir()
 	for name, content := range map[string]string{
 		"proc/meminfo":                 "MemAvailable: 8000000 kB\n",
 		"proc/self/cgroup":             "0::/job\n",
-		"sys/fs/cgroup/job/memory.max": "1073741824\n",
+		"sys/fs/cgroup/job/memory.max": fmt.Sprintln(bytes),
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -126,7 +128,12 @@ func TestFit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := offheap.Machine{Root: root}
+	return offheap.Machine{Root: root}
+}
+
+// TestFit asks a machine that is not this one.
+func TestFit(t *testing.T) {
+	m := machineWith(t, 1<<30)
 	o := segment.Options{Design: goldenDesign(t), Threads: 1}
 	if err := fit(&o, 10_000_000, m); err != nil || o.Memory != 15<<26 {
 		t.Errorf("%d bytes, %v", o.Memory, err)
@@ -158,7 +165,8 @@ func TestTruncatedIndex(t *testing.T) {
 		if err := os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes); err != nil {
 			t.Fatal(err)
 		}
-		_, rows := x.Parts()[0].Segment.Rows()
+		s := x.Parts()[0].Segment
+		rows := s.Rows(make([]uint64, s.Documents()))
 		for what, err := range map[string]error{
 			"check":  x.Check(t.Context()),
 			"verify": x.Verify(t.Context(), 2, nil),

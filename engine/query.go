@@ -44,12 +44,17 @@ const chunkQueries = 256
 // Query finds everything within distance k of q, nearest first, equal
 // distances by fingerprint, each with the first docs of its documents.
 func (x *Index) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
-	c := x.scratch.Get().(*scratch)
-	defer x.scratch.Put(c)
 	if err := x.checkK(k); err != nil {
 		return nil, err
 	}
-	r, err := c.search(x.current.Load(), []uint64{uint64(q)}, BatchOptions{K: k, Docs: docs}, swept{})
+	c := x.scratch.Get().(*scratch)
+	defer x.scratch.Put(c)
+	v, err := x.hold(c.place)
+	if err != nil {
+		return nil, err
+	}
+	defer x.release(v, c.place)
+	r, err := c.search(v, []uint64{uint64(q)}, BatchOptions{K: k, Docs: docs}, swept{})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +77,13 @@ func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emi
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	b := &batch{index: x, version: x.current.Load(), o: o, emit: emit} // one version for all queries
+	place := x.place()
+	v, err := x.hold(place) // one version for all queries
+	if err != nil {
+		return err
+	}
+	defer x.release(v, place)
+	b := &batch{index: x, version: v, o: o, emit: emit}
 	for first := 0; first < len(queries); first += sweepQueries {
 		if err := b.run(ctx, first, queries[first:min(first+sweepQueries, len(queries))]); err != nil {
 			return err
@@ -202,6 +213,7 @@ func (x *Index) checkK(k int) error {
 
 // scratch is what one goroutine needs for searching.
 type scratch struct {
+	place   uint32 // where it counts as a reader of a version
 	segment segment.Scratch
 	matches []segment.Match
 	raw     []rawHit

@@ -78,7 +78,7 @@ func exercise(t testing.TB, list []section) {
 		}
 		defer s.Close()
 		typed("check", s.Check())
-		_, err = s.Rows()
+		err = s.Rows(make([]uint64, s.Documents()))
 		typed("rows", err)
 		var c Scratch
 		for _, q := range []uint64{0, ^uint64(0), 0x243f6a8885a308d3, 0x9e3779b97f4a7c15} {

@@ -182,10 +182,11 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Rows are the documents' fingerprints by row.
-func (s *Segment) Rows() (_ []uint64, err error) {
+// Rows fills rows, which must be as many as there are documents, with their
+// fingerprints.
+func (s *Segment) Rows(rows []uint64) (err error) {
 	defer store.CatchFault(&err)()
-	rows := make([]uint64, s.meta.Documents)
+	rows = rows[:s.meta.Documents]
 	rank := uint64(0)
 	var bad error
 	err = s.Walk(func(fingerprints []uint64) bool {
@@ -210,5 +211,5 @@ func (s *Segment) Rows() (_ []uint64, err error) {
 	if err == nil {
 		err = bad
 	}
-	return rows, err
+	return err
 }

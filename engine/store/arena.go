@@ -7,17 +7,19 @@ import (
 )
 
 // An Arena keeps sections like [Memory], but outside the Go heap, for segments
-// that are large and live long: the garbage collector neither scans nor counts
-// them, and [Arena.Free] gives them back at once. The zero value is empty and
-// ready. Written by one goroutine, then read by many.
+// that live long: the garbage collector neither scans nor counts them, and
+// [Arena.Free] gives them back at once. The zero value is empty and ready.
+// Written by one goroutine, then read by many.
 //
 // A section that is being written takes up to twice its bytes, and while it
-// moves to more room three times; a finished one takes its own, and less than a
-// page.
+// moves to more room three times. A finished large one has huge pages of its
+// own, of which what it does not fill is given back; the small ones, a table's
+// head and directory among them, are packed together by [Arena.Source].
 type Arena struct {
 	names []string
 	data  map[string]*offheap.Buffer[uint8]
-	used  int // bytes of the section begun last
+	small *offheap.Buffer[uint8] // the small ones, when all are written
+	used  int                    // bytes of the section begun last
 	err   error
 }
 
@@ -67,14 +69,41 @@ func (a *Arena) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Source reads what was written. Nothing may be written any more.
-func (a *Arena) Source() Source {
+// arenaSmall is a section that is packed with others, each on lines of its own:
+// half a huge page.
+const (
+	arenaSmall = 1 << 20
+	arenaLine  = 64
+)
+
+// Source reads what was written. Nothing may be written any more. The error is
+// want of memory.
+func (a *Arena) Source() (Source, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
 	a.trim()
+	a.names = a.names[:0] // trimmed for good
+	room := 0
+	for _, b := range a.data {
+		if len(b.Data) < arenaSmall {
+			room += (len(b.Data) + arenaLine - 1) &^ (arenaLine - 1)
+		}
+	}
+	if a.small, a.err = offheap.Make[uint8](room); a.err != nil {
+		return nil, a.err
+	}
 	data := make(map[string][]byte, len(a.data))
+	at := 0
 	for name, b := range a.data {
 		data[name] = b.Data
+		if n := len(b.Data); n < arenaSmall {
+			data[name] = a.small.Data[at : at+copy(a.small.Data[at:], b.Data) : at+n]
+			at += (n + arenaLine - 1) &^ (arenaLine - 1)
+			b.Free()
+		}
 	}
-	return memorySource{data}
+	return memorySource{data}, nil
 }
 
 // Free gives the memory back. No section may be in use.
@@ -82,5 +111,6 @@ func (a *Arena) Free() {
 	for _, b := range a.data {
 		b.Free()
 	}
+	a.small.Free()
 	*a = Arena{}
 }

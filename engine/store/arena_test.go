@@ -29,7 +29,11 @@ func TestArena(t *testing.T) {
 			}
 		}
 	}
-	from, want := a.Source(), m.Source()
+	from, err := a.Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := m.Source()
 	for _, name := range names {
 		x, err := from.Section(name)
 		if err != nil {

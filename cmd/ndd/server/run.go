@@ -75,7 +75,6 @@ func Run(ctx context.Context, o Options) error {
 	}
 	if !front.drain(err == nil) {
 		o.Log.Warn(fmt.Sprintf("some requests were still under way after %v and were cut off", drainMax))
-		return err // they may be reading the index: it goes with the process
 	}
 	if x := s.index.Swap(nil); x != nil {
 		err = errors.Join(err, x.Close())
