@@ -30,8 +30,14 @@ const nodeDir = "sys/devices/system/node"
 // Read reads the topology below root, which is os.DirFS("/") on a real host.
 // Only a file that is there and makes no sense is an error; the topology
 // returned beside it is the single node of a host that does not say.
-func Read(root fs.FS) (Topology, error) {
-	single := Topology{Nodes: []Node{{CPUs: count(runtime.NumCPU()), Distances: []int{10}}}}
+func Read(root fs.FS) (Topology, error) { return read(root, single(runtime.NumCPU())) }
+
+// single is a host of so many processors that does not say more.
+func single(cpus int) Topology {
+	return Topology{Nodes: []Node{{CPUs: count(cpus), Distances: []int{10}}}}
+}
+
+func read(root fs.FS, single Topology) (Topology, error) {
 	online, err := fs.ReadFile(root, nodeDir+"/online")
 	if errors.Is(err, fs.ErrNotExist) {
 		return single, nil
@@ -40,8 +46,11 @@ func Read(root fs.FS) (Topology, error) {
 		return single, err
 	}
 	ids, err := ParseList(string(online))
-	if err != nil || len(ids) == 0 {
-		return single, fmt.Errorf("%s/online: %q: %w", nodeDir, online, errors.Join(err, errors.New("not a list of nodes")))
+	if err == nil && len(ids) == 0 {
+		err = errors.New("no node")
+	}
+	if err != nil {
+		return single, fmt.Errorf("%s/online: %w", nodeDir, err)
 	}
 	t := Topology{Known: true}
 	for _, id := range ids {

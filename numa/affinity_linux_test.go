@@ -1,0 +1,58 @@
+package numa
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestPinEnds says that no affinity is left behind: whatever runs after pinned
+// workers have ended may use every processor again.
+func TestPinEnds(t *testing.T) {
+	h := New(Options{})
+	p := h.Places()[0]
+	last := Place{Node: p.Node, CPUs: p.CPUs[len(p.CPUs)-1:]}
+	for range 20 {
+		h.Each(last, 4, func(int) { time.Sleep(time.Millisecond) })
+	}
+	var all sync.WaitGroup
+	for range 8 * runtime.NumCPU() {
+		all.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			if got := threadAffinity(t); !slices.Equal(got, allowedNow(t)) {
+				t.Errorf("a thread may use processors %v, want %v", got, allowedNow(t))
+			}
+			time.Sleep(time.Millisecond)
+		})
+	}
+	all.Wait()
+}
+
+// threadAffinity is what the calling thread may use.
+func threadAffinity(t *testing.T) (cpus []int) {
+	set := unix.NewCPUSet(8192)
+	if err := unix.SchedGetaffinityDynamic(0, set); err != nil {
+		t.Fatal(err)
+	}
+	for cpu := range 8192 {
+		if set.IsSet(cpu) {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus
+}
+
+// allowedNow is what the process may use.
+func allowedNow(t *testing.T) []int {
+	a, err := ReadAllowed(os.DirFS("/"))
+	if err != nil || a.CPUs == nil {
+		t.Fatal(a, err)
+	}
+	return a.CPUs
+}

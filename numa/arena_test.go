@@ -1,0 +1,212 @@
+package numa
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+)
+
+// sizes are those at which an arena is made in another way: a page and less,
+// more than a huge page, more than a step.
+var sizes = []uint64{1, pageBytes, pageBytes + 1, hugeBytes - 1, hugeBytes, 3*hugeBytes + 5, stepBytes + hugeBytes + 7}
+
+// useArena writes all of an arena, reads it and gives it back. It was zeroed.
+func useArena(t *testing.T, a *Arena, bytes uint64) {
+	t.Helper()
+	if uint64(len(a.Data)) != bytes || cap(a.Data) != len(a.Data) {
+		t.Fatalf("%d bytes, capacity %d, want %d", len(a.Data), cap(a.Data), bytes)
+	}
+	for i, v := range a.Data {
+		if v != 0 {
+			t.Fatalf("byte %d of %d is %d", i, bytes, v)
+		}
+		a.Data[i] = byte(i)
+	}
+	for i, v := range a.Data {
+		if v != byte(i) {
+			t.Fatalf("byte %d of %d is %d", i, bytes, v)
+		}
+	}
+	a.Free()
+	a.Free()
+	if a.Data != nil {
+		t.Fatal("data after Free")
+	}
+}
+
+// TestArena makes arenas on every node of the host that it runs on. All pages
+// are on their node, as the kernel tells, unless the host said why not.
+func TestArena(t *testing.T) {
+	h := New(Options{})
+	for _, p := range h.Places() {
+		for _, pages := range []Pages{Transparent, HugeTLB} {
+			for _, bytes := range sizes {
+				a, err := h.Arena(p, bytes, pages)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if at := address(a.Data); bytes >= hugeBytes && runtime.GOOS == "linux" && at%hugeBytes != 0 {
+					t.Errorf("%d bytes at %#x are not on a huge page", bytes, at)
+				}
+				where := a.Placement()
+				if where.Bytes != bytes || where.Pages != (bytes+pageBytes-1)/pageBytes {
+					t.Errorf("%d bytes: %+v", bytes, where)
+				}
+				if !where.Whole() && where.Asked > 0 || where.Asked == 0 && !said(h, "move_pages") || !a.Bound && !said(h, "mbind", "assumed") && h.Topology().Known {
+					t.Errorf("%d bytes: %v, bound %t; %q", bytes, where, a.Bound, h.Notes())
+				}
+				useArena(t, a, bytes)
+			}
+		}
+	}
+	if a, err := h.Arena(h.Places()[0], 0, Transparent); err != nil || len(a.Data) != 0 || a.Placement().Pages != 0 {
+		t.Error(a, err)
+	}
+	if _, err := h.Arena(h.Places()[0], 1<<60, Transparent); err == nil {
+		t.Error("more than an address space was given")
+	}
+	t.Log(h.Notes())
+}
+
+// said reports whether one of the texts is in the host's notes.
+func said(h *Host, texts ...string) bool {
+	for _, text := range texts {
+		if slices.ContainsFunc(h.Notes(), func(n string) bool { return strings.Contains(n, text) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestInject has every system call fail with every error (promise P16): what
+// it would have given is left out, with one line, and everything else works.
+// Only memory that is not there is an error.
+func TestInject(t *testing.T) {
+	for _, call := range Injectable() {
+		for _, fault := range []syscall.Errno{syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.ENOMEM} {
+			t.Run(fmt.Sprintf("%s %v", call, fault), func(t *testing.T) {
+				var log strings.Builder
+				h := New(Options{Root: withMemory(1 << 40), Log: logTo(&log), Inject: func(c string) error {
+					if c == call {
+						return fault
+					}
+					return nil
+				}})
+				p := h.Places()[0]
+				for range 2 {
+					a, err := h.Arena(p, 3*hugeBytes, HugeTLB)
+					fatal := call == "mmap" || call == "madvise populate" && (fault == syscall.ENOMEM || runtime.GOOS == "linux" && errnoKnown(fault))
+					if (err != nil) != fatal || fatal && !errors.Is(err, fault) {
+						t.Fatalf("%v: %v", h.Notes(), err)
+					}
+					if err == nil {
+						if call == "mbind" && a.Bound || call == "move_pages" && a.Placement().Asked != 0 {
+							t.Error(a.Bound, a.Placement())
+						}
+						useArena(t, a, 3*hugeBytes)
+					}
+					useCrew(t, h, p, 2)
+				}
+				lines := strings.Count(log.String(), "\n")
+				if lines != len(h.Notes()) {
+					t.Errorf("%d lines of %d notes:\n%s", lines, len(h.Notes()), log.String())
+				}
+				texts := map[string]string{"mbind": "mbind: ", "move_pages": "move_pages: ", "madvise hugepage": "madvise: ", "sched_setaffinity": "sched_setaffinity: "}
+				if text := texts[call]; runtime.GOOS == "linux" && text != "" && strings.Count(log.String(), text+fault.Error()) != 1 {
+					t.Errorf("said %q, which should be there once", log.String())
+				}
+			})
+		}
+	}
+}
+
+// errnoKnown are errors that say more than that a call is not to be had.
+func errnoKnown(err syscall.Errno) bool {
+	return err != syscall.EPERM && err != syscall.ENOSYS && err != syscall.EINVAL
+}
+
+// withMemory is a host of one node with so many bytes free.
+func withMemory(bytes uint64) fs.FS {
+	return fstest.MapFS{
+		nodeDir + "/online":        {Data: []byte("0\n")},
+		nodeDir + "/node0/cpulist": {Data: []byte(ranges(count(runtime.NumCPU())))},
+		nodeDir + "/node0/meminfo": {Data: fmt.Appendf(nil, "Node 0 MemTotal: %d kB\nNode 0 MemFree: %d kB\n", uint64(1<<30), bytes>>10)},
+	}
+}
+
+// TestFull says that a node is asked first: beyond its memory the kernel kills.
+func TestFull(t *testing.T) {
+	reserve := uint64(1 << 40 / reservePart)
+	h := New(Options{Root: withMemory(reserve + 8*hugeBytes)})
+	p := h.Places()[0]
+	a, err := h.Arena(p, 8*hugeBytes, Transparent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	useArena(t, a, 8*hugeBytes)
+	if _, err = h.Arena(p, 8*hugeBytes+1, Transparent); !errors.Is(err, ErrFull) {
+		t.Error(err)
+	}
+}
+
+// shrinking is a node whose memory others take while an arena is made.
+type shrinking struct {
+	fs.FS
+	reads *int
+}
+
+func (s shrinking) Open(name string) (fs.File, error) {
+	if strings.HasSuffix(name, "meminfo") {
+		if *s.reads++; *s.reads > 2 { // the topology's, the arena's
+			return withMemory(0).Open(name)
+		}
+	}
+	return s.FS.Open(name)
+}
+
+func TestFullMeanwhile(t *testing.T) {
+	var reads int
+	h := New(Options{Root: shrinking{withMemory(1 << 39), &reads}})
+	a, err := h.Arena(h.Places()[0], 2*stepBytes, Transparent)
+	if err == nil && !a.Bound {
+		t.Log("memory cannot be bound here: it is not asked for again")
+		a.Free()
+		return
+	}
+	if !errors.Is(err, ErrFull) {
+		t.Error(err)
+	}
+}
+
+// TestHugeTLBIsNotThere says that an empty pool is no reason to fail.
+func TestHugeTLBIsNotThere(t *testing.T) {
+	h := New(Options{Root: withMemory(1 << 40)})
+	a, err := h.Arena(h.Places()[0], 5*hugeBytes, HugeTLB)
+	if err != nil || a.Pages != Transparent || !said(h, "from the pool of huge pages: node 0 has 0 MiB of them, 10 are needed") {
+		t.Fatal(err, h.Notes())
+	}
+	useArena(t, a, 5*hugeBytes)
+}
+
+func BenchmarkArena(b *testing.B) {
+	h := New(Options{Root: os.DirFS("/")})
+	const bytes = 256 << 20
+	b.SetBytes(bytes)
+	for b.Loop() {
+		a, err := h.Arena(h.Places()[0], bytes, Transparent)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if p := a.Placement(); !p.Whole() && p.Asked > 0 {
+			b.Fatal(p)
+		}
+		a.Free()
+	}
+}

@@ -1,0 +1,67 @@
+package numa
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Of linux/mempolicy.h.
+const mpolBind = 2
+
+var system = calls{
+	mmap: func(bytes int, huge bool) ([]byte, error) {
+		flags := unix.MAP_PRIVATE | unix.MAP_ANONYMOUS
+		if huge {
+			// 2 MiB, whatever the default is; reserved now, so that want of them is an error here.
+			flags = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_HUGETLB | 21<<unix.MAP_HUGE_SHIFT
+		}
+		return unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, flags)
+	},
+	munmap: unix.Munmap,
+	mbind: func(b []byte, node int) error {
+		const wordBits = 8 * unsafe.Sizeof(uintptr(0))
+		mask := make([]uintptr, node/int(wordBits)+1)
+		mask[node/int(wordBits)] = 1 << (node % int(wordBits))
+		// The kernel takes one bit less than it is told of.
+		_, _, e := unix.Syscall6(unix.SYS_MBIND, address(b), uintptr(len(b)), mpolBind,
+			uintptr(unsafe.Pointer(&mask[0])), uintptr(len(mask))*wordBits+1, 0)
+		return failed(e)
+	},
+	hugepage: func(b []byte) error { return unix.Madvise(b, unix.MADV_HUGEPAGE) },
+	populate: func(b []byte) error { return unix.Madvise(b, unix.MADV_POPULATE_WRITE) },
+	movePages: func(pages []uintptr, on []int32) error {
+		// Of this process; without a list of nodes nothing is moved.
+		_, _, e := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(pages)),
+			uintptr(unsafe.Pointer(&pages[0])), 0, uintptr(unsafe.Pointer(&on[0])), 0)
+		return failed(e)
+	},
+	affinity: func(cpus []int) error {
+		set := unix.NewCPUSet(cpus[len(cpus)-1] + 1)
+		for _, cpu := range cpus {
+			set.Set(cpu)
+		}
+		return unix.SchedSetaffinityDynamic(0, set)
+	},
+	getcpu: func() (cpu, node int, err error) {
+		var c, n uint32
+		_, _, e := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&n)), 0)
+		return int(c), int(n), failed(e)
+	},
+	firstThread: func() bool { return unix.Gettid() == unix.Getpid() },
+}
+
+func failed(e unix.Errno) error {
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// retry are errors after which the same call may do it.
+func retry(err error) bool { return err == unix.EINTR || err == unix.EAGAIN }
+
+// unknown are errors of a system that does not know a call, or forbids it.
+func unknown(err error) bool { return err == unix.EINVAL || err == unix.ENOSYS || err == unix.EPERM }

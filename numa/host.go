@@ -1,0 +1,124 @@
+package numa
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// A Host is what this process may use of the machine it runs on, and what of
+// that could not be had.
+type Host struct {
+	topology Topology
+	places   []Place
+	root     fs.FS
+	calls    calls
+	log      *slog.Logger
+	polling  atomic.Int32 // workers who poll, of all crews
+
+	mu    sync.Mutex
+	said  map[string]bool
+	notes []string
+}
+
+// Options say how to read a host.
+type Options struct {
+	Root fs.FS        // with proc and sys; default os.DirFS("/")
+	Log  *slog.Logger // gets a line for each thing that cannot be had; default none
+
+	// Inject is for tests: what it returns for one of [Injectable] is what
+	// that system call fails with, unless it is nil.
+	Inject func(call string) error
+
+	cpus int // of a host that does not say; default runtime.NumCPU
+}
+
+// New reads the host. It does not fail: a host that makes no sense is one place
+// with all processors.
+func New(o Options) *Host {
+	h := &Host{root: o.Root, log: o.Log, calls: system, said: make(map[string]bool)}
+	if h.root == nil {
+		h.root = os.DirFS("/")
+	}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	if o.Inject != nil {
+		h.calls = h.calls.failing(o.Inject)
+	}
+	if o.cpus == 0 {
+		o.cpus = runtime.NumCPU()
+	}
+	var err error
+	if h.topology, err = read(h.root, single(o.cpus)); err != nil {
+		h.note("topology", "one memory node is assumed: "+err.Error())
+	}
+	allowed, err := ReadAllowed(h.root)
+	if err != nil {
+		h.note("allowed", "what this process may use is not known: "+err.Error())
+	}
+	if h.places = h.topology.Places(allowed); len(h.places) == 0 {
+		h.note("places", "no memory node can be used: one is assumed")
+		h.topology = single(o.cpus)
+		h.places = single(o.cpus).Places(Allowed{CPUs: allowed.CPUs})
+	}
+	return h
+}
+
+// Topology is the host's, whatever of it this process may use.
+func (h *Host) Topology() Topology { return h.topology }
+
+// Places are where memory and work may be put; there is at least one.
+func (h *Host) Places() []Place { return h.places }
+
+// Notes are what could not be had, each once, in the order in which that was
+// found.
+func (h *Host) Notes() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.notes...)
+}
+
+// note logs what cannot be had; of one key only the first.
+func (h *Host) note(key, text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.said[key] {
+		return
+	}
+	h.said[key] = true
+	h.notes = append(h.notes, text)
+	h.log.Warn("memory nodes: " + text)
+}
+
+// Note logs what its user had to do without, once for each text.
+func (h *Host) Note(text string) { h.note(text, text) }
+
+// CPU is the processor that the calling thread runs on now, and its node.
+func (h *Host) CPU() (cpu, node int, err error) { return h.calls.getcpu() }
+
+// String lists the places: "2 places: node 0 (16 processors, 32768 MiB), ...".
+func (h *Host) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d place", len(h.places))
+	if len(h.places) > 1 {
+		b.WriteByte('s')
+	}
+	for i, p := range h.places {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		fmt.Fprintf(&b, "%snode %d (%d", sep, p.Node.ID, len(p.CPUs))
+		if p.Borrowed {
+			b.WriteString(" borrowed")
+		}
+		fmt.Fprintf(&b, " processors, %d MiB)", p.Node.MemoryBytes>>20)
+	}
+	return b.String()
+}

@@ -1,0 +1,79 @@
+package numa
+
+import (
+	"fmt"
+	"sync"
+)
+
+// A Placement says where an arena's pages are.
+type Placement struct {
+	Node    int
+	Bytes   uint64
+	Pages   uint64 // of 4 KiB
+	Asked   uint64 // of how many the kernel was asked; 0 where it does not tell
+	On      uint64 // of those, on the node
+	Missing uint64 // of those, not in memory
+}
+
+// askMost is of how many pages the kernel is asked: a tenth of a second. Of
+// an arena of more than 4 GiB that is every so many-th one.
+const askMost = 1 << 20
+
+// askTogether is of how many in one call.
+const askTogether = 1 << 14
+
+// Placement asks the kernel where the arena's pages are now.
+func (a *Arena) Placement() Placement {
+	p := Placement{Node: a.Place.Node.ID, Bytes: uint64(len(a.Data)), Pages: (uint64(len(a.Data)) + pageBytes - 1) / pageBytes}
+	if p.Pages == 0 {
+		return p
+	}
+	stride := (p.Pages + askMost - 1) / askMost
+	ask := (p.Pages + stride - 1) / stride
+	var mu sync.Mutex
+	a.host.Each(a.Place, int((ask+askTogether-1)/askTogether), func(i int) {
+		first := uint64(i) * askTogether
+		pages := make([]uintptr, min(ask-first, askTogether))
+		on := make([]int32, len(pages))
+		for j := range pages {
+			pages[j] = address(a.Data) + uintptr((first+uint64(j))*stride*pageBytes)
+		}
+		if err := a.host.calls.movePages(pages, on); err != nil {
+			a.host.note("move_pages", "where pages are is not known: move_pages: "+err.Error())
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		p.Asked += uint64(len(on))
+		for _, node := range on {
+			switch {
+			case int(node) == p.Node:
+				p.On++
+			case node < 0:
+				p.Missing++
+			}
+		}
+	})
+	return p
+}
+
+// Add counts another arena's pages in.
+func (p *Placement) Add(q Placement) {
+	p.Bytes += q.Bytes
+	p.Pages += q.Pages
+	p.Asked += q.Asked
+	p.On += q.On
+	p.Missing += q.Missing
+}
+
+// Whole reports whether every page that was asked for is on the node, and any
+// was.
+func (p Placement) Whole() bool { return p.Asked > 0 && p.On == p.Asked }
+
+// String is "node 1: 512 MiB, 100.0 % of its pages there".
+func (p Placement) String() string {
+	if p.Asked == 0 {
+		return fmt.Sprintf("node %d: %d MiB, where is not known", p.Node, p.Bytes>>20)
+	}
+	return fmt.Sprintf("node %d: %d MiB, %.1f %% of its pages there", p.Node, p.Bytes>>20, 100*float64(p.On)/float64(p.Asked))
+}
