@@ -20,5 +20,11 @@ func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar) (done int) 
 }
 
 func planarScan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int) {
+	if useNEON {
+		return planarScanNEON(dst, runs, probes, p, base)
+	}
 	return planarScanGeneric(dst, runs, probes, p, base)
 }
+
+//go:noescape
+func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int)
