@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -163,17 +162,17 @@ func (d *dedup) drop(ctx context.Context, x *engine.Index, c *corpus) (*corpus, 
 // print writes the clusters for a person.
 func (d *dedup) print(names []string, known []dropped, r *cluster.Result) error {
 	out := d.g.stdout
-	for i, c := range r.Clusters {
+	for i, c := range r.Clusters() {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
 		fmt.Fprintf(out, "cluster %d: %s documents\n", i+1, humanize.Comma(int64(len(c.Rows))))
 		fmt.Fprintf(out, "   0  %s\n", plain(names[c.Representative]))
-		for j, row := range c.Rows {
+		for _, row := range c.Rows {
 			if row == c.Representative {
 				continue
 			}
-			if _, err := fmt.Fprintf(out, "%4d  %s\n", c.Distances[j], plain(names[row])); err != nil {
+			if _, err := fmt.Fprintf(out, "%4d  %s\n", r.Distance(row, c.Representative), plain(names[row])); err != nil {
 				return err
 			}
 		}
@@ -192,13 +191,13 @@ func (d *dedup) print(names []string, known []dropped, r *cluster.Result) error 
 // write writes the result's files.
 func (d *dedup) write(dir *outputDir, names []string, known []dropped, r *cluster.Result) error {
 	err := dir.write("clusters.tsv", func(w *bufio.Writer) error {
-		for i, c := range r.Clusters {
-			for j, row := range c.Rows {
+		for i, c := range r.Clusters() {
+			for _, row := range c.Rows {
 				kept := 0
 				if row == c.Representative {
 					kept = 1
 				}
-				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d\n", i+1, plain(names[row]), plain(names[c.Representative]), c.Distances[j], kept)
+				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d\n", i+1, plain(names[row]), plain(names[c.Representative]), r.Distance(row, c.Representative), kept)
 			}
 		}
 		return nil
@@ -211,11 +210,11 @@ func (d *dedup) write(dir *outputDir, names []string, known []dropped, r *cluste
 		for _, k := range known {
 			fmt.Fprintf(w, "%s\t%s\t%d\n", plain(k.id), plain(k.kept), k.distance)
 		}
-		for _, c := range r.Clusters {
-			for j, row := range c.Rows {
+		for _, c := range r.Clusters() {
+			for _, row := range c.Rows {
 				if row != c.Representative {
 					gone[row] = true
-					fmt.Fprintf(w, "%s\t%s\t%d\n", plain(names[row]), plain(names[c.Representative]), c.Distances[j])
+					fmt.Fprintf(w, "%s\t%s\t%d\n", plain(names[row]), plain(names[c.Representative]), r.Distance(row, c.Representative))
 				}
 			}
 		}
@@ -242,9 +241,12 @@ func (d *dedup) write(dir *outputDir, names []string, known []dropped, r *cluste
 // sum says what the result comes to, and what to beware of.
 func (d *dedup) sum(docs int, known []dropped, r *cluster.Result) {
 	extra, farthest := 0, 0
-	for _, c := range r.Clusters {
+	for _, c := range r.Clusters() {
 		extra += len(c.Rows) - 1
-		most := slices.Max(c.Distances)
+		most := 0
+		for _, row := range c.Rows {
+			most = max(most, r.Distance(row, c.Representative))
+		}
 		farthest = max(farthest, most)
 		if len(c.Rows) >= giantCluster && most > d.k {
 			d.g.log.Warn(fmt.Sprintf("a cluster of %s documents chains up to %d bits from its representative: see --star",
@@ -252,7 +254,7 @@ func (d *dedup) sum(docs int, known []dropped, r *cluster.Result) {
 		}
 	}
 	msg := fmt.Sprintf("%s documents with %s distinct fingerprints: %s in %s clusters could go", humanize.Comma(int64(docs)),
-		humanize.Comma(int64(r.Distinct)), humanize.Comma(int64(extra)), humanize.Comma(int64(len(r.Clusters))))
+		humanize.Comma(int64(r.Distinct)), humanize.Comma(int64(extra)), humanize.Comma(int64(r.Len())))
 	if extra > 0 {
 		msg += fmt.Sprintf(", at most %d bits from what is kept", farthest)
 	}

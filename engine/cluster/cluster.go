@@ -3,11 +3,12 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"iter"
+	"math"
 	"math/bits"
 	"runtime"
 	"slices"
-
-	"ndd/engine/radix"
 )
 
 // Options say what counts as a cluster and which document stands for it.
@@ -16,202 +17,177 @@ type Options struct {
 	Star    bool // every member must be within K of the representative
 	Threads int  // default: as many as there are processors
 
+	// PairBytes is how much memory near pairs may take with Star; default
+	// 256 MiB. More of them cost repeated joins instead.
+	PairBytes int64
+
 	// Prefer orders rows: it is negative when document a should be kept
 	// rather than b. Rows that it calls equal, and all rows when it is nil,
 	// are preferred in order.
 	Prefer func(a, b int) int
 }
 
-// A Cluster is a set of documents of which one is to be kept.
-type Cluster struct {
-	Rows           []int // ascending
-	Representative int   // the row preferred most
-	Distances      []int // of each row's fingerprint to the representative's, in bits
+const pairBytesDefault = 256 << 20
+
+// withDefaults fills in what the caller left empty.
+func (o Options) withDefaults() Options {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.PairBytes <= 0 {
+		o.PairBytes = pairBytesDefault
+	}
+	return o
 }
 
-// A Result is what [Find] found.
+// RowsMax is the most documents that [Find] takes: rows are 32 bits.
+const RowsMax = math.MaxUint32
+
+// Bytes is the most memory that [Find] takes for that many documents, beside
+// their fingerprints: while they are sorted 16 bytes each and 16 of what is
+// made of it; then up to 28, with Star 33 and the pairs; and the sort's
+// buckets.
+func (o Options) Bytes(documents uint64) uint64 {
+	o = o.withDefaults()
+	bytes := 33*documents + uint64(o.Threads)<<21
+	if o.Star {
+		bytes += uint64(o.PairBytes)
+	}
+	return bytes
+}
+
+// A Cluster is a set of documents of which one is to be kept.
+type Cluster struct {
+	Rows           []uint32 // ascending; not to be written
+	Representative uint32   // the row preferred most
+}
+
+// A Result is what [Find] found. It may be read from many goroutines.
 type Result struct {
-	Clusters []Cluster // of two documents or more, by their first row
-	Distinct int       // fingerprints
-	Pairs    uint64    // of distinct fingerprints within K
+	Distinct int    // fingerprints
+	Pairs    uint64 // of distinct fingerprints within K
+
+	fingerprints    []uint64 // the caller's
+	rows            []uint32 // of the clusters, one after the other
+	ends            []uint32 // cluster i has rows[ends[i-1]:ends[i]]
+	representatives []uint32
+}
+
+// Len is the number of clusters.
+func (r *Result) Len() int { return len(r.ends) }
+
+// Rows is the number of documents in clusters.
+func (r *Result) Rows() int { return len(r.rows) }
+
+// Cluster is the i-th cluster of two documents or more, in order of their
+// first rows.
+func (r *Result) Cluster(i int) Cluster {
+	from := uint32(0)
+	if i > 0 {
+		from = r.ends[i-1]
+	}
+	return Cluster{r.rows[from:r.ends[i]:r.ends[i]], r.representatives[i]}
+}
+
+// Clusters yields all of them, in order, with their numbers from 0.
+func (r *Result) Clusters() iter.Seq2[int, Cluster] {
+	return func(yield func(int, Cluster) bool) {
+		for i := range r.ends {
+			if !yield(i, r.Cluster(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Distance is that of two rows' fingerprints, in bits.
+func (r *Result) Distance(a, b uint32) int {
+	return bits.OnesCount64(r.fingerprints[a] ^ r.fingerprints[b])
 }
 
 // Find groups documents, one fingerprint a row. The result depends on nothing
-// but the fingerprints, K, Star and Prefer.
+// but the fingerprints, K, Star and Prefer; it holds on to the fingerprints,
+// which must not change. Memory: [Options.Bytes].
 //
 // Without Star, clusters are the connected components: near pairs may chain,
 // so distances can exceed K. With Star, documents are taken in order of
 // preference, and each that no former one has taken becomes a representative
 // and takes everything within K that is still free.
-//
-// Memory: 24 bytes a document while they are sorted, then 16 a document and 24
-// a distinct fingerprint; with Star, 16 bytes a pair more.
 func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error) {
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
+	if uint64(len(fingerprints)) > RowsMax {
+		return nil, fmt.Errorf("%d documents are more than the %d that can be clustered at once", len(fingerprints), uint64(RowsMax))
 	}
-	p := newPrints(fingerprints, o)
-	r := &Result{Distinct: len(p.distinct)}
-	var near []pair
-	u := newUnion(len(p.distinct))
-	if len(p.distinct) > 1 {
-		err := Join(ctx, p.distinct, Choose(len(p.distinct), o.K), o.Threads, func(a, b uint64) {
+	p, err := newPrints(ctx, fingerprints, o.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Distinct: len(p.distinct), fingerprints: fingerprints}
+	var roots []uint32
+	if p.Star {
+		s := newStars(p)
+		if r.Pairs, err = s.run(ctx); err != nil {
+			return nil, err
+		}
+		roots = s.by
+	} else {
+		u := newUnion(len(p.distinct))
+		err := p.join(ctx, func(x, y uint32) {
 			r.Pairs++
-			x, y := p.index(a), p.index(b)
-			if o.Star {
-				near = append(near, pair{x, y}, pair{y, x})
-			} else {
-				u.join(x, y)
-			}
+			u.join(x, y)
 		})
 		if err != nil {
 			return nil, err
 		}
+		roots = u.flatten()
 	}
-	if o.Star {
-		p.stars(u, near)
-	}
-	r.Clusters = p.clusters(u)
-	return r, nil
+	p.distinct = nil // needed no more
+	r.gather(p, roots)
+	return r, ctx.Err()
 }
 
-// prints are the distinct fingerprints, ascending, with their rows.
-type prints struct {
-	Options
-	rows     []uint64 // of fingerprints, equal ones together, ascending
-	distinct []uint64
-	ends     []int // distinct[i] has rows[ends[i-1]:ends[i]]
-}
-
-func newPrints(fingerprints []uint64, o Options) *prints {
-	sorted := make([]radix.Pair, len(fingerprints))
-	radix.Pairs(sorted, fingerprints, ^uint64(0), o.Threads)
-	p := &prints{Options: o, rows: make([]uint64, len(sorted))}
-	for i, s := range sorted {
-		if i == 0 || s[0] != sorted[i-1][0] {
-			p.distinct = append(p.distinct, s[0])
-			p.ends = append(p.ends, 0)
-		}
-		p.ends[len(p.ends)-1] = i + 1
-		p.rows[i] = s[1]
-	}
-	return p
-}
-
-// index is the place of a fingerprint that is there.
-func (p *prints) index(f uint64) int {
-	i, _ := slices.BinarySearch(p.distinct, f)
-	return i
-}
-
-func (p *prints) rowsOf(i int) []uint64 {
-	if i == 0 {
-		return p.rows[:p.ends[0]]
-	}
-	return p.rows[p.ends[i-1]:p.ends[i]]
-}
-
-// better compares rows by preference.
-func (p *prints) better(a, b int) int {
-	if p.Prefer != nil {
-		if c := p.Prefer(a, b); c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(a, b)
-}
-
-// best is the row preferred among those of fingerprint i.
-func (p *prints) best(i int) int {
-	rows := p.rowsOf(i)
-	best := int(rows[0])
-	for _, row := range rows[1:] {
-		if p.better(int(row), best) < 0 {
-			best = int(row)
-		}
-	}
-	return best
-}
-
-type pair struct{ from, to int }
-
-// stars joins every fingerprint with the first, by preference, that takes it.
-func (p *prints) stars(u *union, near []pair) {
-	slices.SortFunc(near, func(a, b pair) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
-	type hub struct{ print, best, from, to int } // its neighbours are near[from:to]
-	var hubs []hub
-	for from := 0; from < len(near); {
-		to := from
-		for to < len(near) && near[to].from == near[from].from {
-			to++
-		}
-		hubs = append(hubs, hub{near[from].from, p.best(near[from].from), from, to})
-		from = to
-	}
-	slices.SortFunc(hubs, func(a, b hub) int { return p.better(a.best, b.best) })
-	taken := make(map[int]bool, len(hubs))
-	for _, h := range hubs {
-		if taken[h.print] {
-			continue
-		}
-		taken[h.print] = true
-		for _, n := range near[h.from:h.to] {
-			if !taken[n.to] {
-				taken[n.to] = true
-				u.join(h.print, n.to)
-			}
-		}
-	}
-}
-
-// clusters collects the rows of each joined set.
-func (p *prints) clusters(u *union) []Cluster {
-	members := make(map[int]*Cluster)
-	prints := make(map[int][]int) // fingerprints of each cluster
-	for i := range p.distinct {
-		root := u.find(i)
+// gather collects the rows of the fingerprints that have the same root.
+func (r *Result) gather(p *prints, roots []uint32) {
+	best := p.best()
+	count := make([]uint32, len(roots)) // rows, by root
+	first := make([]uint32, len(roots)) // row, by root
+	for i, root := range roots {
 		rows := p.rowsOf(i)
-		if len(rows) == 1 && u.size[root] == 1 {
-			continue
+		if count[root] == 0 || rows[0] < first[root] {
+			first[root] = rows[0]
 		}
-		c := members[root]
-		if c == nil {
-			c = &Cluster{Representative: -1}
-			members[root] = c
-		}
-		prints[root] = append(prints[root], i)
-		if best := p.best(i); c.Representative < 0 || p.better(best, c.Representative) < 0 {
-			c.Representative = best
+		if count[root] += uint32(len(rows)); p.better(best[i], best[root]) < 0 {
+			best[root] = best[i]
 		}
 	}
-	list := make([]Cluster, 0, len(members))
-	for root, c := range members {
-		p.fill(c, prints[root])
-		list = append(list, *c)
+	clusters := 0
+	for _, n := range count {
+		if n > 1 {
+			clusters++
+		}
 	}
-	slices.SortFunc(list, func(a, b Cluster) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
-	return list
-}
+	list := make([]uint32, 0, clusters) // their roots
+	for root, n := range count {
+		if n > 1 {
+			list = append(list, uint32(root))
+		}
+	}
+	slices.SortFunc(list, func(a, b uint32) int { return cmp.Compare(first[a], first[b]) })
 
-// fill gives a cluster the rows of its fingerprints and their distances.
-func (p *prints) fill(c *Cluster, prints []int) {
-	var centre uint64
-	for _, i := range prints {
-		if _, ok := slices.BinarySearch(p.rowsOf(i), uint64(c.Representative)); ok {
-			centre = p.distinct[i]
+	r.ends, r.representatives = make([]uint32, clusters), make([]uint32, clusters)
+	at := first // where the next row of a root goes
+	end := uint32(0)
+	for i, root := range list {
+		at[root] = end
+		end += count[root]
+		r.ends[i], r.representatives[i] = end, best[root]
+	}
+	r.rows = make([]uint32, end)
+	for i, root := range roots {
+		if count[root] > 1 {
+			at[root] += uint32(copy(r.rows[at[root]:], p.rowsOf(i)))
 		}
 	}
-	type member struct{ row, distance int }
-	var members []member
-	for _, i := range prints {
-		d := bits.OnesCount64(p.distinct[i] ^ centre)
-		for _, row := range p.rowsOf(i) {
-			members = append(members, member{int(row), d})
-		}
-	}
-	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.row, b.row) })
-	for _, m := range members {
-		c.Rows = append(c.Rows, m.row)
-		c.Distances = append(c.Distances, m.distance)
+	for _, c := range r.Clusters() {
+		slices.Sort(c.Rows)
 	}
 }

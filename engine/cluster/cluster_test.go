@@ -75,12 +75,12 @@ func expect(base []uint64, o Options) (list []Cluster) {
 			continue
 		}
 		seen[row] = true
-		c := Cluster{Representative: row, Rows: []int{row}}
+		c := Cluster{Representative: uint32(row), Rows: []uint32{uint32(row)}}
 		for todo := []int{row}; len(todo) > 0; todo = todo[1:] {
 			for _, n := range near[todo[0]] {
 				if !seen[n] && (!o.Star || bits.OnesCount64(base[n]^base[row]) <= o.K) {
 					seen[n] = true
-					c.Rows = append(c.Rows, n)
+					c.Rows = append(c.Rows, uint32(n))
 					todo = append(todo, n)
 				}
 			}
@@ -89,9 +89,6 @@ func expect(base []uint64, o Options) (list []Cluster) {
 			continue
 		}
 		slices.Sort(c.Rows)
-		for _, r := range c.Rows {
-			c.Distances = append(c.Distances, bits.OnesCount64(base[r]^base[row]))
-		}
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b Cluster) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
@@ -108,23 +105,80 @@ func TestFind(t *testing.T) {
 			}
 			longest := func(a, b int) int { return cmp.Compare(length[b], length[a]) }
 			for _, prefer := range []func(a, b int) int{nil, longest} {
-				for _, star := range []bool{false, true} {
-					o := Options{K: k, Star: star, Prefer: prefer}
+				for _, o := range []Options{{}, {Star: true}, {Star: true, PairBytes: 1}, {Star: true, PairBytes: 7 * heldBytes}} {
+					o.K, o.Prefer = k, prefer
 					want := expect(set.Base, o)
 					for _, o.Threads = range []int{1, 4} {
 						r, err := Find(context.Background(), set.Base, o)
-						if err != nil || len(r.Clusters) != len(want) || len(want) > 0 && !reflect.DeepEqual(r.Clusters, want) {
-							t.Fatalf("k=%d, %s, star %v, longest %v, %d threads: %d clusters, want %d; %v",
-								k, set.Name, star, prefer != nil, o.Threads, len(r.Clusters), len(want), err)
+						if err != nil {
+							t.Fatal(err)
 						}
-						for _, c := range r.Clusters {
-							if star && slices.Max(c.Distances) > k {
-								t.Fatalf("a star reaches %d bits", slices.Max(c.Distances))
+						var got []Cluster
+						rows := 0
+						for _, c := range r.Clusters() {
+							got = append(got, c)
+							rows += len(c.Rows)
+							for _, row := range c.Rows {
+								if o.Star && r.Distance(row, c.Representative) > k {
+									t.Fatalf("a star reaches %d bits", r.Distance(row, c.Representative))
+								}
 							}
+						}
+						if !reflect.DeepEqual(got, want) || rows != r.Rows() || len(got) != r.Len() {
+							t.Fatalf("k=%d, %s, star %v with %d bytes for pairs, longest %v, %d threads: %d clusters, want %d",
+								k, set.Name, o.Star, o.PairBytes, prefer != nil, o.Threads, len(got), len(want))
 						}
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestStarRounds has a chain whose members can only be settled one after the
+// other, and no room for its pairs.
+func TestStarRounds(t *testing.T) {
+	var base []uint64
+	for i := range 40 {
+		base = append(base, 1<<i-1) // 1 bit from its neighbours, 2 from theirs
+	}
+	for _, o := range []Options{{K: 1, Star: true, PairBytes: 1}, {K: 1, Star: true}} {
+		r, err := Find(context.Background(), base, o)
+		if err != nil || r.Len() != 20 || r.Pairs != 39 {
+			t.Fatalf("%d clusters, %d pairs, %v", r.Len(), r.Pairs, err)
+		}
+	}
+}
+
+// TestPairs holds the iterator against brute force, and stops it early.
+func TestPairs(t *testing.T) {
+	for _, set := range sets.All(500, 0, 3, 5) {
+		distinct := slices.Clone(set.Base)
+		slices.Sort(distinct)
+		distinct = slices.Compact(distinct)
+		var want, got []Pair
+		for _, p := range oracle.Pairs(distinct, 3) {
+			want = append(want, Pair{distinct[p.A], distinct[p.B]})
+		}
+		for p, err := range Pairs(context.Background(), set.Base, Options{K: 3}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, p)
+		}
+		slices.SortFunc(got, func(x, y Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: %d pairs, want %d", set.Name, len(got), len(want))
+		}
+		for range Pairs(context.Background(), set.Base, Options{K: 3}) {
+			break
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range Pairs(ctx, []uint64{1, 2}, Options{K: 3}) {
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
 		}
 	}
 }

@@ -1,35 +1,35 @@
 package cluster
 
-// union is a disjoint-set forest: union by size, path halving.
-type union struct {
-	parent []int
-	size   []int // of the set, at its root
-}
+// union is a disjoint-set forest over indices, 4 bytes each. The root of a set
+// is its least element, so the forest does not depend on the order of the
+// joins; with path halving alone they still cost O(log n) each, amortised.
+type union []uint32
 
-func newUnion(n int) *union {
-	u := &union{make([]int, n), make([]int, n)}
-	for i := range u.parent {
-		u.parent[i], u.size[i] = i, 1
+func newUnion(n int) union {
+	u := make(union, n)
+	for i := range u {
+		u[i] = uint32(i)
 	}
 	return u
 }
 
-func (u *union) find(x int) int {
-	for u.parent[x] != x {
-		u.parent[x] = u.parent[u.parent[x]]
-		x = u.parent[x]
+func (u union) find(x uint32) uint32 {
+	for u[x] != x {
+		u[x] = u[u[x]]
+		x = u[x]
 	}
 	return x
 }
 
-func (u *union) join(a, b int) {
+func (u union) join(a, b uint32) {
 	a, b = u.find(a), u.find(b)
-	if a == b {
-		return
+	u[max(a, b)] = min(a, b)
+}
+
+// flatten makes every element point at its root.
+func (u union) flatten() []uint32 {
+	for i := range u {
+		u[i] = u[u[i]] // a parent is smaller than its child, so it is flat already
 	}
-	if u.size[a] < u.size[b] {
-		a, b = b, a
-	}
-	u.parent[b] = a
-	u.size[a] += u.size[b]
+	return u
 }
