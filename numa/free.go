@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -11,8 +12,8 @@ import (
 // ErrFull is what an error wraps when a node has no room for an arena.
 var ErrFull = errors.New("the memory node is too full")
 
-// reserveLeast and 1/reservePart of a node are left alone: the kernel keeps
-// some of it for itself, and begins to kill before the last page is used.
+// Beside what the kernel keeps for itself, reserveLeast or 1/reservePart of a
+// node is left alone, for page tables and for others.
 const (
 	reserveLeast = 16 << 20
 	reservePart  = 64
@@ -34,7 +35,46 @@ func (h *Host) Free(node int) (uint64, error) {
 		return 0, fmt.Errorf("%s: no MemTotal or MemFree: %w", name, fs.ErrNotExist)
 	}
 	free += info["Active(file)"] + info["Inactive(file)"]
-	return free - min(free, max(total/reservePart, reserveLeast)), nil
+	keeps := max(total/reservePart, reserveLeast)
+	if zones, err := fs.ReadFile(h.root, "proc/zoneinfo"); err == nil {
+		keeps += kernelKeeps(string(zones), node)
+	}
+	return free - min(free, keeps), nil
+}
+
+// kernelKeeps reads in /proc/zoneinfo what of a node's free memory a process
+// does not get: below the mark "high" the kernel looks for memory to take back,
+// and soon after for a process to kill; and of the zones for old devices it
+// protects some, all of it on a large node.
+//
+//	Node 0, zone      DMA
+//	  pages free     3840
+//	        high     98
+//	        protection: (0, 2939, 257000)
+func kernelKeeps(zoneinfo string, node int) (bytes uint64) {
+	var here bool
+	var free, high uint64
+	for line := range strings.Lines(zoneinfo) {
+		f := strings.Fields(strings.NewReplacer(",", " ", "(", " ", ")", " ").Replace(line))
+		switch {
+		case len(f) == 4 && f[0] == "Node" && f[2] == "zone":
+			here = f[1] == strconv.Itoa(node)
+		case !here || len(f) < 2:
+		case len(f) == 3 && f[0] == "pages" && f[1] == "free":
+			free, _ = strconv.ParseUint(f[2], 10, 50)
+		case f[0] == "high" && len(f) == 2:
+			high, _ = strconv.ParseUint(f[1], 10, 50)
+		case f[0] == "protection:": // the last of a zone that is asked for
+			protected := uint64(0)
+			for _, p := range f[1:] {
+				n, _ := strconv.ParseUint(p, 10, 50)
+				protected = max(protected, n)
+			}
+			bytes += min(free, high+protected) * uint64(os.Getpagesize())
+			free, high = 0, 0
+		}
+	}
+	return bytes
 }
 
 // memInfo reads lines such as "Node 0 MemFree: 1234 kB", in bytes.

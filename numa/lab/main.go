@@ -1,0 +1,60 @@
+//go:build linux
+
+// Command lab is the first process of a small Linux that runs one test program
+// and ends: /init of the machine that the script run beside it starts.
+//
+//	kernel --> /init: mounts /proc, /sys, /tmp, cgroups --> /test ARGUMENTS --> "ndd-lab: status 0" --> power off
+//
+// The arguments and the working directory are in /args, a line each, the
+// directory first.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+var mounts = []struct{ kind, at string }{
+	{"proc", "/proc"}, {"sysfs", "/sys"}, {"devtmpfs", "/dev"}, {"tmpfs", "/tmp"}, {"cgroup2", "/sys/fs/cgroup"},
+}
+
+func main() {
+	status, err := run()
+	if err != nil {
+		fmt.Println("ndd-lab:", err)
+	}
+	fmt.Printf("ndd-lab: status %d\n", status)
+	syscall.Sync()
+	syscall.Reboot(syscall.LINUX_REBOOT_CMD_POWER_OFF)
+}
+
+func run() (status int, err error) {
+	for _, m := range mounts {
+		if err := os.MkdirAll(m.at, 0o755); err != nil {
+			return 1, err
+		}
+		if err := syscall.Mount(m.kind, m.at, m.kind, 0, ""); err != nil && !errors.Is(err, syscall.EBUSY) {
+			return 1, fmt.Errorf("mount %s: %w", m.at, err)
+		}
+	}
+	text, err := os.ReadFile("/args")
+	if err != nil {
+		return 1, err
+	}
+	args := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	cmd := exec.Command("/test", args[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = args[0], os.Stdout, os.Stderr
+	cmd.Env = []string{"HOME=/tmp", "TMPDIR=/tmp", "PATH=/"}
+	var exit *exec.ExitError
+	switch err := cmd.Run(); {
+	case errors.As(err, &exit) && exit.Exited():
+		return exit.ExitCode(), nil
+	case err != nil:
+		return 1, err
+	}
+	return 0, nil
+}

@@ -1,0 +1,303 @@
+package numa
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The tests below change the machine that they run on: they run in the lab
+// alone (lab/run).
+
+// lab is the machine of the lab that this is; elsewhere the test ends.
+func lab(t *testing.T) (machine string) {
+	t.Helper()
+	line, err := os.ReadFile("/proc/cmdline")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, word := range strings.Fields(string(line)) {
+		if name, ok := strings.CutPrefix(word, "ndd.lab="); ok {
+			return name
+		}
+	}
+	t.Skip("this is not the lab: see lab/run")
+	return ""
+}
+
+// set writes a file of the kernel's, and what it held back when the test ends.
+func set(t *testing.T, path, value string) {
+	t.Helper()
+	before, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, []byte(value), 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.WriteFile(path, before, 0); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestLabPlaces says that the machine is read as it was made: its nodes, their
+// distances, who has memory and who has processors. On the odd one node 1 has no
+// memory and is nearest to 2; 3 has no processors and is nearest to 0. (The
+// kernel numbers what has no processors last.)
+func TestLabPlaces(t *testing.T) {
+	type place struct {
+		node, distance int // to node 0
+		cpus           string
+	}
+	machine := lab(t)
+	want := map[string][]place{
+		"1":   {{0, 10, "0"}},
+		"2":   {{0, 10, "0"}, {1, 21, "1"}},
+		"4":   {{0, 10, "0"}, {1, 12, "1"}, {2, 21, "2"}, {3, 21, "3"}},
+		"8":   {{0, 10, "0"}, {1, 16, "1"}, {2, 16, "2"}, {3, 16, "3"}, {4, 24, "4"}, {5, 24, "5"}, {6, 24, "6"}, {7, 24, "7"}},
+		"odd": {{0, 10, "0"}, {2, 21, "1-2"}, {3, 17, "0"}},
+	}[machine]
+	h := New(Options{})
+	var got []place
+	for _, p := range h.Places() {
+		got = append(got, place{p.Node.ID, p.Node.Distances[0], ranges(p.CPUs)})
+	}
+	if !slices.Equal(got, want) || len(h.Notes()) > 0 {
+		t.Errorf("machine %s: %v, want %v; %q", machine, got, want, h.Notes())
+	}
+}
+
+// TestLabPlacement has every node hold an arena and pin workers, at once: every
+// page is on its node, every worker on a processor of its place, nothing is
+// left out.
+func TestLabPlacement(t *testing.T) {
+	lab(t)
+	h := New(Options{})
+	var all sync.WaitGroup
+	for _, p := range h.Places() {
+		all.Go(func() {
+			const bytes = 20*hugeBytes + 5*pageBytes + 1
+			a, err := h.Arena(p, bytes, Transparent)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer a.Free()
+			if where := a.Placement(); !a.Bound || where.Asked != where.Pages || where.On != where.Pages || where.Pages != bytes/pageBytes+1 {
+				t.Errorf("bound %t, %+v", a.Bound, where)
+			}
+			c := NewCrew(h, p, 2, func(w *Worker) func([]int) {
+				return func([]int) {
+					cpu, node, err := w.CPU()
+					if err != nil || !w.Pinned || !slices.Contains(p.CPUs, cpu) || !p.Borrowed && p.Node.CPUs != nil && slices.Contains(p.Node.CPUs, cpu) != (node == p.Node.ID) {
+						t.Errorf("node %d: a worker, pinned %t, is on processor %d of node %d: %v", p.Node.ID, w.Pinned, cpu, node, err)
+					}
+				}
+			})
+			for i := range 100 {
+				c.Post(i)
+			}
+			c.Close()
+			if s := c.Stats(); s.Pinned != 2 || s.Tasks != 100 || s.Away != 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+	all.Wait()
+	if len(h.Notes()) > 0 {
+		t.Errorf("%q", h.Notes())
+	}
+}
+
+// TestLabHugeTLB fills each node's pool of huge pages and takes it.
+func TestLabHugeTLB(t *testing.T) {
+	lab(t)
+	h := New(Options{})
+	for _, p := range h.Places() {
+		const pages = 4
+		pool := fmt.Sprintf("/sys/devices/system/node/node%d/hugepages/hugepages-2048kB", p.Node.ID)
+		set(t, pool+"/nr_hugepages", strconv.Itoa(pages))
+		if free := h.freeHuge(p.Node.ID); free != pages*hugeBytes {
+			t.Fatalf("node %d has %d bytes of huge pages", p.Node.ID, free)
+		}
+		a, err := h.Arena(p, pages*hugeBytes, HugeTLB)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if where := a.Placement(); a.Pages != HugeTLB || !a.Bound || !where.Whole() || h.freeHuge(p.Node.ID) != 0 {
+			t.Errorf("%v of kind %d, %d bytes left; %q", where, a.Pages, h.freeHuge(p.Node.ID), h.Notes())
+		}
+		more, err := h.Arena(p, hugeBytes, HugeTLB) // the pool is empty now
+		if err != nil || more.Pages != Transparent || !more.Placement().Whole() {
+			t.Error(err, more)
+		}
+		more.Free()
+		useTouched(a)
+		a.Free()
+		if free := h.freeHuge(p.Node.ID); free != pages*hugeBytes {
+			t.Errorf("%d bytes of huge pages came back", free)
+		}
+	}
+}
+
+func useTouched(a *Arena) {
+	for i := 0; i < len(a.Data); i += pageBytes {
+		a.Data[i]++
+	}
+}
+
+// TestLabFull takes what a node has to give, and then more: it is refused. The
+// kernel kills who takes it all the same.
+func TestLabFull(t *testing.T) {
+	lab(t)
+	h := New(Options{})
+	places := h.Places()
+	p := places[len(places)-1]
+	free, err := h.Free(p.Node.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Arena(p, free+64<<20, Transparent); !errors.Is(err, ErrFull) {
+		t.Fatal(err)
+	}
+	var held []*Arena
+	defer func() {
+		for _, a := range held {
+			a.Free()
+		}
+	}()
+	for size := uint64(32 << 20); ; {
+		a, err := h.Arena(p, size, Transparent)
+		if err == nil {
+			held = append(held, a)
+			continue
+		}
+		if !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		}
+		if size /= 2; size < 1<<20 {
+			break
+		}
+	}
+	had := uint64(0)
+	for _, a := range held {
+		if where := a.Placement(); !where.Whole() {
+			t.Error(where)
+		}
+		had += uint64(len(a.Data))
+	}
+	if had < free/2 {
+		t.Errorf("only %d MiB of %d were given", had>>20, free>>20)
+	}
+}
+
+// farthest is the last place with processors of its own.
+func farthest(places []Place) Place {
+	for _, p := range slices.Backward(places) {
+		if !p.Borrowed {
+			return p
+		}
+	}
+	panic("no place has processors")
+}
+
+// TestLabCpuset takes nodes away from the process while it runs: what is there
+// goes on, what is new is not bound or pinned, and both are said once.
+func TestLabCpuset(t *testing.T) {
+	lab(t)
+	h := New(Options{})
+	places := h.Places()
+	if len(places) == 1 {
+		return // nothing to take away
+	}
+	last := farthest(places)
+	before, err := h.Arena(last, 2*hugeBytes, Transparent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer before.Free()
+	crew := NewCrew(h, last, 1, func(*Worker) func([]int) { return func([]int) {} })
+	defer crew.Close()
+
+	const group = "/sys/fs/cgroup/lab"
+	set(t, "/sys/fs/cgroup/cgroup.subtree_control", "+cpuset")
+	if err := os.Mkdir(group, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // all of the process leaves before the group can go
+		if err := errors.Join(os.WriteFile("/sys/fs/cgroup/cgroup.procs", []byte("0"), 0), os.Remove(group)); err != nil {
+			t.Error(err)
+		}
+		os.WriteFile("/sys/fs/cgroup/cgroup.subtree_control", []byte("-cpuset"), 0)
+	})
+	for name, value := range map[string]string{"cpuset.mems": "0", "cpuset.cpus": "0"} {
+		if err := os.WriteFile(filepath.Join(group, name), []byte(value), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(group+"/cgroup.procs", []byte("0"), 0); err != nil {
+		t.Fatal(err)
+	}
+
+	after, err := h.Arena(last, 2*hugeBytes, Transparent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Bound || after.Placement().On > 0 || !said(h, "mbind: invalid argument") {
+		t.Errorf("bound %t, %v; %q", after.Bound, after.Placement(), h.Notes())
+	}
+	useArena(t, after, 2*hugeBytes)
+	s := useCrew(t, h, last, 2)
+	if s.Pinned > 0 || !said(h, "sched_setaffinity: invalid argument") {
+		t.Errorf("%+v; %q", s, h.Notes())
+	}
+	for i := 0; i < 100*lookEvery && crew.Stats().Away == 0; i++ {
+		crew.Post(i)
+		time.Sleep(10 * time.Microsecond)
+	}
+	if crew.Stats().Away == 0 || !said(h, "the process's cpuset has changed") {
+		t.Errorf("%+v; %q", crew.Stats(), h.Notes())
+	}
+	useTouched(before)
+	if got := New(Options{}).Places(); len(got) != 1 || got[0].Node.ID != 0 {
+		t.Errorf("what may be used now: %v", got)
+	}
+}
+
+// TestLabOffline takes a processor out: a new host does not have it, and a
+// worker of the old one runs elsewhere.
+func TestLabOffline(t *testing.T) {
+	lab(t)
+	h := New(Options{})
+	places := h.Places()
+	last := farthest(places)
+	if len(places) == 1 {
+		return // it is the only processor
+	}
+	for _, cpu := range last.CPUs {
+		set(t, fmt.Sprintf("/sys/devices/system/cpu/cpu%d/online", cpu), "0")
+	}
+	s := useCrew(t, h, last, 2)
+	if s.Pinned > 0 {
+		t.Errorf("%+v", s)
+	}
+	for _, p := range New(Options{}).Places() {
+		for _, cpu := range last.CPUs {
+			if slices.Contains(p.CPUs, cpu) {
+				t.Errorf("node %d has processors %v", p.Node.ID, p.CPUs)
+			}
+		}
+		if p.Node.ID == last.Node.ID && !p.Borrowed {
+			t.Errorf("node %d has none of its own any more: %+v", p.Node.ID, p)
+		}
+	}
+}
