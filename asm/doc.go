@@ -12,7 +12,8 @@
 //	within64     []uint64, q, k              -> indexes within k bits of q
 //	within32     []uint32, runs, limits      -> positions within each run's limit
 //	votes        []uint64 [, weights]        -> 64 sums, one a bit position
-//	interpolate, decode, permute             -> see their files
+//	interpolate, decode, permute, buckets    -> see their files
+//	leaves       []uint64, ends              -> each leaf of up to 16 sorted
 //
 // # Words
 //

@@ -19,6 +19,8 @@ var knownAnswers = []knownAnswer{
 	{"interpolate", checkInterpolate},
 	{"decode", checkDecode},
 	{"permute", checkPermute},
+	{"buckets", checkBuckets},
+	{"leaves", checkLeaves},
 }
 
 // SelfTest runs the kernels in use on inputs with known answers. It takes

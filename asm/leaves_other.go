@@ -1,0 +1,7 @@
+//go:build purego || !amd64
+
+package asm
+
+func leaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
+	return leavesGeneric(dst, src, ends, from)
+}
