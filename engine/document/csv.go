@@ -14,7 +14,9 @@ import (
 // records yields one unit a record. The first record names the fields. Quotes may span lines, so records
 // are taken apart here, in order.
 func (s *stream) records() error {
+	var begin int64 // of the first record
 	if mark, err := s.r.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
+		begin = 3
 		if _, err := s.r.Discard(3); err != nil {
 			return err
 		}
@@ -22,7 +24,7 @@ func (s *stream) records() error {
 	limited := &recordLimit{r: s.r, most: s.opts.MaxDocumentBytes}
 	c := csv.NewReader(bufio.NewReader(limited))
 	c.ReuseRecord = true
-	if separator(s.file.path) == "\t" {
+	if separator(s.file.Path) == "\t" {
 		c.Comma, c.LazyQuotes = '\t', true
 	}
 	s.line = 1
@@ -35,18 +37,25 @@ func (s *stream) records() error {
 	}
 	text := slices.Index(header, s.opts.TextField)
 	id := slices.Index(header, s.opts.IDField)
+	var values []int
+	for _, name := range s.opts.ValueFields {
+		if i := slices.Index(header, name); i >= 0 {
+			values = append(values, i)
+		}
+	}
 	if text < 0 {
 		return fmt.Errorf("no field %q among the first record's: %.200q", s.opts.TextField, header)
 	}
 	for {
 		limited.seen = 0
+		from := begin + c.InputOffset()
 		record, err := c.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 			s.line = parse.StartLine
-			if err := s.skip(&Skip{Source: s.file.path, Line: s.line, Reason: Broken, Err: csvCause(err)}); err != nil {
+			if err := s.skip(&Skip{Source: s.file.Path, Line: s.line, Reason: Broken, Err: csvCause(err)}); err != nil {
 				return err
 			}
 			continue
@@ -55,9 +64,15 @@ func (s *stream) records() error {
 			return err // a record beyond the limit ends the file: where the next one starts is unknown
 		}
 		s.line, _ = c.FieldPos(0)
-		u := Unit{Line: s.line, format: CSV, raw: []byte(record[text])}
+		u := Unit{Line: s.line, From: from, To: begin + c.InputOffset(), format: CSV, raw: []byte(record[text])}
 		if id >= 0 {
 			u.id = strings.Clone(record[id])
+		}
+		for _, i := range values {
+			if record[i] != "" {
+				u.value = Value{Text: strings.Clone(record[i]), Found: true}
+				break
+			}
 		}
 		if err := s.emit(u); err != nil {
 			return err

@@ -20,22 +20,22 @@ func (s *stream) detect() (Format, error) {
 		}
 		// The error comes again when the bytes before it have been read.
 	}
-	if s.opts.Format != Auto && !s.file.inFolder {
+	if s.opts.Format != Auto && !s.file.inFolder() {
 		return s.opts.Format, nil
 	}
 	format, known := formatByMagic(head)
 	if !known {
 		if isBinary(head) {
-			return "", &Skip{Source: s.file.path, Reason: Binary}
+			return "", &Skip{Source: s.file.Path, Reason: Binary}
 		}
-		format = formatByName(s.file.path)
+		format = formatByName(s.file.Path)
 	}
 	switch {
 	case s.opts.Format != Auto:
 		return s.opts.Format, nil
 	case format == Auto:
 		return formatByLooks(head, s.opts.TextField), nil
-	case s.file.inFolder && !holdsField(format, s.file.path, head, s.opts.TextField):
+	case s.file.inFolder() && !holdsField(format, s.file.Path, head, s.opts.TextField):
 		return Text, nil
 	}
 	return format, nil

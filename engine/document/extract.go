@@ -23,19 +23,19 @@ func NewExtractor(opts Options) *Extractor {
 
 // Extract gives the document of a unit, or a *[Skip]. The document owns its memory.
 func (e *Extractor) Extract(u Unit) (Document, error) {
-	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Bytes: len(u.raw)}
+	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Bytes: len(u.raw), Value: u.value, Modified: u.modified}
 	switch u.format {
 	case HTML:
 		page, repaired := decodeHTML(u.raw)
 		doc.Text = e.page.extract(page)
 		doc.Repaired = repaired
 	case JSONL:
-		id, text, reason, err := e.jsonFields(u.raw)
+		id, text, value, reason, err := e.jsonFields(u.raw)
 		if err != nil {
 			return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: reason, Err: err}
 		}
 		text, doc.Repaired = repair(text)
-		doc.ID, doc.Text = id, string(text) // the parser owns its bytes
+		doc.ID, doc.Value, doc.Text = id, value, string(text) // the parser owns its bytes
 	case CSV:
 		text, repaired := repair(u.raw)
 		doc.Text, doc.Repaired = ownString(text), repaired

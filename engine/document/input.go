@@ -14,16 +14,19 @@ import (
 // Stdin is the input that means standard input.
 const Stdin = "-"
 
-// file is one file to read.
-type file struct {
-	path     string
-	inFolder bool // found in a folder, not named by the user
+// File is one file to read.
+type File struct {
+	Path string
+	Root string // the folder that the input named; "" if the input named the file
 }
 
-// files yields the files that the inputs stand for. A folder gives its files and those of its folders in
-// order of their paths; a pattern gives what it matches, in order.
-func files(ctx context.Context, inputs []string) iter.Seq2[file, error] {
-	return func(yield func(file, error) bool) {
+func (f File) inFolder() bool { return f.Root != "" }
+
+// Files yields the files that the inputs stand for. A folder gives its files and those of its folders in
+// order of their paths; a pattern gives what it matches, in order. A *[Skip] is yielded for what a folder
+// holds beside; after any other error nothing follows.
+func Files(ctx context.Context, inputs []string) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
 		for _, input := range inputs {
 			if !expand(ctx, input, yield) {
 				return
@@ -33,19 +36,19 @@ func files(ctx context.Context, inputs []string) iter.Seq2[file, error] {
 }
 
 // expand yields the files of one input and tells whether to go on.
-func expand(ctx context.Context, input string, yield func(file, error) bool) bool {
+func expand(ctx context.Context, input string, yield func(File, error) bool) bool {
 	if input == Stdin {
-		return yield(file{path: Stdin}, nil)
+		return yield(File{Path: Stdin}, nil)
 	}
 	info, err := os.Stat(input)
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(input, "*?[") {
 		matches, globErr := filepath.Glob(input)
 		if globErr != nil {
-			yield(file{}, fmt.Errorf("%s: %w", input, globErr))
+			yield(File{}, fmt.Errorf("%s: %w", input, globErr))
 			return false
 		}
 		if len(matches) == 0 {
-			yield(file{}, fmt.Errorf("%s: no such file, and nothing matches it as a pattern", input))
+			yield(File{}, fmt.Errorf("%s: no such file, and nothing matches it as a pattern", input))
 			return false
 		}
 		for _, m := range matches {
@@ -57,17 +60,17 @@ func expand(ctx context.Context, input string, yield func(file, error) bool) boo
 		return true
 	}
 	if err != nil {
-		yield(file{}, bare(input, err))
+		yield(File{}, bare(input, err))
 		return false
 	}
 	if info.IsDir() {
 		return walk(ctx, input, yield)
 	}
-	return yield(file{path: input}, nil)
+	return yield(File{Path: input}, nil)
 }
 
 // walk yields the files of a folder.
-func walk(ctx context.Context, root string, yield func(file, error) bool) bool {
+func walk(ctx context.Context, root string, yield func(File, error) bool) bool {
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -87,9 +90,9 @@ func walk(ctx context.Context, root string, yield func(file, error) bool) bool {
 		}
 		goOn := false
 		if skip == nil {
-			goOn = yield(file{path: path, inFolder: true}, nil)
+			goOn = yield(File{Path: path, Root: root}, nil)
 		} else {
-			goOn = yield(file{}, skip)
+			goOn = yield(File{}, skip)
 		}
 		switch {
 		case !goOn:
@@ -100,7 +103,7 @@ func walk(ctx context.Context, root string, yield func(file, error) bool) bool {
 		return nil
 	})
 	if err != nil && !errors.Is(err, errStop) {
-		yield(file{}, err)
+		yield(File{}, err)
 	}
 	return err == nil
 }

@@ -14,6 +14,7 @@ import (
 // jsonLines yields one unit a line. White space alone is no line.
 func (s *stream) jsonLines() error {
 	for {
+		from := s.at
 		line, err := s.readLine()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -33,7 +34,7 @@ func (s *stream) jsonLines() error {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if err := s.emit(Unit{Line: s.line, format: JSONL, raw: line}); err != nil {
+		if err := s.emit(Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: line}); err != nil {
 			return err
 		}
 	}
@@ -47,6 +48,7 @@ func (s *stream) readLine() ([]byte, error) {
 	tooLong := false
 	for {
 		part, err := s.r.ReadSlice('\n')
+		s.at += int64(len(part))
 		if int64(len(line)+len(part)) > s.opts.MaxDocumentBytes {
 			tooLong, line = true, nil
 		}
@@ -67,41 +69,51 @@ func (s *stream) readLine() ([]byte, error) {
 	}
 }
 
-// jsonFields parses a line and gives its id ("" if there is none) and text.
-func (e *Extractor) jsonFields(line []byte) (id string, text []byte, reason Reason, err error) {
+// jsonFields parses a line and gives its id ("" if there is none), text and value.
+func (e *Extractor) jsonFields(line []byte) (id string, text []byte, value Value, reason Reason, err error) {
 	v, err := e.json.ParseBytes(line)
 	if err != nil {
 		// The parser's errors go on to quote the rest of the line, which may be long.
 		cause, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "cannot parse JSON: "), "; unparsed tail")
-		return "", nil, Broken, fmt.Errorf("%.160s", cause)
+		return "", nil, Value{}, Broken, fmt.Errorf("%.160s", cause)
 	}
 	if v.Type() != fastjson.TypeObject {
-		return "", nil, Broken, fmt.Errorf("a JSON %s where an object was expected", v.Type())
+		return "", nil, Value{}, Broken, fmt.Errorf("a JSON %s where an object was expected", v.Type())
 	}
 	field := jsonField(v, e.opts.TextField)
 	if field == nil {
-		return "", nil, NoText, fmt.Errorf("no field %q", e.opts.TextField)
+		return "", nil, Value{}, NoText, fmt.Errorf("no field %q", e.opts.TextField)
 	}
 	if field.Type() != fastjson.TypeString {
-		return "", nil, NoText, fmt.Errorf("field %q is a JSON %s, not a string", e.opts.TextField, field.Type())
+		return "", nil, Value{}, NoText, fmt.Errorf("field %q is a JSON %s, not a string", e.opts.TextField, field.Type())
 	}
 	text, err = field.StringBytes()
 	if err != nil {
-		return "", nil, Broken, err
+		return "", nil, Value{}, Broken, err
 	}
-	if field := jsonField(v, e.opts.IDField); field != nil {
-		switch field.Type() {
-		case fastjson.TypeString:
-			b, err := field.StringBytes()
-			if err != nil {
-				return "", nil, Broken, err
-			}
-			id = string(b)
-		case fastjson.TypeNumber:
-			id = field.String()
+	id, _ = jsonScalar(jsonField(v, e.opts.IDField))
+	for _, name := range e.opts.ValueFields {
+		if s, ok := jsonScalar(jsonField(v, name)); ok {
+			value = Value{Text: s, Found: true}
+			break
 		}
 	}
-	return id, text, "", nil
+	return id, text, value, "", nil
+}
+
+// jsonScalar is the content of a string, or a number as it is written.
+func jsonScalar(field *fastjson.Value) (s string, ok bool) {
+	if field == nil {
+		return "", false
+	}
+	switch field.Type() {
+	case fastjson.TypeString:
+		b, err := field.StringBytes()
+		return string(b), err == nil
+	case fastjson.TypeNumber:
+		return field.String(), true
+	}
+	return "", false
 }
 
 // jsonField finds a field by its name, or else by the path that its dots describe.

@@ -29,8 +29,8 @@ var (
 func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 	var src io.Reader = &patientReader{ctx: s.ctx, r: stdin}
 	closer = func() {}
-	if s.file.path != Stdin {
-		f, err := os.Open(s.file.path)
+	if s.file.Path != Stdin {
+		f, err := os.Open(s.file.Path)
 		if err != nil {
 			return nil, bareCause(err)
 		}
@@ -41,7 +41,7 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 			return nil, bareCause(err)
 		}
 		if info.Mode().IsRegular() {
-			s.size, src = info.Size(), f
+			s.size, s.modified, src = info.Size(), info.ModTime().UnixNano(), f
 		} else {
 			src = &patientReader{ctx: s.ctx, r: f} // a pipe may be as slow as a person
 		}
@@ -62,7 +62,7 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 			closer()
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
-		s.wrap("gzip", z)
+		s.wrap(Gzip, z)
 	case bytes.HasPrefix(head, zstdMagic):
 		z, err := zstd.NewReader(disk, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(zstdWindowMaxByte))
@@ -70,7 +70,7 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 			closer()
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
-		s.wrap("zstd", z)
+		s.wrap(Zstd, z)
 		closeFile := closer
 		closer = func() { z.Close(); closeFile() }
 	default:
@@ -88,9 +88,9 @@ func bufferFor(size int64) int {
 }
 
 // wrap reads the stream through a decompressor.
-func (s *stream) wrap(name string, r io.Reader) {
-	s.size = 0
-	s.r = bufio.NewReaderSize(&namedReader{name, r}, diskBufferBytes)
+func (s *stream) wrap(p Packing, r io.Reader) {
+	s.size, s.packing = 0, p
+	s.r = bufio.NewReaderSize(&namedReader{string(p), r}, diskBufferBytes)
 }
 
 // patientReader gives up a read of standard input or a pipe when the context ends: nobody may ever type the rest. The

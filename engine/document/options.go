@@ -39,6 +39,10 @@ type Options struct {
 	IDField   string // JSONL and CSV: field that holds the id; "" is "id"
 	Strict    bool   // a skip that loses data is an error
 
+	// ValueFields are names of fields, as TextField: the first of them that a line or record has as a string or
+	// number is the document's Value.
+	ValueFields []string
+
 	// MaxDocumentBytes bounds one document, as bytes of its decompressed file or line; longer ones are
 	// skipped. 0 is DefaultMaxDocumentBytes.
 	MaxDocumentBytes int64

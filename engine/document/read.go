@@ -17,6 +17,14 @@ type Document struct {
 	Text     string // valid UTF-8
 	Bytes    int    // raw length: of the decompressed file or line
 	Repaired int    // invalid byte sequences that were replaced by U+FFFD
+	Value    Value  // of a line or record, if Options.ValueFields asks for one
+	Modified int64  // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown
+}
+
+// Value is what a line or record has in a field beside its text: a string's content, or a number as it is written.
+type Value struct {
+	Text  string
+	Found bool
 }
 
 // Read yields the documents of the inputs in order: inputs as given, folders sorted by path. stdin is read

@@ -14,9 +14,15 @@ type Unit struct {
 	Source string
 	Line   int // from 1; 0 if the unit is the whole file
 
-	format Format // Text, HTML, JSONL; CSV has been taken apart already
-	raw    []byte // the whole file, the line, or the text field of a record
-	id     string // of a record; "" if it has none
+	// From and To bound the line with its end, or the record with the blank lines before it, as bytes of
+	// the decompressed file; both are 0 if the unit is the whole file.
+	From, To int64
+
+	format   Format // Text, HTML, JSONL; CSV has been taken apart already
+	raw      []byte // the whole file, the line, or the text field of a record
+	id       string // of a record; "" if it has none
+	value    Value  // of a record
+	modified int64  // of a whole file
 }
 
 // Scan finds the units of the inputs, in the order of [Read], without extracting their text. It yields skips
@@ -28,7 +34,7 @@ func Scan(ctx context.Context, inputs []string, opts Options, stdin io.Reader) i
 			yield(Unit{}, err)
 			return
 		}
-		for f, err := range files(ctx, inputs) {
+		for f, err := range Files(ctx, inputs) {
 			if err == nil {
 				err = scanFile(ctx, f, opts, stdin, yield)
 			} else if passable(err, opts.Strict) {
@@ -48,11 +54,24 @@ func Scan(ctx context.Context, inputs []string, opts Options, stdin io.Reader) i
 	}
 }
 
+// Scan finds the units of one file; see [Scan].
+func (f File) Scan(ctx context.Context, opts Options, stdin io.Reader) iter.Seq2[Unit, error] {
+	return func(yield func(Unit, error) bool) {
+		opts, err := opts.withDefaults()
+		if err == nil {
+			err = scanFile(ctx, f, opts, stdin, yield)
+		}
+		if err != nil && !errors.Is(err, errStop) {
+			yield(Unit{}, err)
+		}
+	}
+}
+
 // errStop says that the consumer wants no more.
 var errStop = errors.New("stop")
 
 // scanFile yields the units of one file. An error ends everything.
-func scanFile(ctx context.Context, f file, opts Options, stdin io.Reader, yield func(Unit, error) bool) error {
+func scanFile(ctx context.Context, f File, opts Options, stdin io.Reader, yield func(Unit, error) bool) error {
 	opts.Meter.Files.Add(1)
 	s := &stream{ctx: ctx, file: f, opts: opts, yield: yield}
 	closer, err := s.open(stdin)
@@ -65,21 +84,25 @@ func scanFile(ctx context.Context, f file, opts Options, stdin io.Reader, yield 
 		return err
 	case errors.As(err, new(*Skip)):
 		return s.skip(err.(*Skip))
-	case f.inFolder:
-		return s.skip(&Skip{Source: f.path, Line: s.line, Reason: Unreadable, Err: err})
+	case f.inFolder():
+		return s.skip(&Skip{Source: f.Path, Line: s.line, Reason: Unreadable, Err: err})
 	}
-	return fmt.Errorf("%s: %w", place(f.path, s.line), err)
+	return fmt.Errorf("%s: %w", place(f.Path, s.line), err)
 }
 
 // stream is one open file on its way to units.
 type stream struct {
 	ctx   context.Context
-	file  file
+	file  File
 	opts  Options
 	yield func(Unit, error) bool
 	r     *bufio.Reader // decompressed
 	size  int64         // of the file on disk, a hint; 0 if unknown or compressed
 	line  int           // the last one read, for errors
+	at    int64         // bytes of r that have been taken as lines
+
+	packing  Packing
+	modified int64 // of the file, nanoseconds since 1970; 0 if unknown
 }
 
 // units hands the stream to the reader of its format. Each reader is one file of this package.
@@ -97,8 +120,8 @@ func (s *stream) units() error {
 		return s.records()
 	}
 	err = fmt.Errorf("format %s: %w", format, errUnsupported)
-	if s.file.inFolder {
-		return &Skip{Source: s.file.path, Reason: Unsupported, Err: err}
+	if s.file.inFolder() {
+		return &Skip{Source: s.file.Path, Reason: Unsupported, Err: err}
 	}
 	return err
 }
@@ -108,7 +131,7 @@ func (s *stream) emit(u Unit) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
-	u.Source = s.file.path
+	u.Source = s.file.Path
 	if !s.yield(u, nil) {
 		return errStop
 	}

@@ -23,11 +23,11 @@ func (s *stream) whole(format Format) error {
 	if n > most {
 		return s.tooLarge(0)
 	}
-	return s.emit(Unit{format: format, raw: buf.Bytes()})
+	return s.emit(Unit{format: format, raw: buf.Bytes(), modified: s.modified})
 }
 
 // tooLarge is the skip of a document beyond the limit.
 func (s *stream) tooLarge(line int) *Skip {
-	return &Skip{Source: s.file.path, Line: line, Reason: TooLarge,
+	return &Skip{Source: s.file.Path, Line: line, Reason: TooLarge,
 		Err: fmt.Errorf("more than %d bytes", s.opts.MaxDocumentBytes)}
 }

@@ -20,6 +20,7 @@ type batch struct {
 type item struct {
 	unit     document.Unit
 	record   Record
+	scanned  bool // the scanner gave a unit
 	repaired bool
 	err      error // of the scanner or of extraction; a *document.Skip may be passed over
 }
@@ -57,7 +58,7 @@ func (p *pipeline) scan(ctx context.Context, inputs []string) error {
 				return err
 			}
 		}
-		b.items = append(b.items, item{unit: unit, err: err})
+		b.items = append(b.items, item{unit: unit, scanned: err == nil, err: err})
 		b.bytes += unitBytes
 		size += unitBytes
 		if size >= batchBytes || len(b.items) >= batchUnits {
@@ -101,7 +102,8 @@ func (it *item) fingerprint(extractor *document.Extractor, fingerprinter *simhas
 		return
 	}
 	fp, features, ok := fingerprinter.Fingerprint(doc.Text)
-	it.record = Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: features, TextBytes: len(doc.Text)}
+	it.record = Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: features, TextBytes: len(doc.Text),
+		Value: doc.Value, Modified: doc.Modified}
 	it.repaired = doc.Repaired > 0
 }
 
@@ -130,6 +132,10 @@ func (p *pipeline) emit(ctx context.Context, emit func(Record) error) (report Re
 
 // take counts one item and emits its record.
 func (r *Report) take(it *item, strict bool, emit func(Record) error) error {
+	if it.scanned {
+		it.record.Unit = r.Units
+		r.Units++
+	}
 	if it.err != nil {
 		skip, ok := errors.AsType[*document.Skip](it.err)
 		if !ok || strict && skip.Reason.LosesData() {

@@ -40,10 +40,14 @@ type Record struct {
 	OK          bool                // the document has features enough
 	Features    int                 // distinct ones
 	TextBytes   int                 // of the extracted text
+	Value       document.Value      // of the field that the options ask for
+	Modified    int64               // see document.Document
+	Unit        int                 // its place, from 0, among the units that document.Scan yields
 }
 
 // Report sums up a run.
 type Report struct {
+	Units     int // found by the scanner: documents, and what turned out to be none
 	Documents int // emitted, those with too few features among them
 	TooFew    int // documents with too few features: marked, without a fingerprint
 	Repaired  int // documents in which invalid bytes were replaced

@@ -71,7 +71,14 @@ func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, tally do
 	if err != nil {
 		t.Fatal(err)
 	}
-	for doc, err := range document.Read(t.Context(), inputs, document.Options{}, nil) {
+	extractor := document.NewExtractor(document.Options{})
+	units := 0
+	for unit, err := range document.Scan(t.Context(), inputs, document.Options{}, nil) {
+		var doc document.Document
+		if err == nil {
+			units++
+			doc, err = extractor.Extract(unit)
+		}
 		if skip, ok := errors.AsType[*document.Skip](err); ok {
 			tally.Add(skip)
 			continue
@@ -80,7 +87,8 @@ func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, tally do
 			t.Fatal(err)
 		}
 		fp, n, ok := f.Fingerprint(doc.Text)
-		records = append(records, ingest.Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: n, TextBytes: len(doc.Text)})
+		records = append(records, ingest.Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: n, TextBytes: len(doc.Text),
+			Modified: doc.Modified, Unit: units - 1})
 	}
 	return records, tally
 }
