@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,23 +76,60 @@ func (f *Found) Of(query int) []uint64 {
 	return f.fingerprints[f.ends[query-1]:f.ends[query]]
 }
 
+// A Team sweeps some of a segment's tables, or a part of each, where it is best
+// done: beside the memory that they are in.
+type Team struct {
+	Segment *Segment // the same in other memory; nil for the one that is swept
+	Tables  []int    // by number
+	Part    int      // of the key range of each, 0 to Parts-1
+	Parts   int      // 0 is 1
+	Threads int
+
+	// Run calls each step until it says that there is no more, or fails: one
+	// call of a step at a time, on any goroutine. nil: a goroutine for each.
+	Run func(ctx context.Context, steps []Step) error
+}
+
+// A Step does a part of a millisecond's work, and says whether there is more.
+type Step func() (more bool, err error)
+
 // Sweep finds for every query each distinct fingerprint of the segment within
 // distance k, as Search does. Memory: 40 bytes a query and 24 a match, of which
 // there may be at most limit.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*Found, error) {
+	return s.SweepTeams(ctx, queries, k, limit, []Team{{Tables: s.every, Threads: threads}})
+}
+
+// SweepTeams is Sweep by teams who together have every part of every table, all
+// at the same time. It takes 24 bytes a query more for each table that is swept
+// at a time but the first.
+func (s *Segment) SweepTeams(ctx context.Context, queries []uint64, k, limit int, teams []Team) (*Found, error) {
 	if k < 0 || k > s.meta.Design.K {
 		return nil, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
 	}
-	w := &sweep{segment: s, plan: s.plan(k), queries: queries, limit: limit}
-	w.pairs = make([]radix.Pair, len(queries))
-	w.keys = make([]uint64, len(queries))
-	for i := range s.tables {
-		if len(w.plan.search[i].Flips) == 0 {
-			continue // not needed for this k
+	w := &sweep{segment: s, plan: s.plan(k), queries: queries, limit: limit, orders: make([]order, len(s.tables))}
+	for i := range teams {
+		w.threads += teams[i].Threads
+		for _, t := range teams[i].Tables {
+			w.orders[t].users++
 		}
-		if err := w.table(ctx, i, threads); err != nil {
-			return nil, err
-		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range teams {
+		group.Go(func() error {
+			for _, t := range teams[i].Tables {
+				if len(w.plan.search[t].Flips) == 0 {
+					continue // not needed for this k
+				}
+				if err := w.table(ctx, t, &teams[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	return w.collect(), nil
 }
@@ -102,13 +140,54 @@ type sweep struct {
 	plan    *plan
 	queries []uint64
 	limit   int
+	threads int
 
-	pairs []radix.Pair // the queries permuted for the current table, with their rows
-	keys  []uint64     // their keys alone
+	orders []order // by table
+	spare  []order // that none uses any more
 
-	mu      sync.Mutex
-	matches [][]Match // of each goroutine and table
+	mu      sync.Mutex // of orders, spare and matches
+	matches [][]Match  // of each goroutine and table
 	count   atomic.Int64
+}
+
+// order is the queries in the order of a table.
+type order struct {
+	users int // teams that will take it, or have it
+	made  sync.Once
+	pairs []radix.Pair // the queries permuted, with their rows
+	keys  []uint64     // their keys alone
+}
+
+// take is the order of table i, until it is given back.
+func (w *sweep) take(i int) *order {
+	o := &w.orders[i]
+	o.made.Do(func() {
+		w.mu.Lock()
+		if n := len(w.spare); n > 0 {
+			o.pairs, o.keys = w.spare[n-1].pairs, w.spare[n-1].keys
+			w.spare = w.spare[:n-1]
+		}
+		w.mu.Unlock()
+		if o.pairs == nil {
+			o.pairs = make([]radix.Pair, len(w.queries))
+			o.keys = make([]uint64, len(w.queries))
+		}
+		radix.Pairs(o.pairs, w.queries, w.segment.perms[i].Mask(), w.threads)
+		for j := range o.pairs {
+			o.keys[j] = o.pairs[j][0]
+		}
+	})
+	return o
+}
+
+func (w *sweep) give(i int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o := &w.orders[i]
+	if o.users--; o.users == 0 {
+		w.spare = append(w.spare, order{pairs: o.pairs, keys: o.keys})
+		o.pairs, o.keys = nil, nil
+	}
 }
 
 // flipGroup is the flips that lead from a region to one other.
@@ -117,36 +196,53 @@ type flipGroup struct {
 	flips  []uint64
 }
 
-func (w *sweep) table(ctx context.Context, i, threads int) error {
-	s := w.segment
-	mask := s.perms[i].Mask()
-	radix.Pairs(w.pairs, w.queries, mask, threads)
-	for j := range w.pairs {
-		w.keys[j] = w.pairs[j][0]
-	}
+// table has a team sweep its part of table i.
+func (w *sweep) table(ctx context.Context, i int, team *Team) error {
+	o := w.take(i)
+	defer w.give(i)
+	s := cmp.Or(team.Segment, w.segment)
 	t := min(regionBits(s.tables[i]), w.plan.search[i].Leading)
 	groups := groupFlips(w.plan.search[i].Flips, t)
-	starts := regionStarts(w.keys, t)
+	starts := regionStarts(o.keys, t)
+	parts := max(team.Parts, 1)
+	end := (team.Part + 1) << t / parts
 
-	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
+	next.Store(int64(team.Part << t / parts))
 	const stride = 8 // neighbouring regions for one goroutine
-	for range max(threads, 1) {
-		group.Go(func() (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	steps := make([]Step, max(team.Threads, 1))
+	for j := range steps {
+		r := sweeper{sweep: w, order: o, segment: s, table: i, groups: groups, starts: starts}
+		steps[j] = func() (more bool, err error) {
 			defer store.CatchFault(&err)()
-			r := sweeper{sweep: w, table: i, groups: groups, starts: starts}
-			defer r.done()
+			from := int(next.Add(stride)) - stride
+			if from >= end {
+				r.done()
+				return false, nil
+			}
+			for region := from; region < min(from+stride, end); region++ {
+				if err := r.region(region); err != nil {
+					cancel(err)
+					return false, err
+				}
+			}
+			return true, context.Cause(ctx)
+		}
+	}
+	if team.Run != nil {
+		return team.Run(ctx, steps)
+	}
+	return runSteps(steps)
+}
+
+func runSteps(steps []Step) error {
+	var group errgroup.Group
+	for _, step := range steps {
+		group.Go(func() error {
 			for {
-				from := int(next.Add(stride)) - stride
-				if from >= 1<<t {
-					return nil
-				}
-				for region := from; region < min(from+stride, 1<<t); region++ {
-					if err := r.region(region); err != nil {
-						return err
-					}
-				}
-				if err := ctx.Err(); err != nil {
+				if more, err := step(); !more || err != nil {
 					return err
 				}
 			}
@@ -186,6 +282,8 @@ func regionStarts(keys []uint64, t int) []int {
 // sweeper is one goroutine's part.
 type sweeper struct {
 	*sweep
+	*order
+	segment *Segment // of the team
 	table   int
 	groups  []flipGroup
 	starts  []int

@@ -45,8 +45,14 @@ func TestSweepIsSearch(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					for _, threads := range []int{1, 3} {
-						found, err := s.Sweep(context.Background(), set.Queries, ask, threads, len(want))
+					for way, sweep := range map[string]func() (*Found, error){
+						"one thread":    func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 1, len(want)) },
+						"three threads": func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 3, len(want)) },
+						"teams": func() (*Found, error) {
+							return s.SweepTeams(context.Background(), set.Queries, ask, len(want), teams(s))
+						},
+					} {
+						found, err := sweep()
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -57,13 +63,35 @@ func TestSweepIsSearch(t *testing.T) {
 							}
 						}
 						if !slices.Equal(sorted(got), sorted(want)) {
-							t.Fatalf("k=%d asked for %d, %s, %s: %d matches, want %d", k, ask, name, set.Name, len(got), len(want))
+							t.Fatalf("k=%d asked for %d, %s, %s, %s: %d matches, want %d", k, ask, name, set.Name, way, len(got), len(want))
 						}
 					}
 				}
 			}
 		}
 	}
+}
+
+// teams share a segment out: its first table by key range, the others one by
+// one, and one team does its steps in turn.
+func teams(s *Segment) []Team {
+	inTurn := func(ctx context.Context, steps []Step) error {
+		for len(steps) > 0 {
+			more, err := steps[0]()
+			if err != nil {
+				return err
+			}
+			if steps = append(steps[1:], steps[0]); !more {
+				steps = steps[:len(steps)-1]
+			}
+		}
+		return nil
+	}
+	list := []Team{{Tables: []int{0}, Part: 0, Parts: 3, Threads: 2}, {Segment: s, Tables: []int{0}, Part: 1, Parts: 3, Threads: 3, Run: inTurn}, {Tables: []int{0}, Part: 2, Parts: 3}}
+	for i := 1; i < len(s.Tables()); i++ {
+		list = append(list, Team{Tables: []int{i}})
+	}
+	return list
 }
 
 func sorted(m []Match) []Match {
