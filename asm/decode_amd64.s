@@ -1,5 +1,6 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 #include "decode_amd64.h"
 
@@ -63,24 +64,23 @@ GLOBL ·before(SB), RODATA|NOPTR, $64
 	VPTERNLOGQ $0x96, Z3, KEY, Z2   \
 	VPSLLVQ    Z1, Z2, Z3
 
-// func decodeAVX512(dst *uint64, n int, block *byte, blockBytes int, w *Window) int
-TEXT ·decodeAVX512(SB), 0, $296-48
+// func decodeAVX512(dst *uint64, n int, block *byte, blockBytes int, w *Window, at *cursor) int
+TEXT ·decodeAVX512(SB), 0, $296-56
 	MOVQ dst+0(FP), DST
 	MOVQ n+8(FP), AX
-	DECQ AX
 	MOVQ AX, LEFT
 	MOVL $~4095, HIGHER
 	MOVQ block+16(FP), BLOCK
 	MOVQ blockBytes+24(FP), LAST
 	MOVQ w+32(FP), WINDOW
 
-	LEAQ         -57(LAST*8), AX
-	VPBROADCASTQ AX, T
 	SUBQ         $8, LAST
-	MOVL         $80, CODEBIT
-	VPBROADCASTQ 2(BLOCK), KEY
-	VMOVQ        X17, (DST)
-	ADDQ         $8, DST
+	MOVQ         at+40(FP), BX
+	MOVQ         cursor_codeBit(BX), CODEBIT
+	MOVQ         cursor_rawBit(BX), AX
+	SUBQ         $57, AX
+	VPBROADCASTQ AX, T
+	VPBROADCASTQ cursor_key(BX), KEY
 
 	VPXORQ       ZERO, ZERO, ZERO
 	VPXORQ       MOST, MOST, MOST
@@ -151,13 +151,19 @@ check:
 	CMPQ         CODEBIT, AX
 	SETLE        BX
 
+	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
+	MOVQ         at+40(FP), DX
+	MOVQ         CODEBIT, cursor_codeBit(DX)
+	MOVQ         AX, cursor_rawBit(DX)
+	VMOVQ        X17, cursor_key(DX)
+
 answer:
-	MOVQ BX, ret+40(FP)
+	MOVQ BX, ret+48(FP)
 	VZEROUPPER
 	RET
 
 other:
-	MOVQ $2, ret+40(FP)
+	MOVQ $2, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -211,25 +217,24 @@ other:
 	VPXOR      Y3, Y2, Y2           \
 	VPSLLVQ    Y1, Y2, Y3
 
-// func decodeAVX2(dst *uint64, n int, block *byte, blockBytes int, w *Window) int
-TEXT ·decodeAVX2(SB), 0, $296-48
+// func decodeAVX2(dst *uint64, n int, block *byte, blockBytes int, w *Window, at *cursor) int
+TEXT ·decodeAVX2(SB), 0, $296-56
 	MOVQ dst+0(FP), DST
 	MOVQ n+8(FP), AX
-	DECQ AX
 	MOVQ AX, LEFT
 	MOVL $~4095, HIGHER
 	MOVQ block+16(FP), BLOCK
 	MOVQ blockBytes+24(FP), LAST
 	MOVQ w+32(FP), WINDOW
 
-	LEAQ         -57(LAST*8), AX
+	SUBQ         $8, LAST
+	MOVQ         at+40(FP), BX
+	MOVQ         cursor_codeBit(BX), CODEBIT
+	MOVQ         cursor_rawBit(BX), AX
+	SUBQ         $57, AX
 	VMOVQ        AX, X4
 	VPBROADCASTQ X4, T
-	SUBQ         $8, LAST
-	MOVL         $80, CODEBIT
-	VPBROADCASTQ 2(BLOCK), KEY
-	VMOVQ        X5, (DST)
-	ADDQ         $8, DST
+	VPBROADCASTQ cursor_key(BX), KEY
 
 	VPXOR        ZERO, ZERO, ZERO
 	VPXOR        MOST, MOST, MOST
@@ -313,12 +318,18 @@ check:
 	CMPQ         CODEBIT, AX
 	SETLE        BX
 
+	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
+	MOVQ         at+40(FP), DX
+	MOVQ         CODEBIT, cursor_codeBit(DX)
+	MOVQ         AX, cursor_rawBit(DX)
+	VMOVQ        X5, cursor_key(DX)
+
 answer:
-	MOVQ BX, ret+40(FP)
+	MOVQ BX, ret+48(FP)
 	VZEROUPPER
 	RET
 
 other:
-	MOVQ $2, ret+40(FP)
+	MOVQ $2, ret+48(FP)
 	VZEROUPPER
 	RET

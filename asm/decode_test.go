@@ -179,13 +179,31 @@ func TestDecode(t *testing.T) {
 	})
 }
 
+// fullRulerWindow is the window of rulerCode.
+func fullRulerWindow() *Window {
+	var (
+		w       Window
+		words   [64]uint16
+		lengths [64]uint8
+	)
+	for h := range 17 {
+		words[h], lengths[h] = rulerCode(h)
+	}
+	w.Fill(&words, &lengths)
+	return &w
+}
+
 // TestDecodeDense decodes what Huffman blocks look like in a table, consecutive keys and the ruler
-// sequence, to and over every chunk.
+// sequence, to and over every chunk and every call.
 func TestDecodeDense(t *testing.T) {
-	w := unaryWindow()
+	w := fullRulerWindow()
+	sizes := []int{16_384, 16_385, 16_386, 32_769, 32_770, 40_001, 65_535}
+	for n := 1; n < 2000; n += 1 + n/64 {
+		sizes = append(sizes, n)
+	}
 	eachKernel(t, func(t *testing.T) {
-		for n := 1; n < 2000; n += 1 + n/64 {
-			block := unaryBlock(n, 1024)
+		for _, n := range sizes {
+			block := rulerBlock(n, max(1024, n/2))
 			dst := make([]uint64, n)
 			if !Decode(dst, block, w) {
 				t.Fatalf("%d consecutive keys do not decode", n)
@@ -197,6 +215,45 @@ func TestDecodeDense(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDecodeDenseDamaged: a bit flipped anywhere in a block that takes several calls.
+func TestDecodeDenseDamaged(t *testing.T) {
+	const n = 50_000
+	w := fullRulerWindow()
+	rng := rand.New(rand.NewPCG(5, 5))
+	dst, want := make([]uint64, n), make([]uint64, n)
+	eachKernel(t, func(t *testing.T) {
+		refused := 0
+		for range 100 {
+			block := rulerBlock(n, n/2)
+			bit := headBits + rng.IntN(8*len(block)-headBits)
+			block[bit/8] ^= 1 << (bit % 8)
+			wantOK := decodeGeneric(want, block, w)
+			if ok := Decode(dst, block, w); ok != wantOK || ok && !slices.Equal(dst, want) {
+				t.Fatalf("bit %d flipped: Decode says %v, the specification %v, or other keys", bit, ok, wantOK)
+			}
+			if !wantOK {
+				refused++
+			}
+		}
+		if refused < 20 {
+			t.Errorf("%d of 100 damaged blocks are refused", refused)
+		}
+	})
+}
+
+// TestRulerWindow: the self-test's window is the code's, as far as it goes.
+func TestRulerWindow(t *testing.T) {
+	full := fullRulerWindow()
+	for n := 1; n < 512; n += 37 {
+		some := rulerWindow(n, rulerBlock(n, 1024))
+		for v, entry := range some.entries {
+			if entry != 0 && entry != full.entries[v] {
+				t.Fatalf("%d keys, window %#03x: %#x, want %#x", n, v, entry, full.entries[v])
+			}
+		}
+	}
 }
 
 // TestWindow: every entry lists the symbols that its twelve bits begin with, as many as fit.

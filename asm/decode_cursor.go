@@ -1,0 +1,44 @@
+//go:build !purego && (amd64 || arm64)
+
+package asm
+
+import "encoding/binary"
+
+// decodeCall is how many keys one call of a kernel makes: 30 us of the densest block with AVX-512.
+// It is a multiple of what a kernel makes in a step: only the last call has a rest.
+const decodeCall = 64 * decodeChunk
+
+// cursor is how far a block is decoded: all that a call leaves to the next.
+type cursor struct {
+	codeBit int    // the next code begins here
+	rawBit  int    // the last raw bits end here; negative if they ran out of the block
+	key     uint64 // the last key
+}
+
+// What a decode kernel answers.
+const (
+	decodeCorrupt = 0
+	decodeDone    = 1
+	decodeOther   = 2 // a case left to the generic form
+)
+
+func decode(dst []uint64, block []byte, w *Window) bool {
+	if !decodeServed() {
+		return decodeGeneric(dst, block, w)
+	}
+	raceRead(block)
+	raceWrite(dst)
+	at := cursor{headBits, 8 * len(block), binary.LittleEndian.Uint64(block[2:])}
+	dst[0] = at.key
+	for rest := dst[1:]; len(rest) > 0; {
+		n := min(len(rest), decodeCall)
+		switch decodeKeys(rest[:n], block, w, &at) {
+		case decodeCorrupt:
+			return false
+		case decodeOther:
+			return decodeGeneric(dst, block, w)
+		}
+		rest = rest[n:]
+	}
+	return true
+}

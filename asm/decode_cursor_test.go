@@ -1,0 +1,67 @@
+//go:build !purego && (amd64 || arm64)
+
+package asm
+
+import (
+	"math/bits"
+	"testing"
+)
+
+// TestDecodeKernelAnswers: the kernels decode ordinary blocks themselves, and leave the cursor where
+// the block's last key is.
+func TestDecodeKernelAnswers(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		if Kernel() == Generic {
+			return
+		}
+		for n := 2; n < 500; n++ {
+			block := rulerBlock(n, 1024)
+			dst := make([]uint64, n-1)
+			at := cursor{headBits, 8 * len(block), 0}
+			if answer := decodeKeys(dst, block, rulerWindow(n, block), &at); answer != decodeDone {
+				t.Fatalf("%d keys: the kernel answers %d", n, answer)
+			}
+			want := cursor{headBits, 8 * len(block), dst[n-2]}
+			for i := 1; i < n; i++ {
+				h := bits.TrailingZeros(uint(i))
+				_, length := rulerCode(h)
+				want.codeBit += int(length)
+				want.rawBit -= h
+			}
+			if n%decodeChunk != 1 {
+				at.key = want.key // of a rest, the vector kernels keep no last key
+			}
+			if at != want {
+				t.Fatalf("%d keys: the cursor is at %v, want %v", n, at, want)
+			}
+		}
+	})
+}
+
+// TestDecodeCalls: a block in calls of every multiple of a chunk is the block in one.
+func TestDecodeCalls(t *testing.T) {
+	const n = 5*decodeChunk + 77
+	block := rulerBlock(n+1, 2048)
+	w := fullRulerWindow()
+	eachKernel(t, func(t *testing.T) {
+		if Kernel() == Generic {
+			return
+		}
+		for step := decodeChunk; step < n; step += decodeChunk {
+			var got []uint64
+			at := cursor{headBits, 8 * len(block), 0}
+			for len(got) < n {
+				dst := make([]uint64, min(step, n-len(got)))
+				if answer := decodeKeys(dst, block, w, &at); answer != decodeDone {
+					t.Fatalf("calls of %d keys: the kernel answers %d after %d", step, answer, len(got))
+				}
+				got = append(got, dst...)
+			}
+			for i, key := range got {
+				if key != uint64(i+1) {
+					t.Fatalf("calls of %d keys: key %d is %d", step, i, key)
+				}
+			}
+		}
+	})
+}
