@@ -3,6 +3,7 @@ package radix
 import (
 	"math/bits"
 
+	"ndd/asm"
 	"ndd/engine/offheap"
 )
 
@@ -30,16 +31,28 @@ func (w *worker[E]) sort(a []E, low int) error {
 		insertion(a)
 		return nil
 	}
-	if w.tmp == nil || len(w.tmp.Data) < len(a) {
-		w.tmp.Free()
-		var err error
-		if w.tmp, err = offheap.Make[E](max(len(a)+len(a)/4, 1<<bucketAim)); err != nil {
-			w.tmp = nil
-			return err
-		}
+	if err := w.room(len(a)); err != nil {
+		return err
 	}
-	w.split(a, low, 0)
+	var e E
+	if len(e) == 1 && asm.Kernel() == asm.AVX512 {
+		w.leaves(asWords(a), asWords(a), asWords(w.tmp.Data[:len(a)]), low, 0)
+	} else {
+		w.split(a, low, 0)
+	}
 	return nil
+}
+
+// room makes tmp hold n elements.
+func (w *worker[E]) room(n int) (err error) {
+	if w.tmp != nil && len(w.tmp.Data) >= n {
+		return nil
+	}
+	w.tmp.Free()
+	if w.tmp, err = offheap.Make[E](max(n+n/4, 1<<bucketAim)); err != nil {
+		w.tmp = nil
+	}
+	return err
 }
 
 // split sorts a, which has more than leafMax elements, by its digit below bit

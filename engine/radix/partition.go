@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/bits"
 	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,7 +17,8 @@ import (
 const (
 	chunkKeys   = 2048    // permuted at a time: 16 KiB, in the first-level cache
 	digitMax    = 13      // bits of a leading digit: 8,192 write streams
-	bucketAim   = 13      // log2 of the elements that a bucket should have
+	bucketAim   = 13      // log2 of the elements that a bucket may have, where leaves are sorted in Go
+	bucketWide  = 15      // the same for keys, where AVX-512 sorts leaves: 256 KiB, and as much for the copy
 	heavyLeast  = 1 << 16 // elements below which no bucket is heavy
 	heavyShares = 64      // of all threads together
 )
@@ -30,17 +32,24 @@ type sorter[E element] struct {
 	len     int
 	mask    uint64
 	threads int
+	aim     int                                         // log2 of the elements that a bucket may have
 	heavy   int                                         // a bucket of more elements is sorted by itself
 	make    func(dst []E, keys []uint64, row int) []E   // elements of permuted fingerprints
 	workers []*worker[E]                                // by thread
 	place   func(n int) []E                             // where the next n sorted elements go
 	room    int                                         // the most that place gives
 	yield   func(ctx context.Context, sorted []E) error // they are there
+	order   *order                                      // of [Distinct]: takes each bucket instead of yield
 }
 
 func newSorter[E element](in Chunks, o Options, make_ func([]E, []uint64, int) []E) *sorter[E] {
 	s := &sorter[E]{in: in, len: in.Len(), mask: o.Mask, make: make_}
 	s.threads = max(1, min(o.Threads, s.len/(4*chunkKeys)))
+	s.aim = bucketAim
+	var e E
+	if len(e) == 1 && asm.Kernel() == asm.AVX512 {
+		s.aim = bucketWide
+	}
 	s.heavy = max(heavyLeast, s.len/(heavyShares*s.threads))
 	for range s.threads {
 		s.workers = append(s.workers, &worker[E]{})
@@ -97,7 +106,7 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 	if width == 0 {
 		return s.copy(ctx, iv.low, n)
 	}
-	digit := min(width, digitMax, max(bits.Len(uint(n))-bucketAim, 1))
+	digit := min(width, digitMax, max(bits.Len(uint(n))-s.aim, 1))
 	shift := width - digit
 	counts, err := s.count(ctx, iv, shift)
 	if err != nil {
@@ -168,43 +177,68 @@ func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]int,
 func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts [][]int, from, to, size int) error {
 	dst := s.place(size)
 	// starts[t][d]: where thread t writes its next element of digit d.
-	starts := make([][]int, s.threads)
+	starts := make([][]uint64, s.threads)
 	for t := range starts {
-		starts[t] = make([]int, to-from)
+		starts[t] = make([]uint64, to-from)
 	}
 	ends := make([]int, to-from)
 	at := 0
 	for d := range ends {
 		for t := range starts {
-			starts[t][d] = at
+			starts[t][d] = uint64(at)
 			at += counts[t][from+d]
 		}
 		ends[d] = at
 	}
 	all := iv == (interval{0, ^uint64(0)})
 	err := s.each(func(t int) error {
-		start := starts[t]
+		put := s.putter(dst, starts[t], iv.low, uint(shift))
 		elems := make([]E, chunkKeys)
-		return s.keys(ctx, t, func(keys []uint64, row int) {
+		err := s.keys(ctx, t, func(keys []uint64, row int) {
 			elems := s.make(elems, keys, row)
 			if !all {
 				elems = within(elems, iv)
 			}
-			for i := range elems {
-				d := (elems[i][0] - iv.low) >> (uint(shift) & 63)
-				p := start[d]
-				dst[p] = elems[i]
-				start[d] = p + 1
-			}
+			put(elems)
 		})
+		put(nil)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.buckets(ctx, dst, ends, shift); err != nil {
+	if err := s.buckets(ctx, dst, ends, shift); err != nil || s.order != nil {
 		return err
 	}
 	return s.yield(ctx, dst)
+}
+
+// putter is what sends elements to their buckets in dst, and given none, is done. Keys alone
+// go by cache lines.
+func (s *sorter[E]) putter(dst []E, start []uint64, low uint64, shift uint) func(elems []E) {
+	var e E
+	if len(e) == 1 {
+		var b asm.Buckets
+		b.Reset(asWords(dst), start, low, shift)
+		return func(elems []E) {
+			if b.Scatter(asWords(elems)); elems == nil {
+				b.Flush()
+			}
+		}
+	}
+	return func(elems []E) {
+		for i := range elems {
+			d := (elems[i][0] - low) >> (shift & 63)
+			p := start[d]
+			dst[p] = elems[i]
+			start[d] = p + 1
+		}
+	}
+}
+
+// asWords views elements, of one word or two, as words.
+func asWords[E element](x []E) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(E))/8))
 }
 
 // within moves the elements of an interval to the front.
@@ -224,7 +258,7 @@ func within[E element](elems []E, iv interval) []E {
 // by one.
 func (s *sorter[E]) buckets(ctx context.Context, dst []E, ends []int, shift int) error {
 	var next atomic.Int64
-	return s.each(func(t int) error {
+	return s.each(func(t int) (err error) {
 		for {
 			d := int(next.Add(1) - 1)
 			if d >= len(ends) {
@@ -237,7 +271,13 @@ func (s *sorter[E]) buckets(ctx context.Context, dst []E, ends []int, shift int)
 			if d%64 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := s.workers[t].sort(dst[from:ends[d]], shift); err != nil {
+			bucket := dst[from:ends[d]]
+			if s.order != nil {
+				err = s.distinct(s.workers[t], bucket, shift)
+			} else {
+				err = s.workers[t].sort(bucket, shift)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -246,6 +286,9 @@ func (s *sorter[E]) buckets(ctx context.Context, dst []E, ends []int, shift int)
 
 // copy hands on the n elements of one key, in the order of the input.
 func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
+	if s.order != nil {
+		return s.order.take(asWords(s.place(n)), []uint64{key})
+	}
 	size := min(n, s.room)
 	dst, at := s.place(size), 0
 	elems := make([]E, chunkKeys)
@@ -305,6 +348,11 @@ func (s *sorter[E]) each(f func(t int) error) error {
 	var group errgroup.Group
 	for t := range s.threads {
 		group.Go(func() (err error) {
+			defer func() {
+				if err != nil && s.order != nil {
+					s.order.fail(err) // threads may wait for this one
+				}
+			}()
 			defer store.CatchFault(&err)() // the input may be mapped
 			return f(t)
 		})

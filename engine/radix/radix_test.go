@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -149,6 +150,73 @@ func TestWalk(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestDistinct: buckets of every input tile the memory and the ranks, whatever is written
+// where they lay.
+func TestDistinct(t *testing.T) {
+	for _, n := range []int{0, 1, 100, 30_000, 200_000} {
+		for name, src := range sets(n) {
+			for _, threads := range []int{1, 3} {
+				t.Run(fmt.Sprintf("n=%d/%s/threads=%d", n, name, threads), func(t *testing.T) {
+					const mask = 0x5555555555555555
+					var want []uint64
+					for _, p := range wanted(src, mask) {
+						want = append(want, p[0])
+					}
+					want = slices.Compact(want)
+					memory, got := make([]uint64, n), make([]uint64, len(want))
+					var mu sync.Mutex
+					ends := map[int]int{n: n} // of rooms, by where they begin
+					count, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: mask, Threads: threads}, func(b Bucket) error {
+						copy(got[b.Rank:b.Rank+len(b.Keys)], b.Keys)
+						if len(b.Keys) > len(b.Room) || &b.Room[0] != &memory[b.At] {
+							t.Errorf("%d keys in a room of %d", len(b.Keys), len(b.Room))
+						}
+						for i := range b.Room {
+							b.Room[i] = ^uint64(0)
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						ends[b.At] = b.At + len(b.Room)
+						return nil
+					})
+					if err != nil || count != len(want) || !slices.Equal(got, want) {
+						t.Fatalf("%d keys, want %d, %v", count, len(want), err)
+					}
+					at := 0
+					for range ends {
+						at = ends[at]
+					}
+					if at != n {
+						t.Fatal("rooms do not tile the memory")
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestDistinctInterrupted(t *testing.T) {
+	src := sets(300_000)["random"]
+	stop := errors.New("enough")
+	for _, threads := range []int{1, 4} {
+		memory := make([]uint64, len(src))
+		_, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: 1, Threads: threads}, func(b Bucket) error {
+			if b.Rank > len(src)/2 {
+				return stop
+			}
+			return nil
+		})
+		if !errors.Is(err, stop) {
+			t.Errorf("%v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err = Distinct(ctx, memory, Chunks{src}, Options{Mask: 1, Threads: threads}, func(b Bucket) error { cancel(); return nil })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
 		}
 	}
 }

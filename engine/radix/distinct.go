@@ -1,0 +1,117 @@
+package radix
+
+import (
+	"context"
+	"sync"
+	"unsafe"
+
+	"ndd/asm"
+)
+
+// A Bucket is some of the sorted keys of a whole, which follow each other.
+type Bucket struct {
+	// Keys ascend and are distinct. They are valid during the call.
+	Keys []uint64
+	// Rank is how many distinct keys are less.
+	Rank int
+	// Room is the part of the memory that was given for sorting where the bucket was, at
+	// least as long as Keys, and At where it begins. It is the caller's from now on:
+	// nobody reads what it holds. The rooms of all buckets tile the memory.
+	Room []uint64
+	At   int
+}
+
+// Distinct sorts the fingerprints of in within memory, which must be as long, and calls f with
+// them bucket by bucket as they come, on all threads at the same time and in no order; each
+// fits a cache unless the keys are few. It returns how many distinct ones there are.
+//
+//	memory |  bucket 0  |  bucket 1  |  bucket 2  | ...       by leading digit, o.Threads at a time:
+//	             |
+//	             +--leaves, sorted, distinct--> Keys --f--> Room, where the bucket was
+//
+// So what is made of sorted keys can be made while they are in the cache and, where it is
+// no larger, lie where they lay. An error of f or ctx ends it.
+func Distinct(ctx context.Context, memory []uint64, in Chunks, o Options, f func(Bucket) error) (int, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := newSorter(in, o, makeKeys)
+	s.order = &order{f: f, memory: memory}
+	s.order.turn.L = &s.order.mu
+	defer context.AfterFunc(ctx, func() { s.order.fail(ctx.Err()) })()
+	err := s.into(ctx, asKeys(memory))
+	return s.order.rank, err
+}
+
+// order makes buckets, which several threads have sorted, know their ranks: each waits until
+// those before it are counted. They are taken up in order, so a bucket's thread waits
+// for threads that began before it.
+type order struct {
+	f      func(Bucket) error
+	memory []uint64
+
+	mu     sync.Mutex
+	turn   sync.Cond
+	at     int // of memory: where the bucket whose turn it is begins
+	rank   int // of its first key
+	failed error
+}
+
+// fail ends everyone who waits.
+func (o *order) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.failed == nil {
+		o.failed = err
+	}
+	o.turn.Broadcast()
+}
+
+// take hands on distinct keys whose elements lay in room.
+func (o *order) take(room, keys []uint64) error {
+	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(room)))-uintptr(unsafe.Pointer(unsafe.SliceData(o.memory)))) / 8
+	o.mu.Lock()
+	for o.at != at && o.failed == nil {
+		o.turn.Wait()
+	}
+	err, rank := o.failed, o.rank
+	o.at += len(room)
+	o.rank += len(keys)
+	o.turn.Broadcast()
+	o.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return o.f(Bucket{Keys: keys, Rank: rank, Room: room, At: at})
+}
+
+// distinct sorts a bucket by the bits below low, and hands on its distinct keys.
+func (s *sorter[E]) distinct(w *worker[E], bucket []E, low int) error {
+	if len(bucket) == 0 {
+		return nil
+	}
+	if err := w.room(len(bucket)); err != nil {
+		return err
+	}
+	a, keys := asWords(bucket), asWords(w.tmp.Data[:len(bucket)])
+	if asm.Kernel() == asm.AVX512 {
+		w.leaves(keys, a, keys, low, 0)
+	} else {
+		if err := w.sort(bucket, low); err != nil {
+			return err
+		}
+		copy(keys, a)
+	}
+	return s.order.take(a, compact(keys))
+}
+
+// compact drops keys that are equal to the one before; there is at least one.
+func compact(keys []uint64) []uint64 {
+	n, before := 0, ^keys[0]
+	for _, k := range keys {
+		if k != before {
+			keys[n], before = k, k
+			n++
+		}
+	}
+	return keys[:n]
+}
