@@ -23,7 +23,8 @@ package asm
 // misses of a step overlap: a search costs 4 or 5 misses of throughput (15-18 ns each from DRAM),
 // not 23 of latency. Measured (BenchmarkInterpolate), a search in 10 M uniform keys: 41 ns with
 // AVX-512, 57 with AVX2, 160 in plain Go, and 485 by sort.Search; in a million, from the cache: 19,
-// 39, 140 and 239.
+// 39, 140 and 239. Counted for arm64 (interpolate_arm64.s): 160 instructions a search, some 400 and
+// three mispredicted branches in plain Go.
 func Interpolate(dst []int, keys, sought []uint64) {
 	dst = dst[:len(sought)]
 	if len(keys) == 0 {
