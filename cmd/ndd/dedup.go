@@ -1,15 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/cluster"
+	"ndd/engine/dedup"
+	"ndd/engine/document"
+	"ndd/engine/jaccard"
+	"ndd/engine/offheap"
 	"ndd/engine/simhash"
 	"ndd/permute"
 )
@@ -19,28 +25,50 @@ import (
 const giantCluster = 1000
 
 func newDedup(g *globals) *cobra.Command {
-	d := &dedup{g: g}
+	d := &deduping{g: g}
 	cmd := &cobra.Command{
 		Use:   "dedup [-k K] [-o DIR] INPUT...",
 		Short: "Find the near-duplicates within a set of documents",
 		Long: `Compare documents, or the fingerprints of .ndf and .bin files, with each other and
 group those that are within k bits of each other, directly or through others.
-One document of each cluster is kept, its representative: the first in order of
-the inputs, or the longest or shortest. Distances of the others to it can be
-larger than k, since near-duplicates chain; with --star a cluster has only what
-is within k of its representative.
+One document of each cluster is kept, its representative. Distances of the
+others to it can be larger than k, since near-duplicates chain; with --star a
+cluster has only what is within k of its representative.
+
+--keep says which one: the first in order of the inputs, the longest, the
+shortest, the newest, or the one with the largest value of a field, such as
+--keep score; of equal ones the first. newest goes by a date in the row, in the
+field --time or else the first there is of date, timestamp, published,
+crawl_date and the like (RFC 3339, HTTP dates, 20060102, Unix seconds); for a
+file that is one document, by when it was modified. What has no date, or not
+the field, is kept last. Numbers are larger than other texts.
+
+--verify 'jaccard>=0.8' reads the documents of clusters again and compares
+shingles of their texts: a document goes only if it shares so much with the
+very one that is kept for it. Clusters split accordingly.
 
 Without -o, the clusters on standard output, each document with its distance to
-the representative. With -o, a folder that appears when it is complete:
+the representative (--json: an object a line). With -o, a folder that appears
+when it is complete:
 
   clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0)
   kept.txt       the ids that stay, in order of the inputs
   dropped.tsv    id, the id that is kept instead, distance
 
+With --verify, clusters.tsv and dropped.tsv have one column more: the share of
+shingles that a document has in common with what is kept.
+
+--write-kept DIR copies the inputs to a new folder without what can go: JSONL and
+CSV files without those lines, all else of them byte for byte, compressed as they
+were; files that are one document each, if they are kept. Lines that could not
+be compared (broken, or of too few words) stay. Names are those below the
+deepest folder that holds all inputs.
+
 With --against, what is near a document of an index is dropped first, for the
 nearest one there, and only the rest is compared with itself.`,
 		Example: `  ndd dedup docs/
   ndd dedup -o result --keep longest --star pages.ndf
+  ndd dedup --keep newest --verify 'jaccard>=0.8' --write-kept clean crawl-*.jsonl.gz
   ndd dedup -o result --against index new.jsonl`,
 		Args: someArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), args) },
@@ -49,66 +77,154 @@ nearest one there, and only the rest is compared with itself.`,
 	f := cmd.Flags()
 	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance of near-duplicates, 0 to 8")
 	f.StringVarP(&d.out, "output", "o", "", "write the result into this new folder")
-	f.StringVar(&d.keep, "keep", "first", "which of a cluster to keep: first, longest or shortest")
+	f.StringVar(&d.keep, "keep", "first", "which of a cluster to keep: first, longest, shortest, newest, or a field: the largest")
+	f.StringVar(&d.time, "time", "", "jsonl, csv: field that holds the date, for --keep newest")
 	f.BoolVar(&d.star, "star", false, "only what is within k of the representative, no chains")
 	f.StringVar(&d.against, "against", "", "an index whose documents are there already")
+	f.StringVar(&d.verify, "verify", "", "compare the texts of a cluster too: jaccard>=X")
+	f.IntVar(&d.shingles.Words, "shingle-words", 3, "--verify: words in a shingle, 1 to 16")
+	f.IntVar(&d.shingles.Chars, "shingle-chars", 5, "--verify: characters in a shingle of a script without spaces, 1 to 16")
+	f.StringVar(&d.writeKept, "write-kept", "", "copy the inputs, without what can go, into this new folder")
+	f.BoolVar(&d.json, "json", false, "the clusters on standard output as JSON lines")
+	f.StringVar(&d.memory, "memory", "", "refuse what needs more, such as 16GiB (default: what is available)")
 	return cmd
 }
 
-// dedup is one run of the command.
-type dedup struct {
-	g         *globals
-	docs      documentFlags
-	k         int
-	out, keep string
-	star      bool
-	against   string
+// deduping is one run of the command.
+type deduping struct {
+	g          *globals
+	docs       documentFlags
+	k          int
+	out        string
+	keep, time string
+	star       bool
+	against    string
+	verify     string
+	shingles   jaccard.Options
+	writeKept  string
+	json       bool
+	memory     string
 }
 
-// dropped is a document that an index holds already.
-type dropped struct {
-	id, kept string
-	distance int
-}
-
-func (d *dedup) run(ctx context.Context, inputs []string) error {
-	if d.k < 0 || d.k > permute.MaxK {
-		return usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+func (d *deduping) run(ctx context.Context, inputs []string) error {
+	prints, err := arePrints(inputs)
+	if err != nil {
+		return err
 	}
-	var dir *outputDir
-	if d.out != "" { // before the work, so that a wrong name costs nothing
-		var err error
-		if dir, err = newOutputDir(d.out); err != nil {
+	o, read, err := d.options(inputs, prints)
+	if err != nil {
+		return err
+	}
+	// Before the work, so that a wrong name costs nothing.
+	var dir, copies *outputDir
+	var names *dedup.Copies
+	if d.writeKept != "" {
+		if names, err = dedup.NewCopies(ctx, inputs, d.writeKept); err != nil {
+			return err
+		}
+		if copies, err = d.g.newOutputDir(d.writeKept); err != nil {
+			return err
+		}
+		defer copies.abort()
+	}
+	if d.out != "" {
+		if dir, err = d.g.newOutputDir(d.out); err != nil {
 			return err
 		}
 		defer dir.abort()
 	}
-	c, known, partly, err := d.read(ctx, inputs)
-	if err != nil {
-		return err
-	}
-	prefer, err := c.prefer(d.keep)
-	if err != nil {
-		return err
-	}
-	r, err := cluster.Find(ctx, c.prints, cluster.Options{K: d.k, Star: d.star, Prefer: prefer, Threads: d.g.threads})
-	if err != nil {
-		return err
-	}
-	if dir == nil {
-		err = d.print(c.names, known, r)
-	} else {
-		err = d.write(dir, c.names, known, r)
+	c, r, partly, err := d.find(ctx, inputs, prints, o, read)
+	if errors.Is(err, dedup.ErrNoValue) {
+		err = usagef("--%w", err)
 	}
 	if err != nil {
 		return err
 	}
-	d.sum(len(c.names), known, r)
+	if copies != nil {
+		meter := &document.Meter{}
+		bar := d.g.newMeterBar("copying", meter)
+		err := r.Copy(ctx, names, meter, func(name string, fill func(io.Writer) error) error {
+			return copies.write(name, fill)
+		})
+		bar.end()
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case dir != nil:
+		err = writeClusters(dir, c, r)
+	case d.json:
+		err = printJSON(d.g.stdout, c, r)
+	case copies == nil:
+		err = printClusters(d.g.stdout, c, r, d.against)
+	}
+	if err != nil {
+		return err
+	}
+	for _, o := range []*outputDir{copies, dir} {
+		if o != nil {
+			if err := o.commit(); err != nil {
+				return err
+			}
+		}
+	}
+	d.sum(c, r)
 	return partly
 }
 
-// read reads the corpus without what --against knows already.
-func (d *dedup) read(ctx context.Context, inputs []string) (c *corpus, known []dropped, partly, err error) {
+// options checks the flags.
+func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read dedup.ReadOptions, err error) {
+	o = dedup.Options{K: d.k, Star: d.star, Threads: d.g.threads}
+	if d.k < 0 || d.k > permute.MaxK {
+		return o, read, usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+	}
+	if read.Keep, err = dedup.ParseKeep(d.keep, d.time); err != nil {
+		return o, read, usagef("--keep %w", err)
+	}
+	memory, err := parseMemory(d.memory)
+	if err != nil {
+		return o, read, err
+	}
+	if d.verify != "" {
+		threshold, err := dedup.ParseVerify(d.verify)
+		if err != nil {
+			return o, read, usagef("--verify %w", err)
+		}
+		if _, err := jaccard.New(d.shingles); err != nil || d.shingles.Words < 1 || d.shingles.Chars < 1 {
+			return o, read, usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", d.shingles.Words, d.shingles.Chars)
+		}
+		if d.against != "" {
+			return o, read, usagef("--verify and --against exclude each other: an index has no texts")
+		}
+		o.Verify = &dedup.Verify{Jaccard: threshold, Shingles: d.shingles}
+	}
+	for _, again := range []struct{ flag, value string }{{"--verify", d.verify}, {"--write-kept", d.writeKept}} {
+		if again.value == "" {
+			continue
+		}
+		if prints {
+			return o, read, usagef("%s needs documents; fingerprint files have no texts", again.flag)
+		}
+		if slices.Contains(inputs, document.Stdin) {
+			return o, read, usagef("%s reads documents twice; put standard input in a file", again.flag)
+		}
+	}
+	if d.json && d.out != "" {
+		return o, read, usagef("--json is for standard output, without -o")
+	}
+	read.Find, read.Threads, read.Limit = o, d.g.threads, offheap.Machine{}.Limit(memory)
+	read.Say = func(n int, bytes uint64) {
+		d.g.log.Info(fmt.Sprintf("comparing %s documents takes up to %s of memory, of %s (%s)", humanize.Comma(int64(n)),
+			humanize.IBytes(bytes), humanize.IBytes(read.Limit.Bytes), read.Limit.Source))
+	}
+	return o, read, nil
+}
+
+// find reads the corpus and finds its clusters. partly is errPartly when some
+// of the input was skipped.
+func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o dedup.Options, read dedup.ReadOptions) (
+	c *dedup.Corpus, r *dedup.Result, partly, err error) {
 	var x *engine.Index
 	var recipe *simhash.Recipe
 	if d.against != "" {
@@ -120,146 +236,126 @@ func (d *dedup) read(ctx context.Context, inputs []string) (c *corpus, known []d
 			return nil, nil, nil, usagef("-k %d: the index was built for k up to %d", d.k, most)
 		}
 		recipe = x.Recipe()
+		o.Known = d.known(x)
 	}
-	c, partly, err = d.g.corpus(ctx, inputs, &d.docs, recipe)
-	if err != nil || x == nil {
-		return c, nil, partly, err
+	if prints {
+		c, err = dedup.ReadPrints(ctx, inputs, read)
+	} else {
+		c, partly, err = d.documents(ctx, inputs, recipe, read)
 	}
-	if (recipe == nil) != (c.recipe == nil) {
-		return nil, nil, nil, fmt.Errorf("%w: one of %s and the inputs has raw fingerprints", engine.ErrMixed, d.against)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	if recipe != nil {
-		if err := recipe.Check(*c.recipe); err != nil {
-			return nil, nil, nil, fmt.Errorf("%w: %s and the inputs: %w", engine.ErrMixed, d.against, err)
+	if x != nil {
+		if (recipe == nil) != (c.Recipe() == nil) {
+			return nil, nil, nil, fmt.Errorf("%w: one of %s and the inputs has raw fingerprints", engine.ErrMixed, d.against)
 		}
-	}
-	c, known, err = d.drop(ctx, x, c)
-	return c, known, partly, err
-}
-
-// drop takes out of the corpus what is near a document of the index.
-func (d *dedup) drop(ctx context.Context, x *engine.Index, c *corpus) (*corpus, []dropped, error) {
-	var known []dropped
-	var rest []int
-	names := x.Names()
-	next := 0
-	o := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads}
-	err := x.Batch(ctx, c.prints, o, func(row int, hits []engine.Hit) error {
-		for ; next < row; next++ {
-			rest = append(rest, next)
-		}
-		next = row + 1
-		kept, err := names.Name(hits[0].Docs[0])
-		known = append(known, dropped{c.names[row], kept, hits[0].Distance})
-		return err
-	})
-	for ; next < len(c.prints); next++ {
-		rest = append(rest, next)
-	}
-	return c.only(rest), known, err
-}
-
-// print writes the clusters for a person.
-func (d *dedup) print(names []string, known []dropped, r *cluster.Result) error {
-	out := d.g.stdout
-	for i, c := range r.Clusters() {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		fmt.Fprintf(out, "cluster %d: %s documents\n", i+1, humanize.Comma(int64(len(c.Rows))))
-		fmt.Fprintf(out, "   0  %s\n", plain(names[c.Representative]))
-		for _, row := range c.Rows {
-			if row == c.Representative {
-				continue
+		if recipe != nil {
+			if err := recipe.Check(*c.Recipe()); err != nil {
+				return nil, nil, nil, fmt.Errorf("%w: %s and the inputs: %w", engine.ErrMixed, d.against, err)
 			}
-			if _, err := fmt.Fprintf(out, "%4d  %s\n", r.Distance(row, c.Representative), plain(names[row])); err != nil {
+		}
+	}
+	if o.Verify != nil {
+		o.Verify.Meter = &document.Meter{}
+		bar := d.g.newMeterBar("verifying", o.Verify.Meter)
+		defer bar.end()
+	}
+	r, err = dedup.Find(ctx, c, o)
+	return c, r, partly, err
+}
+
+// documents fingerprints the inputs.
+func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simhash.Recipe, read dedup.ReadOptions) (c *dedup.Corpus, partly, err error) {
+	config, err := d.docs.config(d.g, recipe)
+	if err != nil {
+		return nil, nil, err
+	}
+	config.Document.Meter = &document.Meter{}
+	bar := d.g.newMeterBar("reading", config.Document.Meter)
+	c, report, err := dedup.ReadDocuments(ctx, inputs, config, read)
+	bar.end()
+	if err != nil {
+		return nil, nil, err
+	}
+	if n, noDate := c.Missing(); n > 0 && n < c.Len() {
+		msg := fmt.Sprintf("--keep %s: %s of %s documents have no such value and are kept last", d.keep, humanize.Comma(int64(n)), humanize.Comma(int64(c.Len())))
+		if noDate != "" {
+			msg += fmt.Sprintf("; no date, for example: %.40q", noDate)
+		}
+		d.g.log.Warn(msg)
+	}
+	return c, d.g.ingested(report), nil
+}
+
+// known looks fingerprints up in the index: of each that is near one there, the
+// first document of the nearest.
+func (d *deduping) known(x *engine.Index) func(context.Context, []uint64, func(int, string, int) error) error {
+	return func(ctx context.Context, prints []uint64, found func(int, string, int) error) error {
+		names := x.Names()
+		o := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads}
+		return x.Batch(ctx, prints, o, func(row int, hits []engine.Hit) error {
+			name, err := names.Name(hits[0].Docs[0])
+			if err != nil {
 				return err
 			}
-		}
+			return found(row, name, hits[0].Distance)
+		})
 	}
-	for i, k := range known {
-		if i == 0 {
-			fmt.Fprintf(out, "\nin %s already: %s documents\n", d.against, humanize.Comma(int64(len(known))))
-		}
-		if _, err := fmt.Fprintf(out, "%4d  %s  is near  %s\n", k.distance, plain(k.id), plain(k.kept)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// write writes the result's files.
-func (d *dedup) write(dir *outputDir, names []string, known []dropped, r *cluster.Result) error {
-	err := dir.write("clusters.tsv", func(w *bufio.Writer) error {
-		for i, c := range r.Clusters() {
-			for _, row := range c.Rows {
-				kept := 0
-				if row == c.Representative {
-					kept = 1
-				}
-				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d\n", i+1, plain(names[row]), plain(names[c.Representative]), r.Distance(row, c.Representative), kept)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	gone := make([]bool, len(names))
-	err = dir.write("dropped.tsv", func(w *bufio.Writer) error {
-		for _, k := range known {
-			fmt.Fprintf(w, "%s\t%s\t%d\n", plain(k.id), plain(k.kept), k.distance)
-		}
-		for _, c := range r.Clusters() {
-			for _, row := range c.Rows {
-				if row != c.Representative {
-					gone[row] = true
-					fmt.Fprintf(w, "%s\t%s\t%d\n", plain(names[row]), plain(names[c.Representative]), r.Distance(row, c.Representative))
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	err = dir.write("kept.txt", func(w *bufio.Writer) error {
-		for row, name := range names {
-			if !gone[row] {
-				w.WriteString(plain(name))
-				w.WriteByte('\n')
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return dir.commit()
 }
 
 // sum says what the result comes to, and what to beware of.
-func (d *dedup) sum(docs int, known []dropped, r *cluster.Result) {
-	extra, farthest := 0, 0
-	for _, c := range r.Clusters() {
-		extra += len(c.Rows) - 1
-		most := 0
-		for _, row := range c.Rows {
-			most = max(most, r.Distance(row, c.Representative))
+func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
+	extra, farthest, giants := 0, 0, 0
+	var giant dedup.Cluster
+	for cl := range r.Clusters() {
+		extra += len(cl.Rows) - 1
+		for _, row := range cl.Rows {
+			farthest = max(farthest, r.Distance(row, cl.Kept))
 		}
-		farthest = max(farthest, most)
-		if len(c.Rows) >= giantCluster && most > d.k {
-			d.g.log.Warn(fmt.Sprintf("a cluster of %s documents chains up to %d bits from its representative: see --star",
-				humanize.Comma(int64(len(c.Rows))), most))
+		if len(cl.Rows) >= giantCluster {
+			if giants++; len(cl.Rows) > len(giant.Rows) {
+				giant = cl
+			}
 		}
 	}
-	msg := fmt.Sprintf("%s documents with %s distinct fingerprints: %s in %s clusters could go", humanize.Comma(int64(docs)),
-		humanize.Comma(int64(r.Distinct)), humanize.Comma(int64(extra)), humanize.Comma(int64(r.Len())))
+	if giants > 0 {
+		d.g.log.Warn(d.giants(c, r, giants, giant))
+	}
+	comma := func(n int) string { return humanize.Comma(int64(n)) }
+	msg := fmt.Sprintf("%s documents with %s distinct fingerprints: %s in %s clusters could go", comma(c.Len()-len(r.Known)),
+		comma(r.Distinct), comma(extra), comma(r.Len()))
 	if extra > 0 {
 		msg += fmt.Sprintf(", at most %d bits from what is kept", farthest)
 	}
+	if r.Verified() {
+		msg += fmt.Sprintf("; %s more were near by their fingerprints, but not by their texts", comma(r.Rejected))
+	}
 	if d.against != "" {
-		msg += fmt.Sprintf("; %s more were in %s already", humanize.Comma(int64(len(known))), d.against)
+		msg += fmt.Sprintf("; %s more were in %s already", comma(len(r.Known)), d.against)
 	}
 	d.g.log.Info(msg)
+}
+
+// giants warns of clusters that may be chains of unlike documents.
+func (d *deduping) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup.Cluster) string {
+	most := 0
+	for _, row := range largest.Rows {
+		most = max(most, r.Distance(row, largest.Kept))
+	}
+	var what strings.Builder
+	if n > 1 {
+		fmt.Fprintf(&what, "%s clusters of %s documents or more, the largest ", humanize.Comma(int64(n)), humanize.Comma(giantCluster))
+	} else {
+		what.WriteString("a giant cluster ")
+	}
+	fmt.Fprintf(&what, "of %s, for which %s is kept, up to %d bits away", humanize.Comma(int64(len(largest.Rows))), plain(c.ID(largest.Kept)), most)
+	switch {
+	case r.Verified():
+	case most > d.k:
+		what.WriteString(": near pairs may have chained unlike documents together; see --star and --verify")
+	default:
+		what.WriteString(": empty pages or a site's template? see --verify")
+	}
+	return what.String()
 }

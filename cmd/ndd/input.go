@@ -76,9 +76,14 @@ func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, 
 	c.Progress = func(p ingest.Progress) { bar.set(p.BytesRead) }
 	report, err := ingest.Run(ctx, inputs, c, emit)
 	bar.end()
-	if err != nil {
-		return report, err
+	if err == nil {
+		err = g.ingested(report)
 	}
+	return report, err
+}
+
+// ingested tells the summary of what was read, and returns errPartly when input was lost.
+func (g *globals) ingested(report ingest.Report) error {
 	for _, s := range report.Skipped.Examples {
 		g.log.Warn("skipped " + s.Error())
 	}
@@ -97,9 +102,9 @@ func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, 
 	}
 	g.log.Info(msg)
 	if report.Skipped.Lost() > 0 {
-		err = errPartly
+		return errPartly
 	}
-	return report, err
+	return nil
 }
 
 // openPrints opens fingerprint files, all of them or none.

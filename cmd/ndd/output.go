@@ -69,10 +69,11 @@ func (o *output) abort() {
 // An outputDir is a folder of files that appears whole or not at all.
 type outputDir struct {
 	path, tmp string
+	disk      func(io.Writer) io.Writer // what writing goes through, nil outside of tests
 }
 
 // newOutputDir begins the folder path, at which nothing may stand.
-func newOutputDir(path string) (*outputDir, error) {
+func (g *globals) newOutputDir(path string) (*outputDir, error) {
 	path = filepath.Clean(path)
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s: %w: remove it first, or choose another name", path, os.ErrExist)
@@ -81,27 +82,40 @@ func newOutputDir(path string) (*outputDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &outputDir{path, tmp}, nil
+	return &outputDir{path, tmp, g.disk}, nil
 }
 
-// write makes a file of the folder.
-func (d *outputDir) write(name string, fill func(w *bufio.Writer) error) error {
-	f, err := os.OpenFile(filepath.Join(d.tmp, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+// write makes a file of the folder, or of folders in it.
+func (d *outputDir) write(name string, fill func(w io.Writer) error) error {
+	path := filepath.Join(d.tmp, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<18)
-	if err := fill(w); err != nil {
+	var w io.Writer = f
+	if d.disk != nil {
+		w = d.disk(f)
+	}
+	b := bufio.NewWriterSize(w, 1<<18)
+	if err := fill(b); err != nil {
 		return err
 	}
-	if err := w.Flush(); err != nil {
+	if err := b.Flush(); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
 		return err
 	}
 	return f.Close()
+}
+
+// writeLines is write for what is written piece by piece.
+func (d *outputDir) writeLines(name string, fill func(w *bufio.Writer) error) error {
+	return d.write(name, func(w io.Writer) error { return fill(w.(*bufio.Writer)) })
 }
 
 // commit publishes the folder.

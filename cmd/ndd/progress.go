@@ -8,6 +8,8 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
+
+	"ndd/engine/document"
 )
 
 // A bar shows progress on standard error, when that is a terminal, and
@@ -58,4 +60,35 @@ func (b *bar) end() {
 	}
 	b.bar.Abort(true)
 	b.progress.Wait()
+}
+
+// newMeterBar is a bar that follows a meter by itself.
+func (g *globals) newMeterBar(task string, m *document.Meter) *meterBar {
+	b := &meterBar{bar: g.newBar(task, 0, bytesUnit), stop: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(b.done)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				b.set(m.Bytes.Load())
+			case <-b.stop:
+				return
+			}
+		}
+	}()
+	return b
+}
+
+// meterBar is a bar with the goroutine that moves it.
+type meterBar struct {
+	*bar
+	stop, done chan struct{}
+}
+
+func (b *meterBar) end() {
+	close(b.stop)
+	<-b.done
+	b.bar.end()
 }

@@ -17,6 +17,7 @@ import (
 
 	"ndd/asm"
 	"ndd/engine"
+	"ndd/engine/simhash"
 	"ndd/engine/store"
 )
 
@@ -51,6 +52,8 @@ type globals struct {
 	logFormat  string
 	quiet      bool
 	noProgress bool
+
+	disk func(io.Writer) io.Writer // see outputDir
 
 	log  *slog.Logger
 	stop func() // ends the profile
@@ -91,7 +94,7 @@ func exitStatus(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.Is(err, errUsage), errors.Is(err, asm.ErrKernel):
 		return exitUsage
-	case errors.Is(err, store.ErrCorrupt), errors.Is(err, engine.ErrMixed):
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, engine.ErrMixed), errors.Is(err, simhash.ErrMixed):
 		return exitCorrupt
 	case errors.Is(err, errPartly):
 		return exitPartly

@@ -69,19 +69,20 @@ func expand(ctx context.Context, input string, yield func(File, error) bool) boo
 	return yield(File{Path: input}, nil)
 }
 
-// walk yields the files of a folder.
+// walk yields the files of a folder, which may be named by a link: the separator makes the system follow it.
 func walk(ctx context.Context, root string, yield func(File, error) bool) bool {
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	top := strings.TrimRight(root, string(filepath.Separator)) + string(filepath.Separator)
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		var skip *Skip
 		switch {
-		case err != nil && path == root:
-			return bare(path, err)
+		case err != nil && path == top:
+			return bare(root, err)
 		case err != nil:
 			skip = &Skip{Source: path, Reason: Unreadable, Err: bareCause(err)}
-		case path != root && strings.HasPrefix(d.Name(), "."):
+		case path != top && strings.HasPrefix(d.Name(), "."):
 			skip = &Skip{Source: path, Reason: Hidden}
 		case d.IsDir():
 			return nil

@@ -80,3 +80,10 @@ func (f *Fingerprinter) tokens(text []byte) {
 		i = end
 	}
 }
+
+// AppendFeatures appends the hashes of the distinct features of a text, in no order.
+func (f *Fingerprinter) AppendFeatures(dst []uint64, text string) []uint64 {
+	f.count(text)
+	dst = append(dst, f.counts[kindWord].hashes...)
+	return append(dst, f.counts[kindChar].hashes...)
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/dedup"
+)
+
+// share is a similarity as it is written: to the 4 places that a set of some
+// thousand shingles can tell.
+func share(s float32) string { return strconv.FormatFloat(float64(s), 'f', 4, 64) }
+
+// printClusters writes the clusters for a person.
+func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string) error {
+	for cl := range r.Clusters() {
+		if cl.Number > 1 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "cluster %d: %s documents\n", cl.Number, humanize.Comma(int64(len(cl.Rows))))
+		line := func(i int, row uint32) error {
+			similarity := ""
+			if r.Verified() {
+				similarity = "  " + share(cl.Similarities[i])
+			}
+			_, err := fmt.Fprintf(w, "%4d%s  %s\n", r.Distance(row, cl.Kept), similarity, plain(c.ID(row)))
+			return err
+		}
+		for i, row := range cl.Rows {
+			if row == cl.Kept {
+				line(i, row)
+			}
+		}
+		for i, row := range cl.Rows {
+			if row != cl.Kept {
+				if err := line(i, row); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for i, k := range r.Known {
+		if i == 0 {
+			fmt.Fprintf(w, "\nin %s already: %s documents\n", against, humanize.Comma(int64(len(r.Known))))
+		}
+		if _, err := fmt.Fprintf(w, "%4d  %s  is near  %s\n", k.Distance, plain(c.ID(k.Row)), plain(k.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jsonCluster is a line of --json.
+type jsonCluster struct {
+	Cluster   int            `json:"cluster"`
+	Kept      string         `json:"kept"`
+	Documents []jsonDocument `json:"documents"`
+}
+
+type jsonDocument struct {
+	ID         string   `json:"id"`
+	Distance   int      `json:"distance"`
+	Similarity *float64 `json:"similarity,omitempty"`
+	Kept       bool     `json:"kept"`
+}
+
+// jsonKnown is a line about a document that --against has already.
+type jsonKnown struct {
+	ID       string `json:"id"`
+	Known    string `json:"known"`
+	Distance int    `json:"distance"`
+}
+
+// printJSON writes an object a line.
+func printJSON(w io.Writer, c *dedup.Corpus, r *dedup.Result) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, k := range r.Known {
+		if err := enc.Encode(jsonKnown{c.ID(k.Row), k.ID, k.Distance}); err != nil {
+			return err
+		}
+	}
+	for cl := range r.Clusters() {
+		line := jsonCluster{Cluster: cl.Number, Kept: c.ID(cl.Kept)}
+		for i, row := range cl.Rows {
+			d := jsonDocument{ID: c.ID(row), Distance: r.Distance(row, cl.Kept), Kept: row == cl.Kept}
+			if r.Verified() {
+				s, _ := strconv.ParseFloat(share(cl.Similarities[i]), 64)
+				d.Similarity = &s
+			}
+			line.Documents = append(line.Documents, d)
+		}
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeClusters writes the result's files.
+func writeClusters(dir *outputDir, c *dedup.Corpus, r *dedup.Result) error {
+	err := dir.writeLines("clusters.tsv", func(w *bufio.Writer) error {
+		for cl := range r.Clusters() {
+			kept := plain(c.ID(cl.Kept))
+			for i, row := range cl.Rows {
+				stays := 0
+				if row == cl.Kept {
+					stays = 1
+				}
+				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d", cl.Number, plain(c.ID(row)), kept, r.Distance(row, cl.Kept), stays)
+				if r.Verified() {
+					w.WriteString("\t" + share(cl.Similarities[i]))
+				}
+				if err := w.WriteByte('\n'); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = dir.writeLines("dropped.tsv", func(w *bufio.Writer) error {
+		for d := range r.Dropped() {
+			fmt.Fprintf(w, "%s\t%s\t%d", plain(c.ID(d.Row)), plain(d.Kept), d.Distance)
+			if r.Verified() {
+				w.WriteString("\t" + share(d.Similarity))
+			}
+			if err := w.WriteByte('\n'); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return dir.writeLines("kept.txt", func(w *bufio.Writer) error {
+		for row := range r.Kept() {
+			w.WriteString(plain(c.ID(row)))
+			if err := w.WriteByte('\n'); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

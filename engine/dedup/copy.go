@@ -1,0 +1,254 @@
+package dedup
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/document"
+)
+
+// Copies are the names under which the files of some inputs are copied: their
+// paths below the deepest folder that holds all inputs.
+//
+//	crawl.jsonl.gz         ->  crawl.jsonl.gz
+//	pages/                 ->  what is in pages
+//	2024/a.jsonl 2025/     ->  2024/a.jsonl, and 2025/ with what is in it
+type Copies struct{ root string }
+
+// NewCopies finds the names and refuses what cannot be copied to the folder
+// dir: standard input, a file that is named twice, and a dir within an input,
+// where the copies would be inputs of the next run.
+func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error) {
+	target, err := real(filepath.Dir(filepath.Clean(dir)))
+	if err != nil {
+		return nil, err
+	}
+	target = filepath.Join(target, filepath.Base(dir))
+	c := &Copies{}
+	first := true
+	for f, err := range document.Files(ctx, inputs) {
+		if _, skipped := errors.AsType[*document.Skip](err); skipped {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if f.Path == document.Stdin {
+			return nil, errors.New("standard input has no name to be copied to: put it in a file")
+		}
+		top := f.Root
+		if top == "" {
+			top = filepath.Dir(f.Path)
+		}
+		if top, err = real(top); err != nil {
+			return nil, err
+		}
+		if f.Root != "" && within(target, top) {
+			return nil, fmt.Errorf("%s lies in the input %s: copies would be inputs of the next run", dir, f.Root)
+		}
+		if first {
+			c.root, first = top, false
+		}
+		for !within(top, c.root) {
+			c.root = filepath.Dir(c.root)
+		}
+	}
+	seen := map[string]bool{}
+	for f, err := range document.Files(ctx, inputs) {
+		if err != nil {
+			continue // it came up before
+		}
+		name, err := c.name(f)
+		if err != nil {
+			return nil, err
+		}
+		if seen[name] {
+			return nil, fmt.Errorf("%s is named twice among the inputs", f.Path)
+		}
+		seen[name] = true
+	}
+	return c, nil
+}
+
+// real is an absolute path without links.
+func real(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// within tells whether path is dir or lies below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+func (c *Copies) name(f document.File) (string, error) {
+	dir, err := real(filepath.Dir(f.Path))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(c.root, filepath.Join(dir, filepath.Base(f.Path)))
+}
+
+// A Create makes a file of that name, which may have folders in it, and fills it.
+type Create func(name string, fill func(w io.Writer) error) error
+
+// Copy reads the inputs again and copies them without what was dropped.
+//
+// JSONL and CSV files are copied without the lines or records that can go, byte
+// for byte, compressed as they were; lines that are no documents, or have too
+// few features to be compared, stay. A file that is one document is copied as
+// it is if it is kept. Files that hold no documents are not copied.
+func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) error {
+	c := r.corpus
+	if err := c.readable(); err != nil {
+		return err
+	}
+	opts := c.options
+	opts.Meter = meter
+	k := &copier{ctx: ctx, corpus: c, opts: opts, gone: r.gone(), extractor: document.NewExtractor(opts), row: -1}
+	for f, err := range document.Files(ctx, c.inputs) {
+		if _, skipped := errors.AsType[*document.Skip](err); skipped {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := k.file(f, names, create); err != nil {
+			return err
+		}
+	}
+	if k.unit != c.scanned {
+		return changed(strings.Join(c.inputs, ", "))
+	}
+	return nil
+}
+
+// copier is the state of one Copy.
+type copier struct {
+	ctx       context.Context
+	corpus    *Corpus
+	opts      document.Options
+	gone      bitmap
+	extractor *document.Extractor
+	unit, row int // counted so far
+}
+
+// cut is a range of bytes that is left out.
+type cut struct{ from, to int64 }
+
+func (k *copier) file(f document.File, names *Copies, create Create) error {
+	units, kept, cuts, err := k.scan(f)
+	if err != nil {
+		return err
+	}
+	content, err := f.Open(k.ctx, k.corpus.options)
+	if err != nil {
+		if f.Root != "" && k.ctx.Err() == nil {
+			return nil // unreadable, as the first time
+		}
+		return err
+	}
+	defer content.Close()
+	if !content.Rows && (units == 0 || kept == 0) {
+		return nil
+	}
+	name, err := names.name(f)
+	if err != nil {
+		return err
+	}
+	return create(name, func(w io.Writer) error {
+		if !content.Rows {
+			return copyFile(w, f.Path)
+		}
+		return without(w, content, cuts)
+	})
+}
+
+// scan finds what to leave out of a file.
+func (k *copier) scan(f document.File) (units, kept int, cuts []cut, err error) {
+	for u, err := range f.Scan(k.ctx, k.opts, nil) {
+		if _, skipped := errors.AsType[*document.Skip](err); skipped {
+			continue
+		}
+		if err != nil {
+			return 0, 0, nil, err
+		}
+		units++
+		isRow := k.corpus.units.has(k.unit)
+		if k.unit++; isRow {
+			k.row++
+		}
+		if !isRow || !k.gone.has(k.row) {
+			kept++
+			continue
+		}
+		if _, err := k.corpus.text(k.extractor, u, uint32(k.row)); err != nil {
+			return 0, 0, nil, err
+		}
+		cuts = append(cuts, cut{u.From, u.To})
+	}
+	return units, kept, cuts, nil
+}
+
+func copyFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// without copies a content but for the cuts, compressed as it was.
+func without(w io.Writer, content *document.Content, cuts []cut) error {
+	var out io.WriteCloser
+	switch content.Packing {
+	case document.Gzip:
+		out = gzip.NewWriter(w)
+	case document.Zstd:
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		out = z
+	default:
+		out = nopCloser{w}
+	}
+	err := copyWithout(out, content, cuts)
+	return cmp.Or(err, out.Close())
+}
+
+func copyWithout(w io.Writer, r io.Reader, cuts []cut) error {
+	in := bufio.NewReaderSize(r, 1<<17)
+	at := int64(0)
+	for _, c := range cuts {
+		if _, err := io.CopyN(w, in, c.from-at); err != nil {
+			return err
+		}
+		if _, err := in.Discard(int(c.to - c.from)); err != nil {
+			return err
+		}
+		at = c.to
+	}
+	_, err := io.Copy(w, in)
+	return err
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }

@@ -1,0 +1,44 @@
+// Package dedup finds the near-duplicates within a corpus: which documents form
+// a cluster, which one of each is kept, and why each other one can go.
+//
+// # Words
+//
+//	corpus    documents by row: fingerprint, id, length of the text, and what the keep policy goes by
+//	cluster   documents that are near each other, directly or through others; two or more
+//	kept      the one of a cluster that its policy prefers, its representative
+//	known     a document that is near one that the caller has already
+//
+// # Data flow
+//
+//	documents --ingest--┐                                       ┌--> clusters, kept, dropped
+//	                    ├--> Corpus --known? out--> cluster.Find┤
+//	.ndf, .bin ---------┘                                       └--> read again: verify each member's text
+//	                                                                  against the kept one's, split the cluster
+//
+//	documents, read again --without what was dropped--> filtered copies (Result.Copy)
+//
+// # Verification
+//
+// Fingerprints within k bits are near-duplicates with a probability; with
+// Options.Verify their texts are read again and compared. In each cluster the
+// document preferred most stays and takes those whose texts share enough with its
+// own; of the others again the most preferred, until all are settled. So every
+// document that goes has been compared with the very one that is kept for it,
+// however long the chain of near pairs was that joined them.
+//
+// # Cost
+//
+// Reading is package ingest's: all but a few per cent of the time from texts.
+// Fingerprints alone: package cluster's, 0.1-0.3 us a document and thread.
+// Verification reads the inputs once more, extracts the documents of clusters
+// only, and holds their shingle sets: in memory as far as Verify.Memory goes, then
+// in a temporary file. Copies read the inputs once more.
+//
+// Memory: [Bytes].
+//
+// # Concurrency
+//
+// Every function works on all cores and is called from one goroutine. A Corpus
+// and a Result may be read from many goroutines once they are made. Results
+// depend on the inputs and options only, not on threads.
+package dedup

@@ -1,0 +1,102 @@
+package dedup
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Policy says which document of a cluster is kept. Where it makes no
+// difference, the first one in order of the inputs is.
+type Policy uint8
+
+// The policies.
+const (
+	First    Policy = iota // in order of the inputs
+	Longest                // text
+	Shortest               // text
+	Newest                 // by a date in the row, or when the file was modified
+	Largest                // value of a field
+)
+
+// A Keep is a policy and the field of JSONL lines and CSV records that it goes by.
+type Keep struct {
+	Policy Policy
+	Field  string // Largest: the field; Newest: the field, or "" for the first of TimeFields that there is
+}
+
+// TimeFields are where the date of a document is looked for.
+var TimeFields = [...]string{"date", "timestamp", "time", "published", "published_at", "crawl_date", "crawled_at", "fetched_at",
+	"created", "created_at", "updated", "updated_at", "modified", "last_modified", "WARC-Date", "metadata.date", "metadata.timestamp", "meta.date"}
+
+// ErrNoValue is wrapped where a policy goes by what no document has.
+var ErrNoValue = errors.New("nothing to tell by which document to keep")
+
+// ParseKeep reads first, longest, shortest, newest or the name of a field;
+// newest goes by the time field, if one is named.
+func ParseKeep(s, timeField string) (Keep, error) {
+	words := map[string]Policy{"first": First, "longest": Longest, "shortest": Shortest, "newest": Newest}
+	p, ok := words[s]
+	switch {
+	case s == "":
+		return Keep{}, errors.New("must be first, longest, shortest, newest or the name of a field")
+	case !ok:
+		return Keep{Largest, s}, nil
+	case timeField != "" && p != Newest:
+		return Keep{}, fmt.Errorf("%s does not go by a time field", s)
+	}
+	return Keep{p, timeField}, nil
+}
+
+// String is what [ParseKeep] reads.
+func (k Keep) String() string {
+	if k.Policy == Largest {
+		return k.Field
+	}
+	return [...]string{"first", "longest", "shortest", "newest"}[k.Policy]
+}
+
+// fields are the fields that documents are to be read with.
+func (k Keep) fields() []string {
+	switch {
+	case k.Policy == Largest || k.Policy == Newest && k.Field != "":
+		return []string{k.Field}
+	case k.Policy == Newest:
+		return TimeFields[:]
+	}
+	return nil
+}
+
+// prefer is the order in which documents are kept, nil for that of their rows.
+func (c *Corpus) prefer() (func(a, b int) int, error) {
+	keep := c.values.keep
+	if len(c.prints) == 0 || keep.Policy == First {
+		return nil, nil
+	}
+	if keep.Policy == Longest || keep.Policy == Shortest {
+		if len(c.lengths) != len(c.prints) {
+			return nil, fmt.Errorf("keep %s: %w: raw fingerprints do not say how long the texts were", keep, ErrNoValue)
+		}
+		if keep.Policy == Longest {
+			return func(a, b int) int { return cmp.Compare(c.lengths[b], c.lengths[a]) }, nil
+		}
+		return func(a, b int) int { return cmp.Compare(c.lengths[a], c.lengths[b]) }, nil
+	}
+	if len(c.values.keys) != len(c.prints) {
+		return nil, fmt.Errorf("keep %s: %w: fingerprint files hold no fields and dates; give the documents", keep, ErrNoValue)
+	}
+	if c.values.missing == len(c.prints) {
+		what := fmt.Sprintf("no document has a field %q with a number or string", keep.Field)
+		if keep.Policy == Newest {
+			what = fmt.Sprintf("no document has a date in a field %s", strings.Join(keep.fields(), ", "))
+		}
+		return nil, fmt.Errorf("keep %s: %w: %s; there are also first, longest, shortest and newest", keep, ErrNoValue, what)
+	}
+	return func(a, b int) int { return c.values.compare(b, a) }, nil
+}
+
+// Missing counts the documents without a value that the policy can go by,
+// among them those whose value is no date, of which one is an example. They
+// are kept last.
+func (c *Corpus) Missing() (documents int, noDate string) { return c.values.missing, c.values.noDate }

@@ -1,0 +1,127 @@
+package dedup
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// A Result is the clusters of a corpus.
+type Result struct {
+	Distinct int     // fingerprints that were compared
+	Pairs    uint64  // of distinct fingerprints within K
+	Known    []Known // rows that the caller has already, ascending
+	Rejected int     // documents that would go by their fingerprints and stay by their texts
+
+	corpus   *Corpus
+	verified bool
+	rows     []uint32 // of the clusters, one after the other
+	ends     []uint32 // cluster i has rows[ends[i-1]:ends[i]]
+	kept     []uint32 // by cluster
+	shares   []float32
+}
+
+// A Known is a row that is near a document that the caller has already.
+type Known struct {
+	Row      uint32
+	ID       string // of that document
+	Distance int
+}
+
+// A Cluster is two documents or more of which one is kept. Its slices are not
+// to be written.
+type Cluster struct {
+	Number       int       // from 1, in order of the first rows
+	Rows         []uint32  // ascending
+	Kept         uint32    // one of them
+	Similarities []float32 // of each row's text to the kept one's, if they were verified
+}
+
+// A Drop is a document that can go.
+type Drop struct {
+	Row        uint32
+	Kept       string // id of what is kept for it
+	Distance   int
+	Similarity float32 // if texts were verified
+}
+
+// Len is the number of clusters.
+func (r *Result) Len() int { return len(r.ends) }
+
+// Verified tells whether texts were compared.
+func (r *Result) Verified() bool { return r.verified }
+
+// Distance is that of two rows' fingerprints, in bits.
+func (r *Result) Distance(a, b uint32) int {
+	return bits.OnesCount64(r.corpus.prints[a] ^ r.corpus.prints[b])
+}
+
+// Clusters yields the clusters, in order of their first rows.
+func (r *Result) Clusters() iter.Seq[Cluster] {
+	return func(yield func(Cluster) bool) {
+		from := uint32(0)
+		for i, end := range r.ends {
+			c := Cluster{Number: i + 1, Rows: r.rows[from:end:end], Kept: r.kept[i]}
+			if r.shares != nil {
+				c.Similarities = r.shares[from:end:end]
+			}
+			if from = end; !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Dropped yields the documents that can go: what is known, by row, then those
+// of each cluster.
+func (r *Result) Dropped() iter.Seq[Drop] {
+	return func(yield func(Drop) bool) {
+		for _, k := range r.Known {
+			if !yield(Drop{Row: k.Row, Kept: k.ID, Distance: k.Distance}) {
+				return
+			}
+		}
+		for c := range r.Clusters() {
+			kept := r.corpus.ID(c.Kept)
+			for i, row := range c.Rows {
+				if row == c.Kept {
+					continue
+				}
+				d := Drop{Row: row, Kept: kept, Distance: r.Distance(row, c.Kept)}
+				if r.verified {
+					d.Similarity = c.Similarities[i]
+				}
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Kept yields the rows that stay, ascending.
+func (r *Result) Kept() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		gone := r.gone()
+		for row := range r.corpus.prints {
+			if !gone.has(row) && !yield(uint32(row)) {
+				return
+			}
+		}
+	}
+}
+
+// gone are the rows that can go.
+func (r *Result) gone() bitmap {
+	gone := newBitmap(r.corpus.Len())
+	for _, k := range r.Known {
+		gone.set(int(k.Row))
+	}
+	for c := range r.Clusters() {
+		for _, row := range c.Rows {
+			if row != c.Kept {
+				gone.set(int(row))
+			}
+		}
+	}
+	return gone
+}

@@ -1,0 +1,75 @@
+package jaccard
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shingles is the specification, for texts of lower-case words and spaces.
+func shingles(text string, n int) map[string]bool {
+	words := strings.Fields(text)
+	set := map[string]bool{}
+	for i := range words {
+		if i+n <= len(words) {
+			set[strings.Join(words[i:i+n], " ")] = true
+		}
+	}
+	if len(words) > 0 && len(words) < n {
+		set[strings.Join(words, " ")] = true
+	}
+	return set
+}
+
+func TestSimilarity(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 5 {
+		s, err := New(Options{Words: n + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 200 {
+			var texts [2]string
+			for i := range texts {
+				for range rng.IntN(60) {
+					texts[i] += string(rune('a'+rng.IntN(4))) + " "
+				}
+			}
+			a, b := s.Append(nil, texts[0]), s.Append(nil, texts[1])
+			x, y := shingles(texts[0], n+1), shingles(texts[1], n+1)
+			both := 0
+			for shingle := range x {
+				if y[shingle] {
+					both++
+				}
+			}
+			want := 1.0
+			if len(x)+len(y) > 0 {
+				want = float64(both) / float64(len(x)+len(y)-both)
+			}
+			if got := Similarity(a, b); len(a) != len(x) || len(b) != len(y) || got != want || got > Bound(len(a), len(b)) {
+				t.Fatalf("%d words: %q %q: %v, want %v", n+1, texts[0], texts[1], got, want)
+			}
+		}
+	}
+}
+
+func TestChinese(t *testing.T) {
+	s, err := New(Options{Chars: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.Append([]uint64{7}, "中华人民共和国")
+	b := s.Append(nil, "中华人民,人民共和")
+	if a[0] != 7 || len(a) != 7 || !slices.IsSorted(a[1:]) {
+		t.Fatal(a)
+	}
+	// 中华 华人 人民 民共 共和 和国, and the first five of them with 民人 across the comma.
+	if got := Similarity(a[1:], b); got != 5.0/7 {
+		t.Error(got)
+	}
+	if _, err := New(Options{Words: 17}); err == nil {
+		t.Error("shingles of 17 words")
+	}
+}
