@@ -3,6 +3,9 @@ package segment
 import (
 	"context"
 	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"ndd/asm"
 	"ndd/engine/offheap"
@@ -91,11 +94,64 @@ func (b *builder) ids(ctx context.Context) error {
 
 // table writes table i.
 func (b *builder) table(ctx context.Context, i int) error {
+	if b.memory != nil && b.Table.Layout == table.LayoutPlanar {
+		return b.planar(ctx, i)
+	}
 	keys, err := b.keys(ctx, i)
 	if err != nil {
 		return err
 	}
 	return table.Write(b.sink, prefix(i), keys, b.Table)
+}
+
+// planar writes table i, whose keys are packed bucket by bucket as they are sorted, to where they
+// lay.
+func (b *builder) planar(ctx context.Context, i int) error {
+	p, err := table.NewPlanarBuilder(uint64(b.distinct))
+	if err != nil {
+		return err
+	}
+	defer p.Free()
+	if i == 0 {
+		err = b.packSorted(ctx, p)
+	} else {
+		o := b.room
+		o.Mask = b.Design.Tables[i].Mask
+		memory, input := b.memory.Data, b.input
+		if b.fewer != nil {
+			memory, input = memory[:b.distinct], radix.Chunks{b.fewer}
+		}
+		_, err = radix.Distinct(ctx, memory, input, o, func(k radix.Bucket) error {
+			p.Pack(uint64(k.Rank), k.Keys, k.Room)
+			return nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return p.Write(b.sink, prefix(i), b.Threads)
+}
+
+// packSorted packs the keys of table 0, which are there from the ids.
+func (b *builder) packSorted(ctx context.Context, p *table.PlanarBuilder) error {
+	const pieceKeys = 1 << 13 // 64 KiB and as much for a copy
+	keys := b.memory.Data[:b.distinct]
+	var next atomic.Int64
+	var group errgroup.Group
+	for range b.Threads {
+		group.Go(func() error {
+			piece := make([]uint64, pieceKeys)
+			for {
+				at := int(next.Add(pieceKeys)) - pieceKeys
+				if at >= len(keys) || ctx.Err() != nil {
+					return ctx.Err()
+				}
+				room := keys[at:min(at+pieceKeys, len(keys))]
+				p.Pack(uint64(at), piece[:copy(piece, room)], room)
+			}
+		})
+	}
+	return group.Wait()
 }
 
 // keys are table i's. Those of table 0 are there from the ids.

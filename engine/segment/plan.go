@@ -45,7 +45,8 @@ const (
 //	1/8    byte: which documents are the first of their fingerprint
 //	5/16   byte at most: a bucket for each thread, and its copy
 //
-// and what table.Write takes, at most 1/4 byte, but later. With fewer bytes allowed,
+// and what a table takes beside its sorted keys, at most 1/4 byte for the huffman layout and
+// 1/2 for the planar, whose keys are packed where they lie, but later. With fewer bytes allowed,
 // down to 8.6, the ids are sorted in more and smaller ranges. Below that, and
 // with a TempDir, the keys go to a temporary file, from where table.Write reads
 // them in order through the page cache; 0.6 bytes a document and some megabytes

@@ -19,7 +19,7 @@ func NewOnes(words []uint64) Ones {
 	for i, w := range words {
 		n := bits.OnesCount64(w)
 		for next < seen+n {
-			samples = append(samples, uint64(i*64+selectWord(w, next-seen)))
+			samples = append(samples, uint64(i*64+SelectWord(w, next-seen)))
 			next += onesPerSample
 		}
 		seen += n
@@ -43,7 +43,7 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	for i := at / 64; ; w = o.Words[i] {
 		n := bits.OnesCount64(w)
 		if left < n {
-			return i*64 + uint64(selectWord(w, left)), true
+			return i*64 + uint64(SelectWord(w, left)), true
 		}
 		left -= n
 		if i++; i == uint64(len(o.Words)) {
@@ -69,19 +69,17 @@ func (o Ones) Next(position uint64) uint64 {
 	return i*64 + uint64(bits.TrailingZeros64(w))
 }
 
-// selectWord is the position of one number j of w: bytes first, then bits.
-func selectWord(w uint64, j int) int {
-	at := 0
-	for {
-		n := bits.OnesCount8(uint8(w))
-		if j < n {
-			break
-		}
-		j -= n
-		w >>= 8
-		at += 8
-	}
-	for ; j > 0; j-- {
+// SelectWord is the position of one number j, from 0, of w, which must have so many: first
+// the byte, by the ones in all bytes up to each.
+func SelectWord(w uint64, j int) int {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	sums := w - w>>1&0x5555555555555555
+	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
+	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * low
+	// A byte keeps its high bit where its sum is at most j.
+	at := 8 * bits.OnesCount64(((uint64(j)*low|high)-sums)&high)
+	w >>= at & 63
+	for j -= int(sums << 8 >> (at & 63) & 0xff); j > 0; j-- {
 		w &= w - 1
 	}
 	return at + bits.TrailingZeros64(w)

@@ -74,3 +74,19 @@ func TestHostileSamples(t *testing.T) {
 		}
 	}
 }
+
+func TestSelectWord(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 4))
+	for _, w := range []uint64{1, 1 << 63, ^uint64(0), rng.Uint64(), rng.Uint64() & rng.Uint64() & rng.Uint64(), rng.Uint64() | rng.Uint64() | rng.Uint64()} {
+		j := 0
+		for i := range 64 {
+			if w>>i&1 == 0 {
+				continue
+			}
+			if at := SelectWord(w, j); at != i {
+				t.Fatalf("one %d of %#x is at %d, not %d", j, w, at, i)
+			}
+			j++
+		}
+	}
+}

@@ -95,7 +95,7 @@ func thin(keys []uint64, n int) []uint64 {
 func planarBytes(keys []uint64) uint64 {
 	h := planarHead{keys: uint64(len(keys))}
 	h.groupBits, h.bucketBits = planarWidths(h.keys)
-	planarDirectory(&h, keys)
+	directoryOf(&h, keys)
 	return planarHeadBytes + 2*(h.keys+asm.PlanarPad) + 8*(succinct.WordsFor(h.keys, int(h.restBits()))+
 		h.unaryWords()+h.groupsWords()+succinct.WordsFor(h.wideBlocks*groupsPerBlock, int(h.wideBits))+h.fences())
 }

@@ -7,112 +7,87 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/store"
-	"ndd/engine/succinct"
 )
 
-// writePlanar writes plane after plane, each in one pass over the keys through a
-// buffer of 64 KiB: memory beside the keys is a byte a group, and eight for each
-// group of a wide block.
+// planarPlanes are what the sections of a planar table are written from.
+type planarPlanes struct {
+	pieces []planarPiece // all keys, in order
+	unary  func(*wordWriter)
+	fences func(*wordWriter)
+}
+
+// writePlanar writes plane after plane, each in one pass over the keys: memory
+// beside the keys is a byte a group, and 8 for each group of a wide block.
 func writePlanar(sink store.Sink, prefix string, keys []uint64) error {
 	h := planarHead{keys: uint64(len(keys))}
-	if h.keys > asm.PlanarKeysMax {
-		return fmt.Errorf("%d keys: a planar table holds %d", h.keys, uint64(asm.PlanarKeysMax))
-	}
-	h.groupBits, h.bucketBits = planarWidths(h.keys)
-	groups, wide := planarDirectory(&h, keys)
-
-	sink.Section(prefix + "head")
-	if _, err := sink.Write(h.append(nil)); err != nil {
+	if err := h.plan(); err != nil {
 		return err
 	}
-	for _, plane := range []struct {
-		name  string
-		write func(*wordWriter)
-	}{
-		{"groups", func(w *wordWriter) { w.words(groups) }},
-		{"wide", func(w *wordWriter) { w.words(wide) }},
-		{"low", func(w *wordWriter) {
-			for _, key := range keys {
-				w.bits(key&(1<<lowBits-1), lowBits)
-			}
-			for range asm.PlanarPad {
-				w.bits(0, lowBits)
-			}
-			// 2 bytes a key need not be whole words.
-			w.tail = int(2*(h.keys+asm.PlanarPad)) % 8
-		}},
-		{"rest", func(w *wordWriter) {
-			width := h.restBits()
-			for _, key := range keys {
-				w.bits(key>>lowBits&(1<<width-1), width)
-			}
-		}},
-		{"unary", func(w *wordWriter) { w.unary(keys, &h) }},
-		{"fences", func(w *wordWriter) {
+	d := directoryOf(&h, keys)
+	const pieceKeys = 8192
+	var pieces []planarPiece
+	for rank, rest := 0, keys; len(rest) > 0; rank += pieceKeys {
+		n := min(pieceKeys, len(rest))
+		pieces = append(pieces, planarPiece{rank: uint64(rank), keys: n, words: rest[:n]})
+		rest = rest[n:]
+	}
+	return d.write(sink, prefix, planarPlanes{
+		pieces: pieces,
+		unary:  func(w *wordWriter) { w.unary(keys, &h) },
+		fences: func(w *wordWriter) {
 			for i := 0; i < len(keys); i += fenceKeys {
 				w.word(keys[i])
 			}
+		},
+	})
+}
+
+// write writes all sections.
+func (d *planarDirectory) write(sink store.Sink, prefix string, p planarPlanes) error {
+	width := d.head.restBits()
+	words := func(f func(*wordWriter)) func(io.Writer) error {
+		return func(to io.Writer) error {
+			w := &wordWriter{to: to, buffer: make([]byte, 0, 1<<16)}
+			f(w)
+			return w.close()
+		}
+	}
+	for _, section := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"head", func(w io.Writer) error {
+			_, err := w.Write(d.head.append(nil))
+			return err
 		}},
+		{"groups", words(func(w *wordWriter) { w.words(d.groups) })},
+		{"wide", words(func(w *wordWriter) { w.words(d.wide.Words) })},
+		{"low", func(w io.Writer) error { return writeLow(w, p.pieces, width) }},
+		{"rest", func(w io.Writer) error { return writeRest(w, p.pieces, width) }},
+		{"unary", words(p.unary)},
+		{"fences", words(p.fences)},
 	} {
-		sink.Section(prefix + plane.name)
-		w := &wordWriter{to: sink, buffer: make([]byte, 0, 1<<16)}
-		plane.write(w)
-		if err := w.close(); err != nil {
+		sink.Section(prefix + section.name)
+		if err := section.write(sink); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// planarDirectory makes groups and wide, and completes the head. It panics when
-// keys do not ascend.
-func planarDirectory(h *planarHead, keys []uint64) (groups, wide []uint64) {
-	shift := 64 - h.groupBits
-	groups = make([]uint64, h.groupsWords())
-	directory := asm.Planar{Groups: groups}
-	var offsets []uint64 // of wide blocks
-	widest, rank := uint64(0), uint64(0)
-	for block := range h.blocks() {
-		var starts [groupsPerBlock]uint64
-		for j := range starts {
-			starts[j] = rank
-			for group := block*groupsPerBlock + uint64(j); rank < h.keys && keys[rank]>>shift == group; rank++ {
-				if rank > 0 && keys[rank] <= keys[rank-1] {
-					panic(fmt.Sprintf("table: key %d does not ascend: %#016x after %#016x", rank, keys[rank], keys[rank-1]))
-				}
-			}
-		}
-		if directory.SetBlock(block, &starts, rank) {
-			continue
-		}
-		groups[lineWords*block] = h.wideBlocks
-		h.wideBlocks++
-		for _, start := range starts {
-			offsets = append(offsets, start-starts[0])
-			widest = max(widest, start-starts[0])
-		}
+// plan chooses the widths for the keys, if they are not too many.
+func (h *planarHead) plan() error {
+	if h.keys > asm.PlanarKeysMax {
+		return fmt.Errorf("%d keys: a planar table holds %d", h.keys, uint64(asm.PlanarKeysMax))
 	}
-	if rank != h.keys {
-		panic(fmt.Sprintf("table: key %d does not ascend: %#016x after %#016x", rank, keys[rank], keys[rank-1]))
-	}
-	groups[len(groups)-1] = rank << 8 // the base behind the last block
-
-	h.wideBits = uint(succinct.WidthFor(widest))
-	packed := succinct.NewPacked(uint64(len(offsets)), int(h.wideBits))
-	for i, offset := range offsets {
-		packed.Set(uint64(i), offset)
-	}
-	return groups, packed.Words
+	h.groupBits, h.bucketBits = planarWidths(h.keys)
+	return nil
 }
 
-// wordWriter packs integers into little-endian words as [succinct.Packed] does,
-// and hands them on in pieces.
+// wordWriter writes little-endian words, and hands them on in pieces.
 type wordWriter struct {
 	to     io.Writer
 	buffer []byte
-	held   uint64 // bits that do not make a word yet
-	used   uint   // how many
-	tail   int    // bytes to keep of the last word, 0 for all
 	err    error
 }
 
@@ -123,19 +98,14 @@ func (w *wordWriter) word(v uint64) {
 	}
 }
 
+// words writes many, without a copy.
 func (w *wordWriter) words(vs []uint64) {
-	for _, v := range vs {
-		w.word(v)
-	}
-}
-
-// bits appends the width <= 63 bits of v.
-func (w *wordWriter) bits(v uint64, width uint) {
-	w.held |= v << w.used
-	if w.used += width; w.used >= 64 {
-		w.word(w.held)
-		w.used -= 64
-		w.held = v >> (width - w.used)
+	const atOnce = 1 << 13
+	w.flush()
+	for len(vs) > 0 && w.err == nil {
+		n := min(len(vs), atOnce)
+		_, w.err = w.to.Write(store.Bytes64(vs[:n]))
+		vs = vs[n:]
 	}
 }
 
@@ -158,19 +128,13 @@ func (w *wordWriter) unary(keys []uint64, h *planarHead) {
 }
 
 func (w *wordWriter) flush() {
-	if w.err == nil {
+	if w.err == nil && len(w.buffer) > 0 {
 		_, w.err = w.to.Write(w.buffer)
 	}
 	w.buffer = w.buffer[:0]
 }
 
 func (w *wordWriter) close() error {
-	if w.used > 0 {
-		w.buffer = binary.LittleEndian.AppendUint64(w.buffer, w.held)
-		if w.tail > 0 {
-			w.buffer = w.buffer[:len(w.buffer)-8+w.tail]
-		}
-	}
 	w.flush()
 	return w.err
 }
