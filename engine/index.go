@@ -10,6 +10,7 @@ import (
 	"ndd/engine/simhash"
 	"ndd/engine/store"
 	"ndd/engine/table"
+	"ndd/engine/worker"
 	"ndd/permute"
 )
 
@@ -24,7 +25,8 @@ type Index struct {
 	files  []*store.File // of the first segments; they are the segments' to close
 
 	versions
-	scratch sync.Pool // of *scratch
+	workers *worker.Set // of the files' segments; nil without
+	scratch sync.Pool   // of *scratch
 	inserter
 }
 

@@ -11,6 +11,7 @@ import (
 	"ndd/engine/offheap"
 	"ndd/engine/segment"
 	"ndd/engine/store"
+	"ndd/engine/worker"
 )
 
 // Verify says how much of an index [Open] holds against its checksums. It is a
@@ -62,6 +63,10 @@ type OpenOptions struct {
 	// Memory, unless 0, is the most that the index's files may take when all
 	// of them are in memory: a larger index is refused.
 	Memory uint64
+
+	// Spread, unless nil, copies the tables to the memory nodes of its host
+	// and has workers of each node search them.
+	Spread *worker.Options
 }
 
 // Open opens the index in folder dir and verifies it as o says. The error
@@ -90,11 +95,15 @@ type opening struct {
 	generation uint64
 	files      []*store.File
 	segments   []*placed
+	workers    *worker.Set
 }
 
 func (x *opening) close() {
 	for _, s := range x.segments {
 		s.Segment.Close()
+		if s.workers != nil {
+			s.workers.Close()
+		}
 	}
 	for _, f := range x.files {
 		f.Close()
@@ -125,8 +134,15 @@ func (x *opening) open(ctx context.Context, o OpenOptions) (index *Index, err er
 	if err := x.openSegments(); err != nil {
 		return nil, err
 	}
+	if o.Spread != nil {
+		if err := x.spread(ctx, *o.Spread); err != nil {
+			return nil, err
+		}
+	}
 	first := x.segments[0].Segment
-	return newIndex(*first.Design(), x.manifest.Recipe, first.Names() != nil, x.segments, x.files), nil
+	index = newIndex(*first.Design(), x.manifest.Recipe, first.Names() != nil, x.segments, x.files)
+	index.workers = x.workers
+	return index, nil
 }
 
 // openFiles opens the files that the manifest names, and no others.

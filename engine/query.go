@@ -83,7 +83,7 @@ func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emi
 		return err
 	}
 	defer x.release(v, place)
-	b := &batch{index: x, version: v, o: o, emit: emit}
+	b := &batch{index: x, version: v, o: o, emit: emit, askers: x.askers(o.Threads)}
 	for first := 0; first < len(queries); first += sweepQueries {
 		if err := b.run(ctx, first, queries[first:min(first+sweepQueries, len(queries))]); err != nil {
 			return err
@@ -102,6 +102,7 @@ type batch struct {
 	index   *Index
 	version *version
 	o       BatchOptions
+	askers  int // goroutines who ask for chunks
 	emit    func(query int, hits []Hit) error
 }
 
@@ -121,7 +122,7 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	jobs := make(chan job)
-	ordered := make(chan job, 4*b.o.Threads)
+	ordered := make(chan job, 4*b.askers)
 	group.Go(func() error {
 		defer close(jobs)
 		defer close(ordered)
@@ -137,7 +138,7 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 		}
 		return nil
 	})
-	for range min(b.o.Threads, chunks) {
+	for range min(b.askers, chunks) {
 		group.Go(func() error {
 			c := b.index.scratch.Get().(*scratch)
 			defer b.index.scratch.Put(c)
@@ -191,7 +192,7 @@ func (b *batch) sweep(ctx context.Context, queries []uint64) (swept, error) {
 		if !g.Sweeps(len(queries)) {
 			continue
 		}
-		f, err := g.Sweep(ctx, queries, b.o.K, b.o.Threads, left)
+		f, err := g.sweep(ctx, queries, b.o.K, b.o.Threads, left)
 		if errors.Is(err, segment.ErrTooMany) {
 			return swept{}, nil
 		}
@@ -217,6 +218,7 @@ type scratch struct {
 	segment segment.Scratch
 	matches []segment.Match
 	raw     []rawHit
+	asking  asking
 	found   []uint32
 	rows    []uint64
 }
@@ -252,33 +254,13 @@ func (a *answer) each(first int, emit func(int, []Hit) error) error {
 
 // search answers queries, with what sweeps have found for them already.
 func (c *scratch) search(v *version, queries []uint64, o BatchOptions, done swept) (*answer, error) {
-	c.raw = c.raw[:0]
-	for i, s := range v.segments {
-		if f := done.of(i); f != nil {
-			for j, q := range queries {
-				for _, x := range f.Of(done.first + j) {
-					c.raw = append(c.raw, rawHit{j, bits.OnesCount64(x ^ q), x, i, 0})
-				}
-			}
-			continue
-		}
-		var err error
-		if c.matches, err = s.Search(c.matches[:0], queries, o.K, &c.segment); err != nil {
-			return nil, fmt.Errorf("segment %d: %w", i, err)
-		}
-		for _, m := range c.matches {
-			d := bits.OnesCount64(m.Fingerprint ^ queries[m.Query])
-			c.raw = append(c.raw, rawHit{m.Query, d, m.Fingerprint, i, 0})
-		}
-	}
-	for _, b := range v.buffers {
-		c.scan(b, queries, o.K)
+	if err := c.find(v, queries, o.K, done); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(c.raw, func(a, b rawHit) int {
 		return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(a.distance, b.distance),
 			cmp.Compare(a.fingerprint, b.fingerprint), cmp.Compare(uint(a.source), uint(b.source)), cmp.Compare(a.doc, b.doc))
 	})
-
 	a := new(answer)
 	var docs []DocID
 	for i, r := range c.raw {
@@ -311,6 +293,49 @@ func (c *scratch) search(v *version, queries []uint64, o BatchOptions, done swep
 		h.Docs = docs[:len(docs):len(docs)]
 	}
 	return a, nil
+}
+
+// find sets c.raw to what segments and buffers have: the workers of some
+// segments look at the same time as the caller looks at the rest.
+func (c *scratch) find(v *version, queries []uint64, k int, done swept) error {
+	c.raw = c.raw[:0]
+	c.asking.ask(v, queries, k, done)
+	err := c.findOwn(v, queries, k, done)
+	waited := c.asking.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })
+	return cmp.Or(err, waited)
+}
+
+// findOwn looks where there are no workers.
+func (c *scratch) findOwn(v *version, queries []uint64, k int, done swept) error {
+	for i, s := range v.segments {
+		if f := done.of(i); f != nil {
+			for j, q := range queries {
+				for _, x := range f.Of(done.first + j) {
+					c.raw = append(c.raw, rawHit{j, bits.OnesCount64(x ^ q), x, i, 0})
+				}
+			}
+			continue
+		}
+		if s.workers != nil {
+			continue
+		}
+		var err error
+		if c.matches, err = s.Search(c.matches[:0], queries, k, &c.segment); err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
+		}
+		for _, m := range c.matches {
+			c.match(i, queries, m)
+		}
+	}
+	for _, b := range v.buffers {
+		c.scan(b, queries, k)
+	}
+	return nil
+}
+
+func (c *scratch) match(segment int, queries []uint64, m segment.Match) {
+	d := bits.OnesCount64(m.Fingerprint ^ queries[m.Query])
+	c.raw = append(c.raw, rawHit{m.Query, d, m.Fingerprint, segment, 0})
 }
 
 // scan compares the queries with all of a buffer.

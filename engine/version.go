@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"ndd/engine/segment"
+	"ndd/engine/worker"
 )
 
 // A version is what a reader sees: immutable, but for the last buffer, which
@@ -39,8 +40,9 @@ type readers struct {
 type placed struct {
 	*segment.Segment
 	first    DocID
-	free     func() error // gives its memory back; nil when that is the heap
-	versions int          // that have it; guarded by versions.books
+	workers  *worker.Segment // who search it; nil when whoever asks does
+	free     func() error    // gives its memory back; nil when that is the heap
+	versions int             // that have it; guarded by versions.books
 }
 
 // close frees the segment, which nobody reads any more.

@@ -20,7 +20,7 @@ type Crew[T any] struct {
 	stats crewStats
 }
 
-type crewStats struct{ workers, pinned, tasks, batches, sleeps, away atomic.Uint64 }
+type crewStats struct{ workers, pinned, tasks, batches, sleeps, looked, away atomic.Uint64 }
 
 // CrewStats counts what a crew has done.
 type CrewStats struct {
@@ -29,7 +29,8 @@ type CrewStats struct {
 	Tasks   uint64
 	Batches uint64 // in which the tasks were taken
 	Sleeps  uint64 // of a worker who had waited in vain
-	Away    uint64 // batches begun on another node's processor than the place's
+	Looked  uint64 // times that a pinned worker asked on which processor it is,
+	Away    uint64 // and it was none of the place's
 }
 
 const (
@@ -96,7 +97,7 @@ func (c *Crew[T]) Close() {
 // Stats are the counts so far.
 func (c *Crew[T]) Stats() CrewStats {
 	s := &c.stats
-	return CrewStats{s.workers.Load(), s.pinned.Load(), s.tasks.Load(), s.batches.Load(), s.sleeps.Load(), s.away.Load()}
+	return CrewStats{s.workers.Load(), s.pinned.Load(), s.tasks.Load(), s.batches.Load(), s.sleeps.Load(), s.looked.Load(), s.away.Load()}
 }
 
 func (c *Crew[T]) run(w *Worker, work func([]T)) {
@@ -141,10 +142,15 @@ func (c *Crew[T]) run(w *Worker, work func([]T)) {
 // look counts a worker who is not where it should be: a cpuset that has changed
 // moves pinned threads too.
 func (c *Crew[T]) look(w *Worker) {
-	if !w.Pinned || c.stats.batches.Load()%lookEvery != 0 {
+	if !w.Pinned || c.stats.batches.Load()%lookEvery != 1 {
 		return
 	}
-	if cpu, _, err := w.CPU(); err == nil && !w.Place.has(cpu) {
+	cpu, _, err := w.CPU()
+	if err != nil {
+		return
+	}
+	c.stats.looked.Add(1)
+	if !w.Place.has(cpu) {
 		c.stats.away.Add(1)
 		c.host.note("away", "a worker runs on another node: the process's cpuset has changed since the start")
 	}

@@ -101,7 +101,7 @@ func (b *builder) table(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	return table.Write(b.sink, prefix(i), keys, b.Table)
+	return table.Write(b.sink, TablePrefix(i), keys, b.Table)
 }
 
 // planar writes table i, whose keys are packed bucket by bucket as they are sorted, to where they

@@ -44,7 +44,7 @@ func Open(source store.Source) (*Segment, error) {
 		return nil, head.Corrupt(0, "%d documents of %d fingerprints", m.Documents, m.Fingerprints)
 	}
 	for i, t := range m.Design.Tables {
-		tab, err := table.Open(source, prefix(i), m.Layout)
+		tab, err := table.Open(source, TablePrefix(i), m.Layout)
 		if err != nil {
 			return nil, fmt.Errorf("table %d: %w", i, err)
 		}

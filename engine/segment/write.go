@@ -124,7 +124,8 @@ func (b *builder) head(named bool) error {
 	return err
 }
 
-func prefix(table int) string { return fmt.Sprintf("t%d.", table) }
+// TablePrefix is what the names of a table's sections begin with.
+func TablePrefix(table int) string { return fmt.Sprintf("t%d.", table) }
 
 // guardedSink ends whoever writes when the context is done.
 type guardedSink struct {

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	"ndd/engine/ndf"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/segment"
+	"ndd/engine/simhash"
+	"ndd/engine/table"
+	"ndd/engine/worker"
+	"ndd/numa"
+	"ndd/permute"
+)
+
+// twoNodes draws a host of two nodes, each with a processor that this machine
+// has, and some MiB free. To bind memory to the second fails on most machines.
+func twoNodes(mib int) fs.FS {
+	root := fstest.MapFS{"sys/devices/system/node/online": {Data: []byte("0-1\n")}}
+	for i := range 2 {
+		dir := fmt.Sprintf("sys/devices/system/node/node%d/", i)
+		root[dir+"cpulist"] = &fstest.MapFile{Data: []byte("0\n")}
+		root[dir+"meminfo"] = &fstest.MapFile{Data: fmt.Appendf(nil, "Node %d MemTotal: 9999999 kB\nNode %d MemFree: %d kB\n", i, i, 1024*(mib+9999999/1024/64+1))}
+	}
+	return root
+}
+
+// spreads are the ways to spread an index on a host.
+func spreads(h *numa.Host) map[string]*worker.Options {
+	return map[string]*worker.Options{
+		"not":             nil,
+		"workers":         {Host: h},
+		"five workers":    {Host: h, Workers: 5},
+		"direct":          {Host: h, Direct: true},
+		"copies":          {Host: h, Replicate: true, Workers: 1},
+		"copies, direct":  {Host: h, Replicate: true, Direct: true},
+		"copies, hugetlb": {Host: h, Replicate: true, Pages: numa.HugeTLB},
+	}
+}
+
+// built is an index folder of prints.
+func built(t testing.TB, prints []uint64, o segment.Options) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, o); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// asked asks an index in every way there is: batches, single queries, many at
+// the same time.
+func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
+	t.Helper()
+	from := func(q int) int { // of want
+		i, _ := slices.BinarySearchFunc(want, q, func(h oracle.Hit, q int) int { return h.Query - q })
+		return i
+	}
+	for threads, n := range map[int]int{1: len(queries), 3: len(queries) / 2} { // a sweep, where there are enough, and a search
+		if got, want := flat(t, x, queries[:n], k, threads), want[:from(n)]; !slices.Equal(got, want) {
+			t.Fatalf("%d queries, %d threads: %d hits, want %d", n, threads, len(got), len(want))
+		}
+	}
+	var all sync.WaitGroup
+	for first := range 4 {
+		all.Go(func() {
+			for q := first; q < len(queries); q += 4 * (1 + len(queries)/1000) {
+				hits, err := x.Query(simhash.Fingerprint(queries[q]), k, AllDocs)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var got []oracle.Hit
+				for _, h := range hits {
+					for _, d := range h.Docs {
+						got = append(got, oracle.Hit{Query: q, Distance: h.Distance, Fingerprint: uint64(h.Fingerprint), Row: int(d)})
+					}
+				}
+				if want := want[from(q):from(q+1)]; !slices.Equal(got, want) {
+					t.Errorf("query %d: %d hits, want %d", q, len(got), len(want))
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestSpread says that answers do not depend on where the tables are and who
+// searches them (promise P8), sweeps and inserts included.
+func TestSpread(t *testing.T) {
+	for _, name := range []string{"halves", "paper-4"} {
+		design, err := permute.Named(name, 3, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
+			for _, set := range sets.All(4_000, 4_100, 3, 8)[:1] {
+				dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: layout}})
+				extra := set.Queries[:100]
+				want := oracle.Search(append(slices.Clone(set.Base), extra...), set.Queries, 3)
+				for _, root := range []fs.FS{twoNodes(1 << 20), os.DirFS("/")} {
+					h := numa.New(numa.Options{Root: root})
+					for way, spread := range spreads(h) {
+						x, err := Open(t.Context(), dir, OpenOptions{Spread: spread})
+						if err != nil {
+							t.Fatal(err)
+						}
+						var docs []Doc
+						for _, f := range extra {
+							docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
+						}
+						if _, err := x.Insert(docs); err != nil {
+							t.Fatal(err)
+						}
+						t.Run(strings.Join([]string{name, string(layout), set.Name, way}, "/"), func(t *testing.T) { asked(t, x, set.Queries, 3, want) })
+						r, ok := x.Spread()
+						if ok != (spread != nil) || ok && spread.Replicate && r.Copies != len(h.Places()) {
+							t.Errorf("%s: %v", way, r)
+						}
+						if err := x.Close(); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSpreadFaults has every system call fail with every error (promise P16):
+// the index opens all the same and answers as ever.
+func TestSpreadFaults(t *testing.T) {
+	design, err := permute.Named("halves", 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := sets.All(3_000, 200, 3, 9)[0]
+	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+	want := oracle.Search(set.Base, set.Queries, 3)
+	for _, call := range numa.Injectable() {
+		for _, fault := range []syscall.Errno{syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.ENOMEM} {
+			h := numa.New(numa.Options{Root: twoNodes(1 << 20), Inject: func(c string) error {
+				if c == call {
+					return fault
+				}
+				return nil
+			}})
+			x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: true, Pages: numa.HugeTLB}})
+			if err != nil {
+				t.Fatalf("%s: %v: %v", call, fault, err)
+			}
+			asked(t, x, set.Queries, 3, want)
+			if r, _ := x.Spread(); call == "mmap" && (len(r.Notes) == 0 || r.Nodes[0].Placement.Bytes != 0) {
+				t.Errorf("%s: %v: %v, %q", call, fault, r, r.Notes)
+			}
+			x.Close()
+		}
+	}
+}
+
+// TestSpreadWithoutRoom leaves tables in their file, and copies out, where nodes
+// are too full.
+func TestSpreadWithoutRoom(t *testing.T) {
+	design, err := permute.Named("halves", 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	prints := make([]uint64, 300_000) // 1.5 MB a table
+	for i := range prints {
+		prints[i] = rng.Uint64()
+	}
+	dir := built(t, prints, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+	queries := prints[:500]
+	want := oracle.Search(prints, queries[:20], 3)
+	for _, c := range []struct {
+		mib, copies int
+		stay        int
+		replicate   bool
+	}{{100, 2, 0, true}, {3, 1, 0, true}, {3, 1, 0, false}, {0, 1, 2, false}} {
+		h := numa.New(numa.Options{Root: twoNodes(c.mib)})
+		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: c.replicate}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked(t, x, queries[:20], 3, want)
+		r, _ := x.Spread()
+		stay := 0
+		for _, n := range r.Notes {
+			if strings.Contains(n, "stays in the file") {
+				stay++
+			}
+		}
+		if r.Copies != c.copies || stay != c.stay {
+			t.Errorf("%+v: %v; %q", c, r, r.Notes)
+		}
+		x.Close()
+	}
+}
+
+// TestLabSpread runs in the lab (numa/lab/run): an index is built, every page of
+// every table is on its node, every worker is pinned and found on a processor of
+// its place, and the answers are those of brute force.
+func TestLabSpread(t *testing.T) {
+	line, err := os.ReadFile("/proc/cmdline")
+	if err != nil || !strings.Contains(string(line), "ndd.lab=") {
+		t.Skip("this is not the lab: see numa/lab/run")
+	}
+	design, err := permute.Named("paper-4", 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := sets.All(20_000, 4_200, 3, 8)[0]
+	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+	plain, err := Open(t.Context(), dir, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	few := set.Queries[:200]
+	want := oracle.Search(set.Base, few, 3)
+	for _, replicate := range []bool{false, true} {
+		h := numa.New(numa.Options{})
+		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: replicate}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked(t, x, few, 3, want)
+		if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) { // a sweep
+			t.Errorf("%d hits of a sweep, want %d", len(got), len(want))
+		}
+		r, _ := x.Spread()
+		tables := 0
+		for _, n := range r.Nodes {
+			if n.Tables > 0 && !n.Borrowed && (n.Placement.On != n.Placement.Pages || n.Placement.Pages == 0 || n.Workers < uint64(n.Tables) ||
+				n.Pinned != n.Workers || n.Looked == 0 || n.Away != 0 || n.Queries == 0) {
+				t.Errorf("%+v", n)
+			}
+			tables += n.Tables
+		}
+		if len(r.Notes) > 0 || replicate && tables != r.Copies*4 || !replicate && tables != 4 {
+			t.Errorf("%d tables in %d copies; %q", tables, r.Copies, r.Notes)
+		}
+		t.Log(r)
+		x.Close()
+	}
+}

@@ -1,0 +1,33 @@
+// Package worker spreads the tables of an index over the memory nodes of a host
+// (package numa), and has each searched by workers beside it.
+//
+//	file, mapped                     node 0: arena, workers      node 1: arena, workers
+//	  segment 0: tables 0, 1  --New--> table 0 of 0, 1 of 1        table 1 of 0, 0 of 1
+//	  segment 1: tables 0, 1
+//
+//	Request: queries --Ask--> a task for each node that has tables, all at once
+//	                          worker: takes what waits, searches its node's tables for all of it
+//	                 <-Wait-- matches; each is found by one table only, so they are
+//	                          put together by appending them
+//
+// The words: a piece is a table of a segment, which lies in one arena; a copy
+// is every piece once, on one node or several. There is one copy, or with
+// [Options.Replicate] one for each node, or as many as there is memory for: a
+// request is answered by one copy, the next by the next. A sweep of many
+// queries is cut by table and, among copies, by key range.
+//
+// Pieces go to the node that has least of them for its processors, the largest
+// first, and only where there is room. Far memory without processors comes
+// last; what has no room anywhere stays in its file. Documents' numbers go with
+// table 0; names stay in the file.
+//
+// Napkin: a task costs its hand-over, under a microsecond to a worker who is
+// awake and tens to one who sleeps, against 1 to 2 microseconds for a query
+// (package numa has the figures). So it pays where misses to another node are
+// dear and there is much to do at a time: workers who find several requests
+// answer them together, and their misses overlap. Copying runs at the speed of
+// memory, a thread for each processor of the node.
+//
+// Answers do not depend on any of this. A [Set] is safe for many goroutines; a
+// [Request] belongs to one.
+package worker
