@@ -129,7 +129,7 @@ func (b *builder) planar(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	return p.Write(b.sink, prefix(i), b.Threads)
+	return p.Write(b.sink, TablePrefix(i), b.Threads)
 }
 
 // packSorted packs the keys of table 0, which are there from the ids.
