@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,7 +160,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	case copies == nil:
 		err = printClusters(d.g.stdout, c, r, d.against)
 	}
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	for _, o := range []*outputDir{copies, dir} {

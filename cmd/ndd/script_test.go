@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -20,7 +19,7 @@ import (
 // TestMain lets scripts run this test binary as the command ndd.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ndd": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"ndd": main,
 	})
 }
 

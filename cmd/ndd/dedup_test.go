@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// dedupCorpus is a folder with JSONL of n documents in groups of near-duplicates,
+// plain and compressed, and the arguments that ask for everything there is.
+func dedupCorpus(t *testing.T, n int) (dir string, args func(out string) []string) {
+	t.Helper()
+	dir = t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 5))
+	var lines strings.Builder
+	var words []string
+	for i := range n {
+		if i%7 == 0 {
+			words = words[:0]
+			for range 200 {
+				words = append(words, fmt.Sprint("word", rng.IntN(5000)))
+			}
+		}
+		words[rng.IntN(len(words))] = "changed"
+		fmt.Fprintf(&lines, "{\"id\":\"doc %d\",\"score\":%d,\"date\":\"20%02d-01-01\",\"text\":%q}\n", i, rng.IntN(9), rng.IntN(30), strings.Join(words, " "))
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	io.WriteString(z, lines.String())
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"a.jsonl": []byte(lines.String()), "b.jsonl.gz": packed.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, func(out string) []string {
+		return []string{"dedup", "--keep", "newest", "--verify", "jaccard>=0.9", "-o", filepath.Join(out, "result"), "--write-kept", filepath.Join(out, "kept"),
+			filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl.gz")}
+	}
+}
+
+// contents are the files below a folder, by path.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		files[rel] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// dedupOn runs ndd dedup on a disk.
+func dedupOn(ctx context.Context, disk func(io.Writer) io.Writer, args []string) error {
+	g := &globals{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, stop: func() {}, disk: disk}
+	root := newRoot(g)
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
+}
+
+// A countedDisk counts what is written, and is full from the last-th write on,
+// in the middle of it.
+type countedDisk struct {
+	writes, last int
+	to           io.Writer
+}
+
+func (d *countedDisk) on(w io.Writer) io.Writer { d.to = w; return d }
+
+func (d *countedDisk) Write(p []byte) (int, error) {
+	if d.writes++; d.writes > d.last {
+		n, _ := d.to.Write(p[:len(p)/2])
+		return n, syscall.ENOSPC
+	}
+	return d.to.Write(p)
+}
+
+// A disk that is full at any write leaves nothing, and a rerun gives the bytes
+// that a run without trouble gives, whatever the threads.
+func TestDedupDiskFull(t *testing.T) {
+	_, args := dedupCorpus(t, 3000)
+	out := t.TempDir()
+	disk := &countedDisk{last: 1 << 30}
+	if err := dedupOn(t.Context(), disk.on, append(args(out), "--threads", "1")); err != nil {
+		t.Fatal(err)
+	}
+	want := contents(t, out)
+	writes := disk.writes
+	if len(want) != 5 || writes < 8 {
+		t.Fatalf("%d files in %d writes", len(want), writes)
+	}
+	for last := range writes {
+		out := t.TempDir()
+		err := dedupOn(t.Context(), (&countedDisk{last: last}).on, args(out))
+		if !errors.Is(err, syscall.ENOSPC) || exitStatus(t.Context(), err) != exitFailed {
+			t.Fatalf("full after %d writes: %v", last, err)
+		}
+		if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
+			t.Fatalf("full after %d writes: %v is left, %v", last, left, err)
+		}
+	}
+	again := t.TempDir()
+	if err := dedupOn(t.Context(), nil, append(args(again), "--threads", "5")); err != nil || !maps.Equal(contents(t, again), want) {
+		t.Errorf("the rerun differs: %v", err)
+	}
+}
+
+// endingContext is cancelled when it has been asked some times.
+type endingContext struct {
+	context.Context
+	cancel context.CancelFunc
+	left   atomic.Int64
+}
+
+func (c *endingContext) Err() error {
+	if c.left.Add(-1) < 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
+}
+
+// Cancelled at any moment, it leaves nothing.
+func TestDedupCancelled(t *testing.T) {
+	_, args := dedupCorpus(t, 500)
+	ended := 0
+	for left := int64(0); ; left = left*5/4 + 1 {
+		inner, cancel := context.WithCancel(t.Context())
+		ctx := &endingContext{Context: inner, cancel: cancel}
+		ctx.left.Store(left)
+		out := t.TempDir()
+		err := dedupOn(ctx, nil, args(out))
+		status := exitStatus(ctx, err)
+		cancel()
+		if err == nil {
+			break // it was not asked so often
+		}
+		ended++
+		if status != exitInterrupted {
+			t.Fatalf("cancelled at check %d: status %d, %v", left, status, err)
+		}
+		if files, err := os.ReadDir(out); err != nil || len(files) > 0 {
+			t.Fatalf("cancelled at check %d: %v is left, %v", left, files, err)
+		}
+	}
+	if ended < 10 {
+		t.Errorf("only %d moments", ended)
+	}
+}
+
+// A process that is killed leaves nothing under a final name that is not whole,
+// one that is interrupted nothing at all, and a rerun gives the same bytes.
+func TestDedupKilled(t *testing.T) {
+	_, args := dedupCorpus(t, 3000)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(out string) (*exec.Cmd, *bytes.Buffer) {
+		stderr := new(bytes.Buffer)
+		cmd := &exec.Cmd{Path: self, Args: append([]string{"ndd"}, args(out)...), Stderr: stderr, Env: append(os.Environ(), "TMPDIR="+t.TempDir())}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, stderr
+	}
+	whole := t.TempDir()
+	began := time.Now()
+	cmd, stderr := start(whole)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err, stderr)
+	}
+	took := time.Since(began)
+	want := contents(t, whole)
+	const moments = 12
+	for i := range 2 * moments {
+		signal := []os.Signal{os.Kill, os.Interrupt}[i%2]
+		out := t.TempDir()
+		cmd, stderr := start(out)
+		// A process that has just begun has no handler yet; then nothing has been made either.
+		time.Sleep(took * time.Duration(i/2) / moments)
+		cmd.Process.Signal(signal) // it may have ended
+		err := cmd.Wait()
+		status := cmd.ProcessState.ExitCode()
+		if signal == os.Interrupt && status != exitInterrupted && status != exitDone && status != -1 {
+			t.Fatalf("interrupted: status %d, %v: %s", status, err, stderr)
+		}
+		for name := range want {
+			if data, err := os.ReadFile(filepath.Join(out, name)); err == nil && string(data) != want[name] {
+				t.Fatalf("%v: %s is there and not whole", signal, name)
+			}
+		}
+		left, err := os.ReadDir(out)
+		if err != nil || signal == os.Interrupt && status == exitInterrupted && len(left) > 0 {
+			t.Fatalf("interrupted: %v is left, %v", left, err)
+		}
+		for _, name := range []string{"result", "kept"} {
+			if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i >= moments {
+			continue
+		}
+		cmd, stderr = start(out)
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err, stderr)
+		}
+		for name := range want {
+			if data, err := os.ReadFile(filepath.Join(out, name)); err != nil || string(data) != want[name] {
+				t.Fatalf("the rerun differs in %s: %v", name, err)
+			}
+		}
+	}
+}
