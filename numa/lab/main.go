@@ -3,7 +3,8 @@
 // Command lab is the first process of a small Linux that runs one test program
 // and ends: /init of the machine that the script run beside it starts.
 //
-//	kernel --> /init: mounts /proc, /sys, /tmp, cgroups --> /test ARGUMENTS --> "ndd-lab: status 0" --> power off
+//	kernel --> /init, mounts /proc, /sys, /tmp, cgroups --> /test ARGUMENTS --> power off
+//	           "ndd-lab: begin"                                 "ndd-lab: status 0"
 //
 // The arguments and the working directory are in /args, a line each, the
 // directory first.
@@ -23,6 +24,7 @@ var mounts = []struct{ kind, at string }{
 }
 
 func main() {
+	fmt.Println("\nndd-lab: begin") // the firmware leaves half a line
 	status, err := run()
 	if err != nil {
 		fmt.Println("ndd-lab:", err)
