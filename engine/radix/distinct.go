@@ -2,6 +2,7 @@ package radix
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -86,32 +87,21 @@ func (o *order) take(room, keys []uint64) error {
 
 // distinct sorts a bucket by the bits below low, and hands on its distinct keys.
 func (s *sorter[E]) distinct(w *worker[E], bucket []E, low int) error {
-	if len(bucket) == 0 {
+	n := len(bucket)
+	if n == 0 {
 		return nil
 	}
-	if err := w.room(len(bucket)); err != nil {
+	if err := w.room(2 * n); err != nil {
 		return err
 	}
-	a, keys := asWords(bucket), asWords(w.tmp.Data[:len(bucket)])
+	room, keys := asWords(bucket), asWords(w.tmp.Data[n:2*n])
 	if asm.Kernel() == asm.AVX512 {
-		w.leaves(keys, a, keys, low, 0)
+		w.leaves(keys, room, asWords(w.tmp.Data[:n]), low, 0)
 	} else {
 		if err := w.sort(bucket, low); err != nil {
 			return err
 		}
-		copy(keys, a)
+		copy(keys, room)
 	}
-	return s.order.take(a, compact(keys))
-}
-
-// compact drops keys that are equal to the one before; there is at least one.
-func compact(keys []uint64) []uint64 {
-	n, before := 0, ^keys[0]
-	for _, k := range keys {
-		if k != before {
-			keys[n], before = k, k
-			n++
-		}
-	}
-	return keys[:n]
+	return s.order.take(room, slices.Compact(keys))
 }

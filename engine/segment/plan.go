@@ -43,11 +43,11 @@ const (
 //	8      bytes a document: the sorted keys of one table
 //	4      bytes a document while the ids are sorted: a quarter of the pairs
 //	1/8    byte: which documents are the first of their fingerprint
-//	5/16   byte at most: a bucket for each thread, and its copy
+//	5/16   byte at most: a bucket for each thread, and its copies
+//	3/8    byte while a planar table is packed, instead of the pairs
 //
-// and what a table takes beside its sorted keys, at most 1/4 byte for the huffman layout and
-// 1/2 for the planar, whose keys are packed where they lie, but later. With fewer bytes allowed,
-// down to 8.6, the ids are sorted in more and smaller ranges. Below that, and
+// so the most is the input, one table's keys and less than 5 bytes a document: the keys of a planar
+// table are packed where they lie. With fewer bytes allowed, down to 8.9, the ids are sorted in more and smaller ranges. Below that, and
 // with a TempDir, the keys go to a temporary file, from where table.Write reads
 // them in order through the page cache; 0.6 bytes a document and some megabytes
 // do. For 100 M documents and two planar tables, one thread, that is 114 ns a
@@ -58,17 +58,18 @@ func Plan(docs uint64, o Options) (Space, error) {
 		return Space{}, fmt.Errorf("%d documents are more than a segment can have", docs)
 	}
 	fixed := fixedBytes + uint64(max(o.Threads, 1))*threadBytes + docs/2 + roomLeast*pairBytes
+	packing := docs * 3 / 8
 	least := min(docs, roomLeast)
 	rooms := func(bytes, size uint64) int { return int(max(min(bytes/size, docs), least)) }
 
-	best := fixed + keyBytes*docs + pairBytes*docs/rangesBest
+	best := fixed + max(packing+keyBytes*docs, keyBytes*docs+pairBytes*docs/rangesBest)
 	if o.Memory == 0 || o.Memory >= best {
 		return Space{Bytes: best, pairs: rooms(pairBytes*docs/rangesBest, pairBytes), keys: int(docs)}, nil
 	}
 	limit := offheap.Limit{Bytes: o.Memory, Source: "the limit that was set"}
 	what := fmt.Sprintf("building a segment of %s documents", humanize.Comma(int64(docs)))
 	const spread = rangesMost // of the keys in one range of the external form
-	inMemory := fixed + keyBytes*docs + pairBytes*docs/spread
+	inMemory := fixed + keyBytes*docs + max(packing, pairBytes*docs/spread)
 	if o.Memory >= inMemory {
 		pairs := rooms(o.Memory-fixed-keyBytes*docs, pairBytes)
 		if o.TempDir == "" || uint64(pairs)*rangesFew >= docs {
