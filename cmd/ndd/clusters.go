@@ -104,19 +104,34 @@ func printJSON(w io.Writer, c *dedup.Corpus, r *dedup.Result) error {
 
 // writeClusters writes the result's files.
 func writeClusters(dir *outputDir, c *dedup.Corpus, r *dedup.Result) error {
+	var line []byte
+	// end ends a line that has come as far as the distance.
+	end := func(w *bufio.Writer, similarity float32) error {
+		if r.Verified() {
+			line = append(line, '\t')
+			line = append(line, share(similarity)...)
+		}
+		_, err := w.Write(append(line, '\n'))
+		return err
+	}
 	err := dir.writeLines("clusters.tsv", func(w *bufio.Writer) error {
 		for cl := range r.Clusters() {
 			kept := plain(c.ID(cl.Kept))
 			for i, row := range cl.Rows {
-				stays := 0
+				line = strconv.AppendInt(line[:0], int64(cl.Number), 10)
+				line = append(append(line, '\t'), plain(c.ID(row))...)
+				line = append(append(line, '\t'), kept...)
+				line = strconv.AppendInt(append(line, '\t'), int64(r.Distance(row, cl.Kept)), 10)
 				if row == cl.Kept {
-					stays = 1
+					line = append(line, "\t1"...)
+				} else {
+					line = append(line, "\t0"...)
 				}
-				fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%d", cl.Number, plain(c.ID(row)), kept, r.Distance(row, cl.Kept), stays)
+				similarity := float32(1)
 				if r.Verified() {
-					w.WriteString("\t" + share(cl.Similarities[i]))
+					similarity = cl.Similarities[i]
 				}
-				if err := w.WriteByte('\n'); err != nil {
+				if err := end(w, similarity); err != nil {
 					return err
 				}
 			}
@@ -128,11 +143,10 @@ func writeClusters(dir *outputDir, c *dedup.Corpus, r *dedup.Result) error {
 	}
 	err = dir.writeLines("dropped.tsv", func(w *bufio.Writer) error {
 		for d := range r.Dropped() {
-			fmt.Fprintf(w, "%s\t%s\t%d", plain(c.ID(d.Row)), plain(d.Kept), d.Distance)
-			if r.Verified() {
-				w.WriteString("\t" + share(d.Similarity))
-			}
-			if err := w.WriteByte('\n'); err != nil {
+			line = append(line[:0], plain(c.ID(d.Row))...)
+			line = append(append(line, '\t'), plain(d.Kept)...)
+			line = strconv.AppendInt(append(line, '\t'), int64(d.Distance), 10)
+			if err := end(w, d.Similarity); err != nil {
 				return err
 			}
 		}

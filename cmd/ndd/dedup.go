@@ -216,8 +216,14 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	}
 	read.Find, read.Threads, read.Limit = o, d.g.threads, offheap.Machine{}.Limit(memory)
 	read.Say = func(n int, bytes uint64) {
-		d.g.log.Info(fmt.Sprintf("comparing %s documents takes up to %s of memory, of %s (%s)", humanize.Comma(int64(n)),
-			humanize.IBytes(bytes), humanize.IBytes(read.Limit.Bytes), read.Limit.Source))
+		limit := fmt.Sprintf("of %s (%s)", humanize.IBytes(read.Limit.Bytes), read.Limit.Source)
+		if n == 0 && !prints {
+			const some = 1e6
+			each := (dedup.Bytes(some, 0, false, read) - dedup.Bytes(0, 0, false, read)) / some
+			d.g.log.Info(fmt.Sprintf("memory: up to %s to read documents, and %d bytes and its id for each, %s", humanize.IBytes(bytes), each, limit))
+			return
+		}
+		d.g.log.Info(fmt.Sprintf("comparing %s documents takes up to %s of memory, %s", humanize.Comma(int64(n)), humanize.IBytes(bytes), limit))
 	}
 	return o, read, nil
 }

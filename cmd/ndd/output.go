@@ -70,7 +70,12 @@ func (o *output) abort() {
 type outputDir struct {
 	path, tmp string
 	disk      func(io.Writer) io.Writer // what writing goes through, nil outside of tests
+	files     int                       // written so far
 }
+
+// syncEach is how many files are made durable one by one, at some milliseconds
+// each. With more, the file system is, at the end.
+const syncEach = 32
 
 // newOutputDir begins the folder path, at which nothing may stand.
 func (g *globals) newOutputDir(path string) (*outputDir, error) {
@@ -82,7 +87,7 @@ func (g *globals) newOutputDir(path string) (*outputDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &outputDir{path, tmp, g.disk}, nil
+	return &outputDir{path: path, tmp: tmp, disk: g.disk}, nil
 }
 
 // write makes a file of the folder, or of folders in it.
@@ -107,8 +112,10 @@ func (d *outputDir) write(name string, fill func(w io.Writer) error) error {
 	if err := b.Flush(); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
+	if d.files++; d.files <= syncEach || !canSyncAll {
+		if err := f.Sync(); err != nil {
+			return err
+		}
 	}
 	return f.Close()
 }
@@ -123,7 +130,7 @@ func (d *outputDir) commit() error {
 	if err := os.Chmod(d.tmp, 0o755); err != nil {
 		return err
 	}
-	if err := store.SyncDir(d.tmp); err != nil {
+	if err := d.sync(); err != nil {
 		return err
 	}
 	if err := os.Rename(d.tmp, d.path); err != nil {
@@ -131,6 +138,20 @@ func (d *outputDir) commit() error {
 	}
 	d.tmp = ""
 	return store.SyncDir(filepath.Dir(d.path))
+}
+
+// sync makes the names in the folder and its folders durable, and the files
+// where that has been left.
+func (d *outputDir) sync() error {
+	if d.files > syncEach && canSyncAll {
+		return syncAll(d.tmp)
+	}
+	return filepath.WalkDir(d.tmp, func(path string, e os.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		return store.SyncDir(path)
+	})
 }
 
 // abort removes the folder unless it was committed.

@@ -15,11 +15,13 @@ import (
 //
 // That has one solution, whatever the order in which pairs come. Pairs are
 // held and solved at once where there is room. Where there is not, a round
-// keeps none: it settles every fingerprint whose better neighbours are all
-// settled (the best one that is free always is), and the join is repeated for
-// what is left, of which only the pairs that begin at a free fingerprint
-// matter. A clump of billions of pairs is settled in a few rounds, since its
-// best member takes most of it; a long chain has few pairs and needs no rounds.
+// holds those that begin at the fingerprints preferred most, as many as fit,
+// and solves these; so as not to depend on room alone, it also settles every
+// fingerprint whose better neighbours are all settled (the best one that is
+// free always is). Then the join is repeated for what is left, of which only
+// the pairs that begin at a free fingerprint matter. A clump of billions of
+// pairs is settled in a few rounds, since its first members take most of it; a
+// long chain has few pairs and needs no rounds.
 type stars struct {
 	*prints
 	best  []uint32 // row preferred, by fingerprint
@@ -27,8 +29,13 @@ type stars struct {
 	state []state
 	held  []uint64 // pairs: the better one above, the other below
 	room  int      // how many pairs may be held
-	full  bool     // there were more in this round
+	limit int64    // pairs are held in this round if the better one's row is this or preferred to it; or noLimit, or noRow
 }
+
+const (
+	noLimit = -1
+	noRow   = -2
+)
 
 // state of a fingerprint.
 type state uint8
@@ -40,8 +47,8 @@ const (
 	representative
 )
 
-// heldBytes is what a held pair takes: 8 bytes, as much again while the list
-// grows, and its share of the hubs.
+// heldBytes is what a held pair takes: 8 bytes, as much again and more while the
+// list grows or shrinks, and its hub.
 const heldBytes = 32
 
 // newStars begins with all fingerprints free.
@@ -58,7 +65,7 @@ func newStars(p *prints) *stars {
 // run solves it and returns the number of pairs.
 func (s *stars) run(ctx context.Context) (pairs uint64, err error) {
 	for round := 0; ; round++ {
-		s.held, s.full = s.held[:0], false
+		s.held, s.limit = s.held[:0], noLimit
 		err := s.join(ctx, func(x, y uint32) {
 			if round == 0 {
 				pairs++
@@ -71,8 +78,8 @@ func (s *stars) run(ctx context.Context) (pairs uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if !s.full {
-			s.solve()
+		s.solve()
+		if s.limit == noLimit {
 			return pairs, nil
 		}
 		for i, st := range s.state {
@@ -95,10 +102,11 @@ func (s *stars) pair(u, v uint32) {
 		if s.state[v] == free {
 			s.state[v] = blocked
 		}
-		if s.full = s.full || len(s.held) == s.room; s.full {
-			s.held = nil
-		} else {
-			s.held = append(s.held, uint64(u)<<32|uint64(v))
+		if s.limit == noRow || s.limit >= 0 && s.better(s.best[u], uint32(s.limit)) > 0 {
+			return
+		}
+		if s.held = append(s.held, uint64(u)<<32|uint64(v)); len(s.held) >= s.room {
+			s.shrink()
 		}
 	}
 }
@@ -110,11 +118,27 @@ func (s *stars) take(u, v uint32) {
 	}
 }
 
-// solve settles what is free by the pairs that are held, the best first.
-func (s *stars) solve() {
+// shrink forgets the pairs of the hubs preferred least, half of what there is room for.
+func (s *stars) shrink() {
+	kept := 0
+	s.limit = noRow
+	var keep []uint64
+	for _, h := range s.hubs() {
+		if kept += int(h.to - h.from); kept > s.room/2 {
+			break
+		}
+		keep = append(keep, s.held[h.from:h.to]...)
+		s.limit = int64(s.best[h.print])
+	}
+	s.held = keep
+}
+
+// A hub is a fingerprint with the pairs held[from:to] of which it is the better one.
+type hub struct{ print, from, to uint32 }
+
+// hubs sorts the pairs and lists the hubs in order of preference.
+func (s *stars) hubs() (hubs []hub) {
 	slices.Sort(s.held)
-	type hub struct{ print, from, to uint32 } // its pairs are held[from:to]
-	var hubs []hub
 	for from := 0; from < len(s.held); {
 		u := uint32(s.held[from] >> 32)
 		to := from
@@ -127,7 +151,13 @@ func (s *stars) solve() {
 	slices.SortFunc(hubs, func(a, b hub) int {
 		return cmp.Or(s.better(s.best[a.print], s.best[b.print]), cmp.Compare(a.print, b.print))
 	})
-	for _, h := range hubs {
+	return hubs
+}
+
+// solve settles the hubs that are held, the best first: no pair is missing that begins
+// at one of them or at a better fingerprint.
+func (s *stars) solve() {
+	for _, h := range s.hubs() {
 		if s.state[h.print] == taken {
 			continue
 		}

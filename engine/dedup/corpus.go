@@ -41,8 +41,8 @@ type ReadOptions struct {
 	Threads int           // default: as many as there are processors
 
 	// Say, if not nil, is told the most memory that everything takes, as
-	// [Bytes] has it, once the number of documents is known: of fingerprints
-	// before they are read, of documents before they are compared.
+	// [Bytes] has it: of fingerprints before they are read; of documents before
+	// that, when their number is unknown and 0, and before they are compared.
 	Say func(documents int, bytes uint64)
 }
 
@@ -60,15 +60,19 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 
 // fits refuses what is beyond the limit.
 func (c *Corpus) fits(what string, documents int) error {
-	return c.o.Limit.Check(what, Bytes(documents, c.names.bytes, c.o))
+	return c.o.Limit.Check(what, Bytes(documents, c.names.bytes, c.inputs != nil, c.o))
 }
 
 // known says how many documents there are.
 func (c *Corpus) known(documents int) error {
 	if c.o.Say != nil {
-		c.o.Say(documents, Bytes(documents, c.names.bytes, c.o))
+		c.o.Say(documents, Bytes(documents, c.names.bytes, c.inputs != nil, c.o))
 	}
-	return c.fits(fmt.Sprintf("comparing %d documents", documents), documents)
+	what := fmt.Sprintf("comparing %d documents", documents)
+	if documents == 0 {
+		what = "reading"
+	}
+	return c.fits(what, documents)
 }
 
 // checkFirst is the length from which on memory is looked at, each time that
@@ -118,6 +122,9 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	c := NewCorpus(&cfg.Recipe, o)
 	c.inputs, c.options = inputs, cfg.Document
 	c.options.Meter = nil // it counts the first reading
+	if err := c.known(0); err != nil {
+		return nil, ingest.Report{}, err
+	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
 		if !r.OK {
 			return nil

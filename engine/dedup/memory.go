@@ -2,20 +2,28 @@ package dedup
 
 import "ndd/engine/cluster"
 
-// fixedBytes is what the program and the reading of documents take, whatever
-// there is to compare: package ingest's budget, twice for the collector.
-const fixedBytes = 640 << 20
+// What the program takes whatever there is to compare, and the reading of
+// documents: package ingest's budget, twice for the collector.
+const (
+	fixedBytes   = 32 << 20
+	readingBytes = 608 << 20
+)
 
 // Bytes is the most memory that reading and comparing that many documents takes
-// whose ids have idBytes in all. A column that grows as documents arrive takes
-// more than twice its bytes for a moment; the clusters come when that is over.
-func Bytes(documents int, idBytes uint64, o ReadOptions) uint64 {
+// whose ids have idBytes in all; asDocuments tells whether they are read as
+// texts. A column that grows as documents arrive takes more than twice its bytes
+// for a moment; the clusters come when that is over.
+func Bytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint64 {
 	perDocument := uint64(8 + 4 + 8)
 	if o.Keep.Policy == Newest || o.Keep.Policy == Largest {
 		perDocument += 8
 	}
 	find := cluster.Options{Star: o.Find.Star, Threads: o.Threads}.Bytes(uint64(documents))
-	bytes := fixedBytes + idBytes + perDocument*uint64(documents) + max(find, perDocument*uint64(documents)*5/4)
+	bytes := fixedBytes + idBytes + perDocument*uint64(documents)
+	if asDocuments {
+		find = max(find, readingBytes+perDocument*uint64(documents)*5/4)
+	}
+	bytes += find
 	if v := o.Find.Verify; v != nil {
 		bytes += uint64(v.memory())
 	}

@@ -243,7 +243,7 @@ func TestLimit(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, 16<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadPrints(t.Context(), []string{path}, o); !errors.Is(err, offheap.ErrTooLarge) || said != 1 {
+	if _, err := ReadPrints(t.Context(), []string{path}, o); !errors.Is(err, offheap.ErrTooLarge) || said != 1 || !strings.Contains(err.Error(), "2097152 documents") {
 		t.Error(err, said)
 	}
 }

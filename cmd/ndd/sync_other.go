@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+const canSyncAll = false
+
+func syncAll(string) error { return nil }
