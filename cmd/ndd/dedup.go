@@ -53,7 +53,8 @@ the representative (--json: an object a line). With -o, a folder that appears
 when it is complete:
 
   clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0)
-  kept.txt       the ids that stay, in order of the inputs
+  kept.txt       the ids that stay, in order of the inputs (without documents of
+                 too few words for a fingerprint: nothing is known of them)
   dropped.tsv    id, the id that is kept instead, distance
 
 With --verify, clusters.tsv and dropped.tsv have one column more: the share of

@@ -101,7 +101,7 @@ func (d *countedDisk) Write(p []byte) (int, error) {
 // A disk that is full at any write leaves nothing, and a rerun gives the bytes
 // that a run without trouble gives, whatever the threads.
 func TestDedupDiskFull(t *testing.T) {
-	_, args := dedupCorpus(t, 3000)
+	_, args := dedupCorpus(t, 1800)
 	out := t.TempDir()
 	disk := &countedDisk{last: 1 << 30}
 	if err := dedupOn(t.Context(), disk.on, append(args(out), "--threads", "1")); err != nil {
@@ -173,7 +173,7 @@ func TestDedupCancelled(t *testing.T) {
 // A process that is killed leaves nothing under a final name that is not whole,
 // one that is interrupted nothing at all, and a rerun gives the same bytes.
 func TestDedupKilled(t *testing.T) {
-	_, args := dedupCorpus(t, 3000)
+	_, args := dedupCorpus(t, 1200)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestDedupKilled(t *testing.T) {
 	}
 	took := time.Since(began)
 	want := contents(t, whole)
-	const moments = 12
+	const moments = 5
 	for i := range 2 * moments {
 		signal := []os.Signal{os.Kill, os.Interrupt}[i%2]
 		out := t.TempDir()
