@@ -45,7 +45,7 @@ const RowsMax = math.MaxUint32
 
 // Bytes is the most memory that [Find] takes for that many documents, beside
 // their fingerprints: while they are sorted 16 bytes each and 16 of what is
-// made of it; then up to 28, with Star 33 and the pairs; and the sort's
+// made of it; then up to 32, with Star 33 and the pairs; and the sort's
 // buckets.
 func (o Options) Bytes(documents uint64) uint64 {
 	o = o.withDefaults()
@@ -121,35 +121,56 @@ func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error
 	if err != nil {
 		return nil, err
 	}
+	defer p.free()
 	r := &Result{Distinct: len(p.distinct), fingerprints: fingerprints}
-	var roots []uint32
-	if p.Star {
-		s := newStars(p)
-		if r.Pairs, err = s.run(ctx); err != nil {
-			return nil, err
-		}
-		roots = s.by
-	} else {
-		u := newUnion(len(p.distinct))
-		err := p.join(ctx, func(x, y uint32) {
-			r.Pairs++
-			u.join(x, y)
-		})
-		if err != nil {
-			return nil, err
-		}
-		roots = u.flatten()
+	best, err := p.best()
+	if err != nil {
+		return nil, err
 	}
-	p.distinct = nil // needed no more
-	r.gather(p, roots)
+	roots, err := r.connect(ctx, p, best)
+	if err != nil {
+		return nil, err
+	}
+	p.first.free()
+	if err := r.gather(p, roots, best); err != nil {
+		return nil, err
+	}
 	return r, ctx.Err()
 }
 
-// gather collects the rows of the fingerprints that have the same root.
-func (r *Result) gather(p *prints, roots []uint32) {
-	best := p.best()
-	count := make([]uint32, len(roots)) // rows, by root
-	first := make([]uint32, len(roots)) // row, by root
+// connect finds for each fingerprint the root of its cluster.
+func (r *Result) connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err error) {
+	if p.Star {
+		s, err := newStars(p, best)
+		if err != nil {
+			return nil, err
+		}
+		r.Pairs, err = s.run(ctx)
+		return s.by, err
+	}
+	elements, err := arrayOf[uint32](&p.memory, len(p.distinct))
+	if err != nil {
+		return nil, err
+	}
+	u := newUnion(elements)
+	err = p.join(ctx, func(x, y uint32) {
+		r.Pairs++
+		u.join(x, y)
+	})
+	return u.flatten(), err
+}
+
+// gather collects the rows of the fingerprints that have the same root. It
+// makes best that of each root.
+func (r *Result) gather(p *prints, roots, best []uint32) error {
+	count, err := arrayOf[uint32](&p.memory, len(roots)) // rows, by root
+	if err != nil {
+		return err
+	}
+	first, err := arrayOf[uint32](&p.memory, len(roots)) // row, by root
+	if err != nil {
+		return err
+	}
 	for i, root := range roots {
 		rows := p.rowsOf(i)
 		if count[root] == 0 || rows[0] < first[root] {
@@ -190,4 +211,5 @@ func (r *Result) gather(p *prints, roots []uint32) {
 	for _, c := range r.Clusters() {
 		slices.Sort(c.Rows)
 	}
+	return nil
 }

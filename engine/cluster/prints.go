@@ -12,12 +12,14 @@ import (
 // prints are the distinct fingerprints, ascending, with their rows.
 type prints struct {
 	Options
+	memory   arena    // of everything but distinct
+	first    arena    // of distinct, which is needed only for the join
 	rows     []uint32 // of fingerprints, equal ones together, ascending
 	distinct []uint64
 	ends     []uint32 // distinct[i] has rows[ends[i-1]:ends[i]]
 }
 
-func newPrints(ctx context.Context, fingerprints []uint64, o Options) (*prints, error) {
+func newPrints(ctx context.Context, fingerprints []uint64, o Options) (p *prints, err error) {
 	buffer, err := offheap.Make[radix.Pair](len(fingerprints))
 	if err != nil {
 		return nil, err
@@ -34,20 +36,36 @@ func newPrints(ctx context.Context, fingerprints []uint64, o Options) (*prints, 
 			n++
 		}
 	}
-	p := &prints{Options: o, rows: make([]uint32, len(sorted)), distinct: make([]uint64, 0, n), ends: make([]uint32, 0, n)}
+	p = &prints{Options: o}
+	defer func() {
+		if err != nil {
+			p.free()
+		}
+	}()
+	if p.rows, err = arrayOf[uint32](&p.memory, len(sorted)); err != nil {
+		return nil, err
+	}
+	if p.ends, err = arrayOf[uint32](&p.memory, n); err != nil {
+		return nil, err
+	}
+	if p.distinct, err = arrayOf[uint64](&p.first, n); err != nil {
+		return nil, err
+	}
+	at := -1
 	for i, s := range sorted {
-		if i > 0 && s[0] != sorted[i-1][0] {
-			p.ends = append(p.ends, uint32(i))
+		if i == 0 || s[0] != p.distinct[at] {
+			at++
+			p.distinct[at] = s[0]
 		}
-		if i == 0 || s[0] != sorted[i-1][0] {
-			p.distinct = append(p.distinct, s[0])
-		}
+		p.ends[at] = uint32(i + 1)
 		p.rows[i] = uint32(s[1])
 	}
-	if n > 0 {
-		p.ends = append(p.ends, uint32(len(sorted)))
-	}
 	return p, nil
+}
+
+func (p *prints) free() {
+	p.memory.free()
+	p.first.free()
 }
 
 // join calls emit with the indices of near fingerprints, each pair once, from
@@ -85,8 +103,8 @@ func (p *prints) better(a, b uint32) int {
 }
 
 // best is the row preferred among those of each fingerprint.
-func (p *prints) best() []uint32 {
-	best := make([]uint32, len(p.ends))
+func (p *prints) best() ([]uint32, error) {
+	best, err := arrayOf[uint32](&p.memory, len(p.ends))
 	for i := range best {
 		rows := p.rowsOf(i)
 		best[i] = rows[0]
@@ -99,5 +117,5 @@ func (p *prints) best() []uint32 {
 			}
 		}
 	}
-	return best
+	return best, err
 }

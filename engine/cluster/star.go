@@ -52,14 +52,17 @@ const (
 const heldBytes = 32
 
 // newStars begins with all fingerprints free.
-func newStars(p *prints) *stars {
-	n := len(p.distinct)
-	s := &stars{prints: p, best: p.best(), by: make([]uint32, n), state: make([]state, n)}
+func newStars(p *prints, best []uint32) (s *stars, err error) {
+	s = &stars{prints: p, best: best}
+	if s.by, err = arrayOf[uint32](&p.memory, len(best)); err != nil {
+		return nil, err
+	}
 	for i := range s.by {
 		s.by[i] = uint32(i)
 	}
+	s.state = make([]state, len(best))
 	s.room = int(max(1, p.PairBytes/heldBytes))
-	return s
+	return s, nil
 }
 
 // run solves it and returns the number of pairs.

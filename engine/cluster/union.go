@@ -5,12 +5,12 @@ package cluster
 // joins; with path halving alone they still cost O(log n) each, amortised.
 type union []uint32
 
-func newUnion(n int) union {
-	u := make(union, n)
-	for i := range u {
-		u[i] = uint32(i)
+// newUnion puts every element in a set of its own.
+func newUnion(elements []uint32) union {
+	for i := range elements {
+		elements[i] = uint32(i)
 	}
-	return u
+	return elements
 }
 
 func (u union) find(x uint32) uint32 {
