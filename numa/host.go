@@ -99,6 +99,20 @@ func (h *Host) note(key, text string) {
 // Note logs what its user had to do without, once for each text.
 func (h *Host) Note(text string) { h.note(text, text) }
 
+// Try binds a page and pins a thread at every place, so that [Host.Notes] tell
+// what this host does not give.
+func (h *Host) Try() {
+	for _, p := range h.places {
+		a, err := h.Arena(p, pageBytes, Transparent)
+		if err != nil {
+			h.Note(err.Error())
+			continue
+		}
+		a.Placement()
+		a.Free()
+	}
+}
+
 // CPU is the processor that the calling thread runs on now, and its node.
 func (h *Host) CPU() (cpu, node int, err error) { return h.calls.getcpu() }
 

@@ -36,6 +36,7 @@ little-endian 64-bit integers, the last one the number of the document.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) },
 	}
 	b.index.register(cmd)
+	b.index.spread.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&b.scan, "scan", "", "fingerprints without an index (then k is 3 unless -k says otherwise)")
 	f.StringVarP(&b.out, "output", "o", "", "write the hits to this file, which appears when it is complete")

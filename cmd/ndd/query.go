@@ -19,6 +19,7 @@ type indexFlags struct {
 	dir    string
 	k      int
 	verify engine.Verify
+	spread spreadFlags
 }
 
 func (i *indexFlags) register(cmd *cobra.Command) {
@@ -31,13 +32,18 @@ func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error)
 	if i.dir == "" {
 		return nil, usagef("no -i INDEX given")
 	}
+	spread, err := i.spread.options(g)
+	if err != nil {
+		return nil, err
+	}
 	bar := g.newBar("verifying", 0, bytesUnit)
-	x, err := engine.Open(cmd.Context(), i.dir, engine.OpenOptions{Threads: g.threads, Verify: i.verify,
+	x, err := engine.Open(cmd.Context(), i.dir, engine.OpenOptions{Threads: g.threads, Verify: i.verify, Spread: spread,
 		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
 	bar.end()
 	if err != nil {
 		return nil, err
 	}
+	g.logSpread(x)
 	switch most := x.Design().K; {
 	case i.k == -1:
 		i.k = most

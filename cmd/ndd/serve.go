@@ -14,6 +14,8 @@ import (
 	"ndd/cmd/ndd/server"
 	"ndd/engine"
 	"ndd/engine/ingest"
+	"ndd/engine/worker"
+	"ndd/numa"
 )
 
 // expectedDocs is what a new index is designed for: it grows with what comes.
@@ -59,6 +61,7 @@ ends it at once.`,
 	f.BoolVar(&s.memoryOnly, "memory-only", false, "keep inserts in memory only, as is always done for now")
 	s.design.register(cmd)
 	s.docs.register(cmd, "format")
+	s.spread.register(cmd)
 	f.Var(&s.verify, "verify", "of the index: full checks every checksum first; fast opens at once and leaves large sections to 'ndd check'")
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address of /metrics and /debug/pprof, or off")
@@ -78,6 +81,8 @@ type serving struct {
 	memoryOnly bool
 	design     designFlags
 	docs       documentFlags
+	spread     spreadFlags
+	tables     *worker.Options // nil where they stay in the file
 }
 
 func (s *serving) run(cmd *cobra.Command, args []string) error {
@@ -99,6 +104,13 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := o.Validate(); err != nil {
 		return usagef("%w", err)
+	}
+	var err error
+	if s.tables, err = s.spread.options(g); err != nil {
+		return err
+	}
+	if s.dir != "" && s.tables == nil {
+		g.log.Info("memory nodes: " + numa.New(numa.Options{}).String() + ": the tables stay in their file")
 	}
 	o.Load = s.index
 	o.Threads = g.threads
@@ -140,8 +152,12 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 	l.Stage("verifying the index")
 	bar := s.g.newBar("verifying", 0, bytesUnit)
 	defer bar.end()
-	return engine.Open(ctx, s.dir, engine.OpenOptions{Threads: s.g.threads, Verify: s.verify,
+	x, err := engine.Open(ctx, s.dir, engine.OpenOptions{Threads: s.g.threads, Verify: s.verify, Spread: s.tables,
 		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+	if err == nil {
+		s.g.logSpread(x)
+	}
+	return x, err
 }
 
 // loadInto fingerprints documents and adds them.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -24,11 +23,12 @@ func newVersion(g *globals) *cobra.Command {
 			fmt.Fprintf(g.stdout, "ndd %s, %s, %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			fmt.Fprintf(g.stdout, "file format %d, recipe version %d\n", store.Version, simhash.RecipeVersion)
 			fmt.Fprintf(g.stdout, "kernels %s (of %s)\n", asm.Kernel(), strings.Join(asm.Kernels(), ", "))
-			topology, err := numa.Read(os.DirFS("/"))
-			if err != nil {
-				g.log.Warn("memory nodes: " + err.Error())
+			h := numa.New(numa.Options{})
+			h.Try()
+			fmt.Fprintf(g.stdout, "memory %s\nplacement %s\n", h.Topology(), h)
+			for _, n := range h.Notes() {
+				fmt.Fprintf(g.stdout, "placement: %s\n", n)
 			}
-			fmt.Fprintf(g.stdout, "memory %s\n", topology)
 			return nil
 		},
 	}

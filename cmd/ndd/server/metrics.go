@@ -38,7 +38,7 @@ func newMetrics(s *service) *metrics {
 		asked:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_queries_total", Help: "Fingerprints asked for, alone and in batches."}),
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.shed, m.running, m.panics, m.added, m.asked,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		nodes{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	gauge := func(name, help string, value func(engine.Stats) float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			if x := s.index.Load(); x != nil {

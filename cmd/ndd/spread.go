@@ -1,0 +1,56 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"ndd/engine"
+	"ndd/engine/worker"
+	"ndd/numa"
+)
+
+// spreadFlags say whether and how the tables of an index are spread over the
+// memory nodes of this machine.
+type spreadFlags struct {
+	when      string
+	replicate bool
+	hugeTLB   bool
+	workers   int
+}
+
+func (s *spreadFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&s.when, "numa", "auto", "copy the tables to memory nodes, each searched by workers beside it: auto (where there are several nodes), on or off")
+	f.BoolVar(&s.replicate, "replicate", false, "a copy of the tables on every memory node, as far as there is memory")
+	f.IntVar(&s.workers, "workers", 0, "workers on each memory node; -1: none, whoever asks searches (default: one for each table and most processors)")
+	f.BoolVar(&s.hugeTLB, "hugetlb", false, "take the tables' memory from the nodes' pools of huge pages, as far as they go")
+}
+
+// options are nil where the tables are to stay in their file.
+func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
+	if s.workers < -1 {
+		return nil, usagef("--workers %d: must be a number, 0 for the default, or -1 for none", s.workers)
+	}
+	switch s.when {
+	case "auto", "on":
+	case "off", "": // not a flag of this command
+		return nil, nil
+	default:
+		return nil, usagef("--numa %q: must be auto, on or off", s.when)
+	}
+	h := numa.New(numa.Options{Log: g.log})
+	if s.when == "auto" && len(h.Places()) == 1 {
+		return nil, nil
+	}
+	o := &worker.Options{Host: h, Replicate: s.replicate, Workers: max(s.workers, 0), Direct: s.workers < 0}
+	if s.hugeTLB {
+		o.Pages = numa.HugeTLB
+	}
+	return o, nil
+}
+
+// logSpread says where an index's tables are.
+func (g *globals) logSpread(x *engine.Index) {
+	if r, ok := x.Spread(); ok {
+		g.log.Info("memory nodes: " + r.String())
+	}
+}
