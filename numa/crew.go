@@ -10,14 +10,29 @@ import (
 // A Crew is the workers of a place. They take tasks from one queue, each as
 // many as wait, and so the more there is to do the cheaper is a hand-over.
 //
-//	Post --> queue --> worker: polls a while, then sleeps
-//	              \--> worker: has up to batchMax tasks
+//	Post --> queue --> worker, awake: works, looks again, polls a while, falls asleep
+//	              \--> worker, asleep: is woken when none who is awake will look soon
+//
+// To wake a pinned worker costs two switches of threads, more than a short
+// task. So while someone works on short tasks, what is posted waits for that
+// one, unless much does.
 type Crew[T any] struct {
 	host  *Host
 	place Place
-	tasks chan T
 	ended sync.WaitGroup
 	stats crewStats
+
+	waiting atomic.Int64 // tasks in the queue
+	mu      sync.Mutex
+	queue   []item[T]
+	asleep  []chan struct{} // the last to fall asleep is the first to be woken
+	soon    int             // workers who will look at the queue soon
+	closed  bool
+}
+
+type item[T any] struct {
+	task  T
+	short bool
 }
 
 type crewStats struct{ workers, pinned, tasks, batches, sleeps, looked, away atomic.Uint64 }
@@ -34,25 +49,27 @@ type CrewStats struct {
 }
 
 const (
-	// queueMax tasks wait before Post does.
-	queueMax = 1024
 	// batchMax tasks are taken at a time: enough to share the misses of a
 	// table, few enough for others to help.
 	batchMax = 32
-	// pollFor is how long a worker polls before it sleeps: what falling asleep
-	// and waking up cost (BenchmarkHandOver).
+	// backlog short tasks may wait for each worker who will look soon.
+	backlog = 16
+	// pollFor is how long one polls before it sleeps: what falling asleep and
+	// waking up cost (BenchmarkHandOver).
 	pollFor = 20 * time.Microsecond
 	// yieldAfter is how long a worker works before it lets others have its
 	// processor: below what a client notices, above the cost of two switches
 	// of threads.
 	yieldAfter = time.Millisecond
+	// lookEvery batches cost one system call, 0.1 us.
+	lookEvery = 64
 )
 
 // NewCrew starts so many workers. begin is called by each, and returns what
 // that worker then calls with tasks; the slice is valid during the call. Close
 // the crew when no one posts any more.
 func NewCrew[T any](h *Host, p Place, workers int, begin func(*Worker) func([]T)) *Crew[T] {
-	c := &Crew[T]{host: h, place: p, tasks: make(chan T, queueMax)}
+	c := &Crew[T]{host: h, place: p}
 	var begun sync.WaitGroup
 	for range max(workers, 1) {
 		begun.Add(1)
@@ -64,6 +81,9 @@ func NewCrew[T any](h *Host, p Place, workers int, begin func(*Worker) func([]T)
 				c.stats.pinned.Add(1)
 			}
 			work := begin(w)
+			c.mu.Lock()
+			c.soon++
+			c.mu.Unlock()
 			begun.Done()
 			c.run(w, work)
 		})
@@ -72,25 +92,40 @@ func NewCrew[T any](h *Host, p Place, workers int, begin func(*Worker) func([]T)
 	return c
 }
 
-// Post hands a task over; it waits while many others do.
-func (c *Crew[T]) Post(t T) { c.tasks <- t }
-
-// TryPost is Post for a caller who must not wait, as the crew's own workers.
-func (c *Crew[T]) TryPost(t T) bool {
-	select {
-	case c.tasks <- t:
-		return true
-	default:
-		return false
+// Post hands a task over. short says that it takes some microseconds, so that
+// others may wait for it; awake, that no one had to be woken for it. It does not
+// block; who posts without end must wait for what was done.
+func (c *Crew[T]) Post(t T, short bool) (awake bool) {
+	c.mu.Lock()
+	c.queue = append(c.queue, item[T]{t, short})
+	c.waiting.Store(int64(len(c.queue)))
+	wake := c.sleeper()
+	c.mu.Unlock()
+	if wake != nil {
+		wake <- struct{}{}
 	}
+	return wake == nil
 }
 
-// Waiting is how many tasks no worker has taken yet.
-func (c *Crew[T]) Waiting() int { return len(c.tasks) }
+// sleeper takes one out of those asleep if more are needed; the caller wakes it.
+// It needs c.mu.
+func (c *Crew[T]) sleeper() (wake chan struct{}) {
+	if n := len(c.asleep); n > 0 && (len(c.queue) > backlog*c.soon || c.closed) {
+		wake = c.asleep[n-1]
+		c.asleep = c.asleep[:n-1]
+		c.soon++
+	}
+	return wake
+}
 
 // Close ends the workers when all tasks are done, and waits for them.
 func (c *Crew[T]) Close() {
-	close(c.tasks)
+	c.mu.Lock()
+	c.closed = true
+	for wake := c.sleeper(); wake != nil; wake = c.sleeper() {
+		wake <- struct{}{} // has room
+	}
+	c.mu.Unlock()
 	c.ended.Wait()
 }
 
@@ -102,41 +137,79 @@ func (c *Crew[T]) Stats() CrewStats {
 
 func (c *Crew[T]) run(w *Worker, work func([]T)) {
 	batch := make([]T, 0, batchMax)
+	wake := make(chan struct{}, 1)
 	busySince := time.Now()
 	for {
-		first, ok := c.poll()
-		if !ok {
-			c.stats.sleeps.Add(1)
-			if first, ok = <-c.tasks; !ok {
+		var short bool
+		batch, short = c.take(batch[:0])
+		if len(batch) == 0 {
+			if poll(&c.host.idle, func() bool { return c.waiting.Load() > 0 }) {
+				continue
+			}
+			if !c.sleep(wake) {
 				return
 			}
 			busySince = time.Now()
+			continue
 		}
-		// A fair share of what waits: others have hands too.
-		most := min(batchMax, 1+len(c.tasks)/int(c.stats.workers.Load()))
-		batch = append(batch[:0], first)
-	more:
-		for len(batch) < most {
-			select {
-			case t, ok := <-c.tasks:
-				if !ok {
-					break more
-				}
-				batch = append(batch, t)
-			default:
-				break more
-			}
-		}
-		c.stats.batches.Add(1)
-		c.stats.tasks.Add(uint64(len(batch)))
 		c.look(w)
 		work(batch)
 		clear(batch)
+		if !short {
+			c.mu.Lock()
+			c.soon++
+			c.mu.Unlock()
+		}
 		if now := time.Now(); now.Sub(busySince) > yieldAfter {
 			runtime.Gosched()
 			busySince = time.Now()
 		}
 	}
+}
+
+// take takes a fair share of what waits. Whoever has got a task that is not
+// short does not look again soon: if none else does, another one is woken.
+func (c *Crew[T]) take(batch []T) (_ []T, short bool) {
+	short = true
+	c.mu.Lock()
+	n := min(batchMax, len(c.queue), 1+len(c.queue)/max(c.soon, 1))
+	for i := range n {
+		batch = append(batch, c.queue[i].task)
+		short = short && c.queue[i].short
+	}
+	left := copy(c.queue, c.queue[n:])
+	clear(c.queue[left:])
+	c.queue = c.queue[:left]
+	c.waiting.Store(int64(left))
+	if !short {
+		c.soon--
+	}
+	wake := c.sleeper()
+	c.mu.Unlock()
+	if wake != nil {
+		wake <- struct{}{}
+	}
+	if n > 0 {
+		c.stats.batches.Add(1)
+		c.stats.tasks.Add(uint64(n))
+	}
+	return batch, short
+}
+
+// sleep waits to be woken; false is the end.
+func (c *Crew[T]) sleep(wake chan struct{}) bool {
+	c.mu.Lock()
+	if len(c.queue) > 0 || c.closed {
+		ends := len(c.queue) == 0
+		c.mu.Unlock()
+		return !ends
+	}
+	c.soon--
+	c.asleep = append(c.asleep, wake)
+	c.mu.Unlock()
+	c.stats.sleeps.Add(1)
+	<-wake
+	return true
 }
 
 // look counts a worker who is not where it should be: a cpuset that has changed
@@ -154,36 +227,4 @@ func (c *Crew[T]) look(w *Worker) {
 		c.stats.away.Add(1)
 		c.host.note("away", "a worker runs on another node: the process's cpuset has changed since the start")
 	}
-}
-
-// lookEvery batches cost one system call, 0.1 us.
-const lookEvery = 64
-
-// poll takes a task that waits, or comes soon. No more than half of the
-// processors poll at a time.
-func (c *Crew[T]) poll() (t T, ok bool) {
-	select {
-	case t, ok = <-c.tasks:
-		return t, ok
-	default:
-	}
-	if int(c.host.polling.Add(1)) <= runtime.GOMAXPROCS(0)/2 {
-		for end := time.Now().Add(pollFor); ; {
-			for range 64 {
-				if len(c.tasks) > 0 {
-					c.host.polling.Add(-1)
-					select {
-					case t, ok = <-c.tasks:
-					default:
-					}
-					return t, ok
-				}
-			}
-			if time.Now().After(end) {
-				break
-			}
-		}
-	}
-	c.host.polling.Add(-1)
-	return t, false
 }

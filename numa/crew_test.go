@@ -49,9 +49,7 @@ func useCrew(t *testing.T, h *Host, p Place, workers int) CrewStats {
 	for from := range posters {
 		all.Go(func() {
 			for i := from; i < tasks; i += posters {
-				if i%3 > 0 || !c.TryPost(i) {
-					c.Post(i)
-				}
+				c.Post(i, i%7 > 0)
 				if i%1000 == 0 {
 					time.Sleep(2 * pollFor) // let them fall asleep
 				}
@@ -106,7 +104,8 @@ func TestYield(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					c.Post(1)
+					c.Post(1, true)
+					time.Sleep(50 * time.Microsecond)
 				}
 			}
 		})
@@ -125,5 +124,28 @@ func TestYield(t *testing.T) {
 	t.Logf("late by %v (median), %v (worst)", late[50], late[99])
 	if late[50] > 100*time.Millisecond {
 		t.Errorf("half of the sleeps were %v late", late[50])
+	}
+}
+
+// TestLatch waits for tasks that are done before, while and after it polls.
+func TestLatch(t *testing.T) {
+	h := New(Options{})
+	for _, late := range []time.Duration{0, pollFor / 2, 10 * pollFor} {
+		var l Latch
+		for n := range 50 {
+			var done atomic.Int32
+			l.Begin(n)
+			for range n {
+				go func() {
+					time.Sleep(late)
+					done.Add(1)
+					l.Done()
+				}()
+			}
+			l.Wait(h, n%5 > 0)
+			if int(done.Load()) != n {
+				t.Fatalf("%d of %d are done", done.Load(), n)
+			}
+		}
 	}
 }

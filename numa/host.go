@@ -19,7 +19,8 @@ type Host struct {
 	root     fs.FS
 	calls    calls
 	log      *slog.Logger
-	polling  atomic.Int32 // workers who poll, of all crews
+	idle     atomic.Int32 // workers who poll for tasks, of all crews
+	waiting  atomic.Int32 // goroutines who poll for what they have handed over
 
 	mu    sync.Mutex
 	said  map[string]bool

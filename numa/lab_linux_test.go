@@ -104,7 +104,7 @@ func TestLabPlacement(t *testing.T) {
 				}
 			})
 			for i := range 100 {
-				c.Post(i)
+				c.Post(i, true)
 			}
 			c.Close()
 			if s := c.Stats(); s.Pinned != 2 || s.Tasks != 100 || s.Away != 0 {
@@ -261,7 +261,7 @@ func TestLabCpuset(t *testing.T) {
 		t.Errorf("%+v; %q", s, h.Notes())
 	}
 	for i := 0; i < 100*lookEvery && crew.Stats().Away == 0; i++ {
-		crew.Post(i)
+		crew.Post(i, true)
 		time.Sleep(10 * time.Microsecond)
 	}
 	if crew.Stats().Away == 0 || !said(h, "the process's cpuset has changed") {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 
 	"ndd/engine/segment"
 	"ndd/numa"
@@ -27,8 +26,8 @@ type Request struct {
 	copy     int
 
 	tasks   []task // one for each node that is asked
-	left    atomic.Int32
-	done    chan struct{} // has room for one
+	latch   numa.Latch
+	awake   bool // all workers were
 	scratch segment.Scratch
 }
 
@@ -54,9 +53,6 @@ func (r *Request) Ask(segments []*Segment, queries []uint64, k int) {
 	if cap(r.tasks) < len(s.nodes) {
 		r.tasks = make([]task, len(s.nodes))
 	}
-	if r.done == nil {
-		r.done = make(chan struct{}, 1)
-	}
 	r.tasks = r.tasks[:0]
 	for i := range s.nodes {
 		if slices.ContainsFunc(segments, func(g *Segment) bool { return len(g.tables[r.copy][i]) > 0 }) {
@@ -65,9 +61,11 @@ func (r *Request) Ask(segments []*Segment, queries []uint64, k int) {
 			*t = task{request: r, node: i, matches: t.matches[:0]}
 		}
 	}
-	r.left.Store(int32(len(r.tasks)))
+	r.latch.Begin(len(r.tasks))
+	r.awake = true
 	for i := range r.tasks {
-		s.nodes[r.tasks[i].node].crew.Post(&r.tasks[i])
+		awake := s.nodes[r.tasks[i].node].crew.Post(&r.tasks[i], len(queries) < queriesMax/4)
+		r.awake = r.awake && awake
 	}
 }
 
@@ -76,7 +74,7 @@ func (r *Request) Wait(dst []Match) (_ []Match, err error) {
 	if r.set.direct {
 		return r.search(dst)
 	}
-	<-r.done
+	r.latch.Wait(r.set.host, r.awake)
 	for i := range r.tasks {
 		dst = append(dst, r.tasks[i].matches...)
 		err = errors.Join(err, r.tasks[i].err)
@@ -112,13 +110,6 @@ func (s *Set) nearest() int {
 		}
 	}
 	return 0
-}
-
-// finish counts a task that is done; the last one wakes the caller.
-func (t *task) finish() {
-	if t.request.left.Add(-1) == 0 {
-		t.request.done <- struct{}{}
-	}
 }
 
 // start starts the node's workers.
@@ -201,7 +192,7 @@ func (w *searcher) search(tasks []*task) {
 	}
 	for _, t := range tasks {
 		t.err = err
-		t.finish()
+		t.request.latch.Done()
 	}
 }
 
@@ -213,17 +204,13 @@ func (w *searcher) first(q int) int {
 
 // step does a step of a sweep. The next waits its turn among queries.
 func (w *searcher) step(t *task) {
-	for {
-		more, err := t.step()
-		if !more || err != nil {
-			t.err = err
-			t.finish()
-			return
-		}
-		if w.node.crew.TryPost(t) {
-			return
-		}
+	more, err := t.step()
+	if more && err == nil {
+		w.node.crew.Post(t, false)
+		return
 	}
+	t.err = err
+	t.request.latch.Done()
 }
 
 // Sweep is [segment.Segment.Sweep] by the workers, or without them by so many
@@ -246,13 +233,13 @@ func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit
 
 // run has the node's workers do the steps of a sweep.
 func (n *node) run(_ context.Context, steps []segment.Step) (err error) {
-	r := &Request{done: make(chan struct{}, 1), tasks: make([]task, len(steps))}
-	r.left.Store(int32(len(steps)))
+	r := &Request{tasks: make([]task, len(steps))}
+	r.latch.Begin(len(steps))
 	for i, step := range steps {
 		r.tasks[i] = task{request: r, step: step}
-		n.crew.Post(&r.tasks[i])
+		n.crew.Post(&r.tasks[i], false)
 	}
-	<-r.done
+	r.latch.Wait(n.host, false)
 	for i := range r.tasks {
 		if err == nil {
 			err = r.tasks[i].err

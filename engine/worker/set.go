@@ -42,6 +42,7 @@ type Set struct {
 
 // A node is a place with its workers and what they have.
 type node struct {
+	host      *numa.Host
 	place     numa.Place
 	copy      int // that it is of; the last one, where it is of several
 	tables    int
@@ -74,7 +75,7 @@ type piece struct {
 func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error) {
 	s := &Set{host: o.Host, direct: o.Direct, users: len(parts)}
 	for _, p := range o.Host.Places() {
-		s.nodes = append(s.nodes, &node{place: p, placement: numa.Placement{Node: p.Node.ID}})
+		s.nodes = append(s.nodes, &node{host: o.Host, place: p, placement: numa.Placement{Node: p.Node.ID}})
 	}
 	var pieces []piece
 	var sizes []uint64
