@@ -1,6 +1,8 @@
 package main
 
 import (
+	"runtime"
+
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
@@ -21,9 +23,14 @@ func (s *spreadFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.when, "numa", "auto", "copy the tables to memory nodes, each searched by workers beside it: auto (where there are several nodes), on or off")
 	f.BoolVar(&s.replicate, "replicate", false, "a copy of the tables on every memory node, as far as there is memory")
-	f.IntVar(&s.workers, "workers", 0, "workers on each memory node; -1: none, whoever asks searches (default: one for each table and most processors)")
+	f.IntVar(&s.workers, "workers", 0, "workers on each memory node; -1: none, whoever asks searches (default: one for each table and most processors; none below 8 processors)")
 	f.BoolVar(&s.hugeTLB, "hugetlb", false, "take the tables' memory from the nodes' pools of huge pages, as far as they go")
 }
+
+// processorsLeast are needed for workers to be worth it: with two, a query by a
+// worker takes twice the time (BenchmarkWorker), since who polls takes the place
+// of who works.
+const processorsLeast = 8
 
 // options are nil where the tables are to stay in their file.
 func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
@@ -41,7 +48,8 @@ func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
 	if s.when == "auto" && len(h.Places()) == 1 {
 		return nil, nil
 	}
-	o := &worker.Options{Host: h, Replicate: s.replicate, Workers: max(s.workers, 0), Direct: s.workers < 0}
+	direct := s.workers < 0 || s.workers == 0 && runtime.GOMAXPROCS(0) < processorsLeast
+	o := &worker.Options{Host: h, Replicate: s.replicate, Workers: max(s.workers, 0), Direct: direct}
 	if s.hugeTLB {
 		o.Pages = numa.HugeTLB
 	}
