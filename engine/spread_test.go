@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -206,6 +208,75 @@ func TestSpreadWithoutRoom(t *testing.T) {
 			t.Errorf("%+v: %v; %q", c, r, r.Notes)
 		}
 		x.Close()
+	}
+}
+
+// TestSpreadClose closes an index from within a batch that its workers answer:
+// the batch ends as if nothing had happened, and then the arenas and the workers
+// are gone (goleak sees to those).
+func TestSpreadClose(t *testing.T) {
+	design, err := permute.Named("halves", 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := sets.All(4_000, 2_000, 3, 8)[0]
+	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+	want := oracle.Search(set.Base, set.Queries, 3)
+	x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := x.current.Load().segments
+	hits, closed := 0, false
+	err = x.Batch(t.Context(), set.Queries, BatchOptions{K: 3, Docs: AllDocs, Threads: 2}, func(_ int, list []Hit) error {
+		if !closed {
+			if err := x.Close(); err != nil {
+				t.Error(err)
+			}
+			closed = true
+		}
+		for _, h := range list {
+			hits += len(h.Docs)
+		}
+		return nil
+	})
+	if err != nil || hits != len(want) {
+		t.Errorf("%d hits, want %d: %v", hits, len(want), err)
+	}
+	freed(t, x, parts)
+	if _, err := x.Query(1, 3, 0); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// TestSpreadTruncated cuts an index's file while its tables are copied: an
+// error, not a crash (promise P15), and nothing is left behind.
+func TestSpreadTruncated(t *testing.T) {
+	design, err := permute.Named("halves", 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	prints := make([]uint64, 300_000)
+	for i := range prints {
+		prints[i] = rng.Uint64()
+	}
+	dir := built(t, prints, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+	path := filepath.Join(dir, "00000001.segment")
+	h := numa.New(numa.Options{Inject: func(call string) error {
+		if call == "mmap" {
+			if err := os.Truncate(path, 1<<20); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	}})
+	x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h}})
+	if err == nil {
+		x.Close()
+	}
+	if runtime.GOOS == "linux" && err == nil {
+		t.Error("opened a file that was cut")
 	}
 }
 
