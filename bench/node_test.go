@@ -13,6 +13,7 @@ import (
 // memory is in between by the share of the nodes. A host of one node has one line.
 func BenchmarkNode(b *testing.B) {
 	h := numa.New(numa.Options{})
+	readerOf() // measures itself first
 	for _, memory := range h.Places() {
 		arena, err := h.Arena(memory, memoryBytes/2, numa.Transparent)
 		if err != nil {

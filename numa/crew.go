@@ -54,12 +54,9 @@ const (
 	batchMax = 32
 	// backlog short tasks may wait for each worker who will look soon.
 	backlog = 16
-	// pollFor is how long one polls before it sleeps: what falling asleep and
-	// waking up cost (BenchmarkHandOver).
-	pollFor = 20 * time.Microsecond
-	// yieldAfter is how long a worker works before it lets others have its
-	// processor: below what a client notices, above the cost of two switches
-	// of threads.
+	// yieldAfter is how long a worker works before it sees whether others need
+	// its processor: below what a client notices, above the cost of two
+	// switches of threads.
 	yieldAfter = time.Millisecond
 	// lookEvery batches cost one system call, 0.1 us.
 	lookEvery = 64
@@ -143,7 +140,7 @@ func (c *Crew[T]) run(w *Worker, work func([]T)) {
 		var short bool
 		batch, short = c.take(batch[:0])
 		if len(batch) == 0 {
-			if poll(&c.host.idle, func() bool { return c.waiting.Load() > 0 }) {
+			if c.host.poll(&c.host.idle, func() bool { return c.waiting.Load() > 0 }) {
 				continue
 			}
 			if !c.sleep(wake) {
@@ -160,8 +157,10 @@ func (c *Crew[T]) run(w *Worker, work func([]T)) {
 			c.soon++
 			c.mu.Unlock()
 		}
-		if now := time.Now(); now.Sub(busySince) > yieldAfter {
-			runtime.Gosched()
+		if time.Since(busySince) > yieldAfter {
+			if c.host.crowded() {
+				runtime.Gosched()
+			}
 			busySince = time.Now()
 		}
 	}

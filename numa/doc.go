@@ -43,9 +43,10 @@
 // made by the node that uses them. Populating is 0.3 ns a byte and thread;
 // asking where 4 KiB pages are, 0.1 us each. To hand a task to a worker who
 // polls, and to hear of its end by polling, takes 0.7 us; a worker who sleeps
-// wakes up in 25 us (BenchmarkHandOver in bench, 2 processors of a virtual
-// machine). So both poll for 20 us before they sleep, a worker takes all that
-// waits at once, and none is woken for what another will see to.
+// wakes up in 15 to 25 us (BenchmarkHandOver in bench, 2 processors of a virtual
+// machine). So both poll for 20 us before they sleep, but not while others
+// need the processor; a worker takes all that waits at once, and none is woken
+// for what another will see to.
 //
 // Nothing here fails because a host is not what it should be. Not Linux, one
 // node, a container that forbids mbind or move_pages, a cpuset that has changed

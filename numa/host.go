@@ -21,6 +21,7 @@ type Host struct {
 	log      *slog.Logger
 	idle     atomic.Int32 // workers who poll for tasks, of all crews
 	waiting  atomic.Int32 // goroutines who poll for what they have handed over
+	crowd    crowd
 
 	mu    sync.Mutex
 	said  map[string]bool

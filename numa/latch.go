@@ -1,10 +1,6 @@
 package numa
 
-import (
-	"runtime"
-	"sync/atomic"
-	"time"
-)
+import "sync/atomic"
 
 // A Latch is how a goroutine waits for tasks that it has handed over. Its zero
 // value is ready, and it may be used again when a wait is over.
@@ -31,36 +27,12 @@ func (l *Latch) Done() {
 }
 
 // Wait returns when all are done. Of a worker who is awake it polls a while
-// first, unless others who wait do: to wake a sleeping goroutine costs more than
-// a short task. A worker who must wake up gets this one's processor.
+// first: to wake a sleeping goroutine costs more than a short task. A worker who must wake up gets this one's processor.
 func (l *Latch) Wait(h *Host, awake bool) {
-	if awake && poll(&h.waiting, func() bool { return l.left.Load() == 0 }) {
+	if awake && h.poll(&h.waiting, func() bool { return l.left.Load() == 0 }) {
 		return
 	}
 	if l.left.Add(asleepBit) != asleepBit {
 		<-l.wake
-	}
-}
-
-// poll looks for pollFor whether something is so, and says whether it was. No
-// more than half of the processors poll at a time: for others it is false at
-// once.
-func poll(polling *atomic.Int32, so func() bool) bool {
-	if so() {
-		return true
-	}
-	defer polling.Add(-1)
-	if int(polling.Add(1)) > runtime.GOMAXPROCS(0)/2 {
-		return false
-	}
-	for end := time.Now().Add(pollFor); ; {
-		for range 64 {
-			if so() {
-				return true
-			}
-		}
-		if time.Now().After(end) {
-			return false
-		}
 	}
 }

@@ -27,7 +27,7 @@ type Request struct {
 
 	tasks   []task // one for each node that is asked
 	latch   numa.Latch
-	awake   bool // all workers were
+	awake   bool // it is worth while to poll for the answer
 	scratch segment.Scratch
 }
 
@@ -62,9 +62,10 @@ func (r *Request) Ask(segments []*Segment, queries []uint64, k int) {
 		}
 	}
 	r.latch.Begin(len(r.tasks))
-	r.awake = true
+	short := len(queries) < queriesMax/4
+	r.awake = short
 	for i := range r.tasks {
-		awake := s.nodes[r.tasks[i].node].crew.Post(&r.tasks[i], len(queries) < queriesMax/4)
+		awake := s.nodes[r.tasks[i].node].crew.Post(&r.tasks[i], short)
 		r.awake = r.awake && awake
 	}
 }
