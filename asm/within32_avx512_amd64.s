@@ -6,8 +6,10 @@
 // within32AVX512 looks at 16 elements a register. Of a run of up to 32, the first 16
 // and the last 16 are loaded, which overlap as the length will have it; a run
 // shorter than 16 is loaded twice, both times under the mask of its length. So no
-// byte outside the run is read, no line is asked for that is not its own, and no
-// branch depends on the length. The smaller of the two counts in each lane is
+// byte outside the run is read, a run of 16 or more asks for no line that is not
+// its own, and no branch depends on the length. (Aligned loads of its two or three
+// lines, as planarScanAVX512 has them, were measured: 3.3 ns a run of 16-32 in cache
+// instead of 2.4, and the same from memory.) The smaller of the two counts in each lane is
 // compared with the limit at once:
 //
 //	low[0:16] ^ q   popcount \

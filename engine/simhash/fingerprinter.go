@@ -45,12 +45,9 @@ func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, 
 	if features < f.recipe.MinFeatures {
 		return 0, features, false
 	}
-	var v votes
 	weigh(words.times, f.recipe.WordWeights)
-	v.addWeighted(words.hashes, words.times)
 	weigh(chars.times, f.recipe.CharWeights)
-	v.addWeighted(chars.hashes, chars.times)
-	return v.sign(), features, true
+	return elect(words, chars), features, true
 }
 
 // count counts the features of a text.

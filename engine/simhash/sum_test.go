@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"ndd/asm"
 	"pgregory.net/rapid"
 )
 
@@ -32,7 +33,26 @@ func sumOracle(hashes []uint64, weights []uint32) Fingerprint {
 	return f
 }
 
-func TestSumAgainstOracle(t *testing.T) {
+// eachKernel runs f on every backend of the kernels that this machine serves: the two ways to count votes.
+func eachKernel(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	before := asm.Kernel()
+	t.Cleanup(func() {
+		if err := asm.Select(before); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, name := range asm.Kernels() {
+		if err := asm.Select(name); err != nil {
+			t.Fatal(err)
+		}
+		t.Run("kernel="+name, f)
+	}
+}
+
+func TestSumAgainstOracle(t *testing.T) { eachKernel(t, testSumAgainstOracle) }
+
+func testSumAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// Few different hashes with many repeats make ties; sparse ones leave counters at zero.
 		pool := rapid.SliceOfN(rapid.Uint64(), 1, 6).Draw(t, "pool")
@@ -48,7 +68,9 @@ func TestSumAgainstOracle(t *testing.T) {
 	})
 }
 
-func TestSumOfManyHashes(t *testing.T) {
+func TestSumOfManyHashes(t *testing.T) { eachKernel(t, testSumOfManyHashes) }
+
+func testSumOfManyHashes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 1000, 100_003} {
 		hashes, weights := make([]uint64, n), make([]uint32, n)
@@ -64,7 +86,9 @@ func TestSumOfManyHashes(t *testing.T) {
 	}
 }
 
-func TestSumTies(t *testing.T) {
+func TestSumTies(t *testing.T) { eachKernel(t, testSumTies) }
+
+func testSumTies(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		hashes  []uint64
