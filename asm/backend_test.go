@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +68,36 @@ func eachFuzzKernel(t *testing.T, f func(kernel string)) {
 	for _, name := range kernelsToTest() {
 		use(name)
 		f(name)
+	}
+}
+
+// TestBackendsWhole: every vector backend has assembly of its own for every kernel that it is said to have.
+func TestBackendsWhole(t *testing.T) {
+	source := map[string]string{}
+	for _, arch := range []string{"amd64", "arm64"} {
+		files, err := filepath.Glob("*_" + arch + ".s")
+		if err != nil || len(files) < 5 {
+			t.Fatalf("found the assembly files %q: %v", files, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source[arch] += string(text)
+		}
+	}
+	suffixes := map[string]string{AVX512: "AVX512", AVX2: "AVX2", NEON: "NEON"}
+	for _, b := range backends {
+		for _, kernel := range []string{"within64", "within32", "votes", "weightedVotes", "planarScan", "interpolate", "decode", "permute"} {
+			symbol := kernel + suffixes[b.name]
+			if symbol == "permuteAVX2" {
+				symbol = "permuteBMI2" // of the same processors, on general registers
+			}
+			if b.arch != "" && !strings.Contains(source[b.arch], "TEXT ·"+symbol+"(SB)") {
+				t.Errorf("backend %s has no %s", b.name, symbol)
+			}
+		}
 	}
 }
 

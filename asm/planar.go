@@ -150,6 +150,11 @@ func (p *Planar) Locate(runs []PlanarRun, probes []PlanarProbe) (done int) {
 	}
 	raceRead(probes)
 	raceWrite(runs)
+	if raceEnabled {
+		for _, probe := range probes {
+			raceRead(p.Groups[probe.Key>>(64-p.GroupBits)/64*8:][:8])
+		}
+	}
 	return planarLocate(runs, probes, p)
 }
 
@@ -170,6 +175,9 @@ func (p *Planar) Scan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (
 	raceRead(probes)
 	raceRead(runs)
 	raceWrite(dst)
+	if raceEnabled {
+		p.annotate(runs)
+	}
 	for done < len(runs) {
 		n := min(len(runs)-done, planarCall)
 		found, ready := planarScan(dst[hits:], runs[done:done+n], probes[done:done+n], p, uint64(done))
@@ -184,6 +192,15 @@ func (p *Planar) Scan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (
 		break
 	}
 	return hits, done
+}
+
+// annotate tells the race detector of the runs that a scan may read.
+func (p *Planar) annotate(runs []PlanarRun) {
+	for _, r := range runs {
+		if r.Start <= p.Keys && r.Len <= p.Keys-r.Start {
+			raceRead(p.Low[r.Start:][:r.Len])
+		}
+	}
 }
 
 // planarCall is how many runs one call into assembly takes: at most 128 KiB.

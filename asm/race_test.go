@@ -56,6 +56,57 @@ var races = map[string]func(touch func(write func())){
 		touch(func() { counts[63] = 1 })
 		Votes(&counts, make([]uint64, 100))
 	},
+	"permute reads src": func(touch func(func())) {
+		src := make([]uint64, 300)
+		touch(func() { src[299] = 1 })
+		Permute(make([]uint64, 300), src, 0xff00)
+	},
+	"permute writes dst": func(touch func(func())) {
+		dst := make([]uint64, 300)
+		touch(func() { dst[299] = 1 })
+		Unpermute(dst, make([]uint64, 300), 0xff00)
+	},
+	"interpolate reads keys": func(touch func(func())) {
+		keys := make([]uint64, 100)
+		touch(func() { keys[99] = 1 })
+		Interpolate(make([]int, 3), keys, make([]uint64, 3))
+	},
+	"interpolate reads what it seeks": func(touch func(func())) {
+		sought := make([]uint64, 70)
+		touch(func() { sought[69] = 1 })
+		Interpolate(make([]int, 70), make([]uint64, 100), sought)
+	},
+	"interpolate writes dst": func(touch func(func())) {
+		dst := make([]int, 70)
+		touch(func() { dst[69] = 1 })
+		Interpolate(dst, make([]uint64, 100), make([]uint64, 70))
+	},
+	"decode reads the block": func(touch func(func())) {
+		block := rulerBlock(75, 64)
+		touch(func() { block[63] = 1 })
+		Decode(make([]uint64, 75), block, rulerWindow(75, rulerBlock(75, 64)))
+	},
+	"decode writes dst": func(touch func(func())) {
+		dst, block := make([]uint64, 75), rulerBlock(75, 64)
+		touch(func() { dst[74] = 1 })
+		Decode(dst, block, rulerWindow(75, block))
+	},
+	"planar locate reads its lines": func(touch func(func())) {
+		p := &Planar{Groups: make([]uint64, 16), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 6}
+		touch(func() { p.Groups[3] = 1 })
+		p.Locate(make([]PlanarRun, 1), []PlanarProbe{{Key: 5}})
+	},
+	"planar scan reads a run": func(touch func(func())) {
+		p := &Planar{Groups: make([]uint64, 16), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 6}
+		touch(func() { p.Low[41] = 1 })
+		p.Scan(make([]PlanarHit, PlanarLongest), []PlanarRun{{40, 2}}, []PlanarProbe{{Key: 5}})
+	},
+	"planar scan writes dst": func(touch func(func())) {
+		p := &Planar{Groups: make([]uint64, 16), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 6}
+		dst := make([]PlanarHit, PlanarLongest)
+		touch(func() { dst[0].Pos = 1 })
+		p.Scan(dst, []PlanarRun{{40, 2}}, []PlanarProbe{{Key: 5}})
+	},
 }
 
 // The race detector sees what assembly reads and writes, as the wrappers tell it.
