@@ -12,6 +12,7 @@
 //	within64     []uint64, q, k              -> indexes within k bits of q
 //	within32     []uint32, runs, limits      -> positions within each run's limit
 //	votes        []uint64 [, weights]        -> 64 sums, one a bit position
+//	join, deal   queries in buckets, keys    -> pairs within k in 32 bits; keys in piles
 //	interpolate, decode, permute, buckets    -> see their files
 //	leaves       []uint64, ends              -> each leaf of up to 16 sorted
 //

@@ -41,6 +41,26 @@ var races = map[string]func(touch func(write func())){
 		touch(func() { spans[8].Limit = 3 })
 		Within32(make([]Hit32, 1), make([]uint32, 9), 0, spans)
 	},
+	"join reads words": func(touch func(func())) {
+		words := make([]uint64, 100)
+		touch(func() { words[99] = 1 })
+		NewJoinTable([]uint32{1, 0}, make([]uint32, 16+JoinLanes)).Keys().Find(make([]Joined, 300), words, 0)
+	},
+	"join writes dst": func(touch func(func())) {
+		dst := make([]Joined, 300)
+		touch(func() { dst[3].Word = 1 })
+		NewJoinTable([]uint32{1, 0}, make([]uint32, 16+JoinLanes)).Keys().Find(dst, make([]uint64, 10), 0)
+	},
+	"deal reads fingerprints": func(touch func(func())) {
+		src := make([]uint64, 100)
+		touch(func() { src[99] = 1 })
+		NewPiles(make([]uint64, 1024), PilesOptions{Bits: 2, Keep: 8}).Deal(src, 0)
+	},
+	"deal writes words": func(touch func(func())) {
+		words := make([]uint64, 1024)
+		touch(func() { words[3] = 1 })
+		NewPiles(words, PilesOptions{Bits: 2, Keep: 8}).Deal(make([]uint64, 100), 0)
+	},
 	"votes reads hashes": func(touch func(func())) {
 		hashes := make([]uint64, 100)
 		touch(func() { hashes[99] = 1 })

@@ -21,6 +21,8 @@ var knownAnswers = []knownAnswer{
 	{"permute", checkPermute},
 	{"buckets", checkBuckets},
 	{"leaves", checkLeaves},
+	{"join", checkJoin},
+	{"deal", checkDeal},
 }
 
 // SelfTest runs the kernels in use on inputs with known answers. It takes

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"runtime"
@@ -31,9 +32,10 @@ const AllDocs = math.MaxInt
 
 // BatchOptions say what a batch is asked for.
 type BatchOptions struct {
-	K       int // largest distance, at most the index's
-	Docs    int // how many documents of each hit to look up; see AllDocs
-	Threads int // default: as many as there are processors
+	K       int    // largest distance, at most the index's
+	Docs    int    // how many documents of each hit to look up; see AllDocs
+	Threads int    // default: as many as there are processors
+	Memory  uint64 // bytes for the matches of a sweep; default: 1.6 GB
 }
 
 // chunkQueries is how many queries a goroutine answers together: enough to
@@ -66,10 +68,9 @@ func (x *Index) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
 // emit, or of ctx, ends it.
 //
 // Segments that the queries touch nearly all of are swept in order (see
-// segment.Segment.Sweep), 4 million queries at a time, with at most 1.6 GB of
-// matches; where there are more, and for smaller batches, the queries are
-// answered in chunks of 256, and memory is bounded by the hits of 4 * Threads
-// * 256 queries.
+// segment.Segment.Sweep), 4 million queries at a time, or fewer, so that their
+// matches fit in o.Memory. Smaller batches are answered in chunks of 256, and
+// memory is bounded by the hits of 4 * Threads * 256 queries.
 func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emit func(query int, hits []Hit) error) error {
 	if err := x.checkK(o.K); err != nil {
 		return err
@@ -94,8 +95,64 @@ func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emi
 
 const (
 	sweepQueries = 4 << 20
-	sweepMatches = 64 << 20 // 24 bytes each while they are put in order
+	sweepMemory  = 24 * 64 << 20
+	matchBytes   = 24 // while matches are put in order
 )
+
+// An Answer is what one query found.
+type Answer struct {
+	Query int // its number
+	Hits  []Hit
+}
+
+// Answers is Batch as an iterator. After an error there is nothing more.
+func (x *Index) Answers(ctx context.Context, queries []uint64, o BatchOptions) iter.Seq2[Answer, error] {
+	return func(yield func(Answer, error) bool) {
+		stopped := errors.New("stopped")
+		err := x.Batch(ctx, queries, o, func(query int, hits []Hit) error {
+			if !yield(Answer{query, hits}, nil) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, stopped) {
+			yield(Answer{}, err)
+		}
+	}
+}
+
+// Walk calls yield with all distinct fingerprints of the index, some at a time, until
+// it returns false or ctx ends; one that was inserted again may come again.
+func (x *Index) Walk(ctx context.Context, yield func([]uint64) bool) error {
+	place := x.place()
+	v, err := x.hold(place)
+	if err != nil {
+		return err
+	}
+	defer x.release(v, place)
+	going := true
+	for i, s := range v.segments {
+		if s.Fingerprints() == 0 {
+			continue
+		}
+		err := s.Walk(func(prints []uint64) bool {
+			going = ctx.Err() == nil && yield(prints)
+			return going
+		})
+		if err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
+		}
+		if !going {
+			return ctx.Err()
+		}
+	}
+	for _, b := range v.buffers {
+		if prints := b.fingerprints[:b.len()]; len(prints) > 0 && !yield(prints) {
+			break
+		}
+	}
+	return ctx.Err()
+}
 
 // batch is one call of Batch.
 type batch struct {
@@ -109,6 +166,14 @@ type batch struct {
 // run answers the queries, of which the first is number first of all.
 func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	swept, err := b.sweep(ctx, queries)
+	if errors.Is(err, segment.ErrTooMany) {
+		// Half as many queries have about half as many matches.
+		half := len(queries) / 2
+		if err := b.run(ctx, first, queries[:half]); err != nil {
+			return err
+		}
+		return b.run(ctx, first+half, queries[half:])
+	}
 	if err != nil {
 		return err
 	}
@@ -184,18 +249,16 @@ func (s swept) of(segment int) *segment.Found {
 	return s.found[segment]
 }
 
-// sweep sweeps the segments for which that is faster.
+// sweep sweeps the segments for which that is faster. The error may be
+// [segment.ErrTooMany].
 func (b *batch) sweep(ctx context.Context, queries []uint64) (swept, error) {
 	s := swept{found: make([]*segment.Found, len(b.version.segments))}
-	left := sweepMatches
+	left := int(min(cmp.Or(b.o.Memory, sweepMemory)/matchBytes, math.MaxInt))
 	for i, g := range b.version.segments {
 		if !g.Sweeps(len(queries)) {
 			continue
 		}
 		f, err := g.sweep(ctx, queries, b.o.K, b.o.Threads, left)
-		if errors.Is(err, segment.ErrTooMany) {
-			return swept{}, nil
-		}
 		if err != nil {
 			return s, fmt.Errorf("segment %d: %w", i, err)
 		}

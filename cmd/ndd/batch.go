@@ -4,15 +4,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine"
 	"ndd/engine/ndf"
 	"ndd/engine/oracle"
-	"ndd/engine/scan"
-	"ndd/engine/simhash"
+	"ndd/permute"
 )
 
 func newBatch(g *globals) *cobra.Command {
@@ -21,47 +18,92 @@ func newBatch(g *globals) *cobra.Command {
 		Use:   "batch -i INDEX [-k K] [-o OUT] Q.bin | batch --scan F [-k K] Q.bin",
 		Short: "Answer a file of queries",
 		Long: `Answer all queries of a file, raw little-endian 64-bit integers or .ndf, on all
-processors: against an index, or with --scan against fingerprints that have
-none, a file like Q or - for raw integers from a pipe. Then tables are built on
-the queries and F is streamed past them.
+processors: against an index, or with --scan against fingerprints F: a file like
+Q, an index, or - for raw integers from a pipe. Then tables are built on the
+queries and F is streamed past them, 60 million fingerprints a second and core
+for a million queries. If the queries do not fit in --memory, F is read once for
+each part of them that does. Hits that do not fit are sorted in files, in --temp.
 
 tsv: query row, fingerprint (hexadecimal), distance, id, one line a document,
 in order of query row, then distance, then fingerprint, then the order of the
 documents. json: the same as an object a line. bin: the same as records of four
-little-endian 64-bit integers, the last one the number of the document.`,
+little-endian 64-bit integers, the last one the number of the document.
+
+--shard i/N does the i-th, from 0, of N equal parts of the work: of Q, or with
+--scan of F. OUT._SUCCESS appears behind OUT; a rerun skips what is done, and
+refuses what was made with other inputs or settings. All shards of Q, one after
+the other, are the whole. Those of F are merged by (tsv)
+  LC_ALL=C sort -s -m -t"$(printf '\t')" -k1,1n -k3,3n -k2,2 hits.0 hits.1 ...`,
 		Example: `  ndd batch -i index -o hits.tsv Q.bin
   ndd batch -i index --count Q.bin
-  cat F*.bin | ndd batch --scan - Q.bin`,
+  ndd batch -i index --shard 3/16 -o hits.3.tsv Q.bin
+  ndd batch --scan F.bin -o hits.tsv Q.bin
+  cat F*.bin | ndd batch --scan - --memory 4GiB Q.bin`,
 		Args: oneArg("Q.bin"),
 		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) },
 	}
 	b.index.register(cmd)
 	b.index.spread.register(cmd)
 	f := cmd.Flags()
-	f.StringVar(&b.scan, "scan", "", "fingerprints without an index (then k is 3 unless -k says otherwise)")
+	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (then k is 3 unless -k says otherwise)")
 	f.StringVarP(&b.out, "output", "o", "", "write the hits to this file, which appears when it is complete")
 	f.StringVar(&b.format, "format", "tsv", "of the hits: tsv, json or bin")
 	f.BoolVar(&b.unique, "unique", false, "one line a distinct fingerprint, with the id of its first document")
 	f.BoolVar(&b.count, "count", false, "no hits, only their number, on standard error")
 	f.BoolVar(&b.checksum, "checksum", false, "also a sum over all hits that does not depend on their order, on standard error")
+	f.StringVar(&b.shardFlag, "shard", "", "do part i of N of the work: i/N, i from 0; needs -o")
+	f.StringVar(&b.memoryFlag, "memory", "", "what --scan may take, such as 4GiB (default: half of what is available)")
+	f.StringVar(&b.temp, "temp", "", "folder for hits that do not fit in memory (default: that of the output)")
 	return cmd
 }
 
 // batch is one run of the command.
 type batch struct {
-	g        *globals
-	index    indexFlags
-	scan     string
-	out      string
-	format   string
-	unique   bool
-	count    bool
-	checksum bool
+	g          *globals
+	index      indexFlags
+	scan       string
+	out        string
+	format     string
+	unique     bool
+	count      bool
+	checksum   bool
+	shardFlag  string
+	memoryFlag string
+	temp       string
+
+	shard   shard
+	memory  uint64
+	queries []uint64 // the shard's
+	first   int      // row of the first
 
 	write          rowWriter
 	withHits, hits int
 	sum            uint64
 	last           row
+}
+
+// check checks the flags that exclude or need each other.
+func (b *batch) check() (err error) {
+	if b.shard, err = parseShard(b.shardFlag); err != nil {
+		return err
+	}
+	if b.memory, err = parseMemory(b.memoryFlag); err != nil {
+		return err
+	}
+	sharded := b.shardFlag != ""
+	switch {
+	case b.scan != "" && b.index.dir != "":
+		return usagef("-i and --scan exclude each other")
+	case b.scan != "" && (b.index.k < -1 || b.index.k > permute.MaxK):
+		return usagef("-k %d: must be 0 to %d", b.index.k, permute.MaxK)
+	case sharded && (b.out == "" || b.out == "-" || b.count):
+		return usagef("--shard needs -o OUT, beside which it leaves word of what it did, and no --count")
+	case sharded && b.scan == "-":
+		return usagef("--shard: a pipe does not say how much N parts of it are; scan a file")
+	case sharded && b.scan != "" && b.unique:
+		return usagef("--unique: which document of F is the first, one part of F does not know")
+	}
+	return nil
 }
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
@@ -70,18 +112,23 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if !ok {
 		return usagef("--format %q: must be tsv, json or bin", b.format)
 	}
-	if b.scan != "" && b.index.dir != "" {
-		return usagef("-i and --scan exclude each other")
+	if err := b.check(); err != nil {
+		return err
 	}
 	q, err := b.g.openVerified(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer q.Close()
+	b.queries = q.Fingerprints()
+	if b.scan == "" {
+		from, to := b.shard.of(uint64(len(b.queries)))
+		b.queries, b.first = b.queries[from:to], int(from)
+	}
 
 	var against answerer
 	if b.scan != "" {
-		against, err = b.openScan(ctx, q)
+		against, err = b.openScan(cmd, q)
 	} else {
 		against, err = b.openIndex(cmd, q)
 	}
@@ -89,6 +136,23 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer against.Close()
+	var m made
+	if b.shardFlag != "" {
+		if m, err = b.made(ctx, q, against); err != nil {
+			return err
+		}
+		done, err := finished(ctx, b.out, m)
+		if err != nil {
+			return err
+		}
+		if done != nil {
+			if !b.g.quiet {
+				fmt.Fprintf(b.g.stderr, "%s is done already\n", b.out)
+			}
+			b.report(done.Totals)
+			return nil
+		}
+	}
 
 	o, err := b.g.newOutput(b.out)
 	if err != nil {
@@ -100,23 +164,39 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		b.write = newWriter(w, against.Name)
 	}
 	b.last.query = -1
-	queries := q.Fingerprints()
-	if err := against.answer(ctx, queries, b.line); err != nil {
+	if err := against.answer(ctx, b.line); err != nil {
 		return err
 	}
+	t := totals{len(b.queries), b.withHits, b.hits, fmt.Sprintf("%016x", b.sum)}
+	if !b.count {
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		if err := o.commit(); err != nil {
+			return err
+		}
+	}
+	if b.shardFlag != "" {
+		s := success{Made: m, Totals: t}
+		if s.Output, err = recordOfFile(ctx, b.out); err != nil {
+			return err
+		}
+		if err := s.write(b.g, b.out); err != nil {
+			return err
+		}
+	}
+	b.report(t)
+	return nil
+}
+
+// report says the totals.
+func (b *batch) report(t totals) {
 	if !b.g.quiet {
-		fmt.Fprintf(b.g.stderr, "queries %d with-hits %d hits %d\n", len(queries), b.withHits, b.hits)
+		fmt.Fprintf(b.g.stderr, "queries %d with-hits %d hits %d\n", t.Queries, t.WithHits, t.Hits)
 	}
 	if b.checksum {
-		fmt.Fprintf(b.g.stderr, "checksum %016x\n", b.sum)
+		fmt.Fprintf(b.g.stderr, "checksum %s\n", t.Checksum)
 	}
-	if b.count {
-		return nil
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return o.commit()
 }
 
 // openVerified opens a fingerprint file and verifies its checksums.
@@ -149,123 +229,4 @@ func (b *batch) line(r row) error {
 		return nil
 	}
 	return b.write(r)
-}
-
-// An answerer answers queries line by line, in order.
-type answerer interface {
-	answer(ctx context.Context, queries []uint64, line func(row) error) error
-	Name(doc uint64) (string, error)
-	Close() error
-}
-
-// indexed answers from an index.
-type indexed struct {
-	b     *batch
-	index *engine.Index
-	names *engine.Names
-}
-
-func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
-	x, err := b.index.open(cmd, b.g)
-	if err != nil {
-		return nil, err
-	}
-	if r, other := x.Recipe(), q.Recipe(); r != nil && other != nil {
-		if err := r.Check(*other); err != nil {
-			x.Close()
-			return nil, fmt.Errorf("%w: the index and %s: %w", engine.ErrMixed, q.Path(), err)
-		}
-	}
-	return &indexed{b, x, x.Names()}, nil
-}
-
-func (a *indexed) Name(doc uint64) (string, error) { return a.names.Name(engine.DocID(doc)) }
-func (a *indexed) Close() error                    { return a.index.Close() }
-
-func (a *indexed) answer(ctx context.Context, queries []uint64, line func(row) error) error {
-	bar := a.b.g.newBar("answering", int64(len(queries)), countUnit)
-	defer bar.end()
-	docs := engine.AllDocs
-	if a.b.unique {
-		docs = 1
-	}
-	o := engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads}
-	return a.index.Batch(ctx, queries, o, func(query int, hits []engine.Hit) error {
-		bar.set(int64(query))
-		for i := range hits {
-			for _, doc := range hits[i].Docs {
-				if err := line(row{query, hits[i].Fingerprint, hits[i].Distance, uint64(doc)}); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// scanned answers by streaming fingerprints past the queries.
-type scanned struct {
-	b      *batch
-	source scan.Source
-	total  uint64
-	file   *ndf.File // nil for a pipe
-	names  *ndf.Lookup
-}
-
-func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
-	if b.index.k == -1 {
-		b.index.k = 3
-	}
-	if b.scan == "-" {
-		return &scanned{b: b, source: scan.Reader(b.g.stdin)}, nil
-	}
-	f, err := b.g.openVerified(ctx, b.scan)
-	if err != nil {
-		return nil, err
-	}
-	if r, other := f.Recipe(), q.Recipe(); r != nil && other != nil {
-		if err := r.Check(*other); err != nil {
-			f.Close()
-			return nil, fmt.Errorf("%w: %s and %s: %w", engine.ErrMixed, f.Path(), q.Path(), err)
-		}
-	}
-	s := &scanned{b: b, source: scan.Slice(f.Fingerprints()), total: f.Len(), file: f}
-	if f.HasNames() {
-		s.names = f.Lookup()
-	}
-	return s, nil
-}
-
-func (s *scanned) Name(doc uint64) (string, error) {
-	if s.names == nil {
-		return strconv.FormatUint(doc, 10), nil
-	}
-	return s.names.Name(doc)
-}
-
-func (s *scanned) Close() error {
-	if s.file == nil {
-		return nil
-	}
-	return s.file.Close()
-}
-
-func (s *scanned) answer(ctx context.Context, queries []uint64, line func(row) error) error {
-	tables, err := scan.New(queries, s.b.index.k, s.b.g.threads)
-	if err != nil {
-		return usagef("%w", err)
-	}
-	defer tables.Close()
-	bar := s.b.g.newBar("scanning", int64(s.total), countUnit)
-	defer bar.end()
-	hits, err := tables.Run(ctx, s.source, s.b.g.threads, func(done uint64) { bar.set(int64(done)) })
-	if err != nil {
-		return err
-	}
-	for _, h := range hits {
-		if err := line(row{h.Query, simhash.Fingerprint(h.Fingerprint), h.Distance, h.Row}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

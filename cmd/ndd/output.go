@@ -30,7 +30,11 @@ func (g *globals) newOutput(path string) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bufio.NewWriterSize(f, 1<<18)
+	var w io.Writer = f
+	if g.disk != nil {
+		w = g.disk(f)
+	}
+	b := bufio.NewWriterSize(w, 1<<18)
 	return &output{b, b, f, path}, nil
 }
 

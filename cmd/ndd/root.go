@@ -53,7 +53,7 @@ type globals struct {
 	quiet      bool
 	noProgress bool
 
-	disk func(io.Writer) io.Writer // see outputDir
+	disk func(io.Writer) io.Writer // see outputDir; outputs and what batch spills go through it too
 
 	log  *slog.Logger
 	stop func() // ends the profile

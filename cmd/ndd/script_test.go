@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -29,6 +32,8 @@ func TestMain(m *testing.M) {
 //	status N ndd ...            runs ndd and demands that exit status
 //	prints N NQ K SHAPE DIR     writes base.bin, q.bin and the oracle's answer want.tsv into DIR
 //	flip FILE OFFSET            flips a bit; a negative offset counts from the end
+//	concat OUT FILE...          writes files one after the other
+//	merge OUT FILE...           merges sorted answers, as ndd batch --help says
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -41,8 +46,41 @@ func TestScripts(t *testing.T) {
 			"status": status,
 			"prints": prints,
 			"flip":   flip,
+			"concat": concat,
+			"merge":  merge,
 		},
 	})
+}
+
+func concat(ts *testscript.TestScript, _ bool, args []string) {
+	var all []byte
+	for _, name := range args[1:] {
+		all = append(all, ts.ReadFile(name)...)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), all, 0o644))
+}
+
+// merge is LC_ALL=C sort -s -m -t TAB -k1,1n -k3,3n -k2,2, which not every system has.
+func merge(ts *testscript.TestScript, _ bool, args []string) {
+	var lines [][]string
+	for _, name := range args[1:] {
+		for line := range strings.Lines(ts.ReadFile(name)) {
+			lines = append(lines, strings.Split(line, "\t"))
+		}
+	}
+	number := func(s string) int {
+		n, err := strconv.Atoi(s)
+		ts.Check(err)
+		return n
+	}
+	slices.SortStableFunc(lines, func(a, b []string) int {
+		return cmp.Or(cmp.Compare(number(a[0]), number(b[0])), cmp.Compare(number(a[2]), number(b[2])), cmp.Compare(a[1], b[1]))
+	})
+	var all []byte
+	for _, line := range lines {
+		all = append(all, strings.Join(line, "\t")...)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), all, 0o644))
 }
 
 func status(ts *testscript.TestScript, _ bool, args []string) {

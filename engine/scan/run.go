@@ -2,113 +2,114 @@ package scan
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"runtime"
-	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"ndd/engine/store"
 )
 
-// chunkPrints is how many fingerprints a chunk has: the paper's 64 MiB.
-const chunkPrints = 8 << 20
+// Options say how to run.
+type Options struct {
+	Threads  int                       // default: as many as there are processors
+	Memory   uint64                    // bytes: of Run for hits, beyond which they go to files; of Plan for all; default: 1 GiB
+	Temp     string                    // folder for those; default: that of the system
+	First    uint64                    // row of the first query
+	Disk     func(io.Writer) io.Writer // unless nil, what those are written through
+	Progress func(done uint64)         // unless nil, called with the number of fingerprints done
+}
 
-// A Source yields F, some fingerprints at a time, which stay unchanged until
-// its end. It ends with an error, or io.EOF.
-type Source func() ([]uint64, error)
-
-// Slice is the source of fingerprints in memory.
-func Slice(f []uint64) Source {
-	return func() ([]uint64, error) {
-		if len(f) == 0 {
-			return nil, io.EOF
-		}
-		n := min(len(f), chunkPrints)
-		chunk := f[:n]
-		f = f[n:]
-		return chunk, nil
+func (o *Options) setDefaults() {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory == 0 {
+		o.Memory = hitsMost
 	}
 }
 
-// Reader is the source of little-endian fingerprints in a stream, such as a
-// pipe. A stream that ends within a fingerprint is an error.
-func Reader(r io.Reader) Source {
-	at := int64(0)
-	return func() ([]uint64, error) {
-		buf := make([]byte, 8*chunkPrints)
-		n, err := io.ReadFull(r, buf)
-		at += int64(n)
-		switch {
-		case n%8 != 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)):
-			return nil, fmt.Errorf("%w: the stream ends after %d bytes, within a fingerprint", store.ErrCorrupt, at)
-		case n == 0 || err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, err
-		}
-		return store.Uint64s(buf[:n]), nil
+// Run maps all of F, in parallel, and reduces. The result does not depend on the
+// number of threads.
+func (t *Tables) Run(ctx context.Context, f Source, o Options) (*Hits, error) {
+	o.setDefaults()
+	hits := NewHits(o.Temp, o.Memory, o.Threads)
+	hits.disk = o.Disk
+	if err := t.run(ctx, f, o, hits); err != nil {
+		hits.Close()
+		return nil, err
 	}
+	return hits, nil
 }
 
-// Run maps all of F with threads goroutines and reduces. progress, unless nil,
-// is called with the number of fingerprints done. The result does not depend
-// on threads.
-func (t *Tables) Run(ctx context.Context, f Source, threads int, progress func(done uint64)) ([]Hit, error) {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	type chunk struct {
-		prints []uint64
-		first  uint64
-	}
-	var mu sync.Mutex
-	var all []Match
-	done := uint64(0)
-	group, ctx := errgroup.WithContext(ctx)
-	chunks := make(chan chunk)
-	group.Go(func() error {
+func (t *Tables) run(parent context.Context, f Source, o Options, hits *Hits) error {
+	var done atomic.Uint64
+	group, ctx := errgroup.WithContext(parent)
+	chunks := make(chan Chunk)
+	group.Go(func() (err error) {
 		defer close(chunks)
-		for first := uint64(0); ; {
-			prints, err := f()
-			if errors.Is(err, io.EOF) {
-				return nil
+		defer store.CatchFault(&err)()
+		return f(func(c Chunk) bool {
+			select {
+			case chunks <- c:
+				return true
+			case <-ctx.Done():
+				return false
 			}
+		})
+	})
+	for range o.Threads {
+		group.Go(func() (err error) {
+			defer store.CatchFault(&err)() // F may be mapped
+			w := hits.Writer()
+			defer w.Close()
+			m, err := t.NewMapper(func(matches []Match) error {
+				for _, match := range matches {
+					if err := t.expand(match, o.First, w); err != nil {
+						return err
+					}
+				}
+				return ctx.Err()
+			})
 			if err != nil {
 				return err
 			}
-			select {
-			case chunks <- chunk{prints, first}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			first += uint64(len(prints))
-		}
-	})
-	for range threads {
-		group.Go(func() error {
-			c := new(Scratch)
-			var matches []Match
-			for ch := range chunks {
+			defer m.Close()
+			for c := range chunks {
 				// In parts, so that an interrupt is heard within milliseconds.
-				for at := 0; at < len(ch.prints) && ctx.Err() == nil; at += mapPart {
-					matches = t.Map(matches, ch.prints[at:min(at+mapPart, len(ch.prints))], ch.first+uint64(at), c)
+				for at := 0; at < len(c.Fingerprints); at += partPrints {
+					prints := c.Fingerprints[at:min(at+partPrints, len(c.Fingerprints))]
+					if err := m.Map(prints, c.First+uint64(at)); err != nil {
+						return err
+					}
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					n := done.Add(uint64(len(prints)))
+					if o.Progress != nil {
+						o.Progress(n)
+					}
 				}
-				mu.Lock()
-				done += uint64(len(ch.prints))
-				if progress != nil {
-					progress(done)
+				if c.done != nil {
+					c.done()
 				}
-				mu.Unlock()
 			}
-			mu.Lock()
-			all = append(all, matches...)
-			mu.Unlock()
-			return ctx.Err()
+			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return err
 	}
-	return t.Reduce(all), nil
+	return parent.Err()
+}
+
+// expand makes a hit of every row of the query of a match.
+func (t *Tables) expand(m Match, first uint64, w *HitWriter) error {
+	for _, row := range t.rows[t.first[m.Query]:t.first[m.Query+1]] {
+		if err := w.Add(Hit{first + uint64(row), int(m.Distance), m.Fingerprint, m.Row}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,40 +2,66 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"ndd/engine/offheap"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/store"
+	"ndd/permute"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// answer maps chunks of a size, in any order and the last one twice, and
-// reduces.
-func answer(t testing.TB, base, queries []uint64, k, chunk int) (hits []oracle.Hit) {
+// answer maps chunks of a size, in any order and the last one twice, and reduces.
+func answer(t testing.TB, tables *Tables, base []uint64, chunk int) []oracle.Hit {
 	t.Helper()
-	tables, err := New(queries, k, 2)
+	hits := NewHits(t.TempDir(), 1<<20, 1)
+	defer hits.Close()
+	w := hits.Writer()
+	m, err := tables.NewMapper(func(matches []Match) error {
+		for _, match := range matches {
+			if err := tables.expand(match, 0, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tables.Close()
-	var c Scratch
-	var matches []Match
+	defer m.Close()
 	for first := (len(base) - 1) / chunk * chunk; first >= 0 && len(base) > 0; first -= chunk {
-		matches = tables.Map(matches, base[first:min(first+chunk, len(base))], uint64(first), &c)
+		if err := m.Map(base[first:min(first+chunk, len(base))], uint64(first)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	matches = tables.Map(matches, base[:min(chunk, len(base))], 0, &c)
-	for _, h := range tables.Reduce(matches) {
-		hits = append(hits, oracle.Hit{Query: h.Query, Distance: h.Distance, Fingerprint: h.Fingerprint, Row: int(h.Row)})
+	if err := m.Map(base[:min(chunk, len(base))], 0); err != nil {
+		t.Fatal(err)
 	}
-	return hits
+	w.Close()
+	return collect(t, hits)
+}
+
+func collect(t testing.TB, hits *Hits) (list []oracle.Hit) {
+	t.Helper()
+	for h, err := range hits.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, oracle.Hit{Query: int(h.Query), Distance: h.Distance, Fingerprint: h.Fingerprint, Row: int(h.Row)})
+	}
+	return list
 }
 
 func TestOracle(t *testing.T) {
@@ -43,41 +69,133 @@ func TestOracle(t *testing.T) {
 		for _, set := range sets.All(600, 100, k, uint64(k)+77) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:20]...) // some twice
 			want := oracle.Search(set.Base, queries, k)
+			tables, err := New(queries, k, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, chunk := range []int{100, 2048, 5000} {
-				if got := answer(t, set.Base, queries, k, chunk); !slices.Equal(got, want) {
+				if got := answer(t, tables, set.Base, chunk); !slices.Equal(got, want) {
 					t.Fatalf("k=%d, %s, chunks of %d: %d hits, want %d", k, set.Name, chunk, len(got), len(want))
 				}
 			}
+			tables.Close()
 		}
 	}
-	if got := answer(t, []uint64{1, 2}, nil, 3, 10); got != nil {
-		t.Fatalf("hits of no queries: %v", got)
+}
+
+// TestLayouts answers with every layout that some number of queries may have: the
+// design and the number of buckets are those for so many, though there are few.
+func TestLayouts(t *testing.T) {
+	seen := map[string]bool{}
+	for k := 0; k <= 4; k++ {
+		for _, pretended := range []int{1, 100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000, 100_000_000} {
+			design, layouts := choose(pretended, k)
+			name := fmt.Sprint(k, design.Name, layouts)
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			for i, l := range layouts {
+				if l.bits > 18 || l.room > 12 { // the same in less memory
+					layouts[i].bits = min(l.bits, 18)
+					layouts[i].room = min(l.room, 4)
+				}
+			}
+			base, queries := sets.Planted(3000, 300)
+			if k%2 == 1 {
+				set := sets.All(2000, 300, k, 5)[1] // clustered
+				base, queries = set.Base, set.Queries
+			}
+			tables := &Tables{k: k, queries: len(queries), design: design}
+			if err := errors.Join(tables.number(queries, 1), tables.lay(layouts, 1)); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := answer(t, tables, base, 1000), oracle.Search(base, queries, k); !slices.Equal(got, want) {
+				t.Errorf("k=%d, tables for %d queries, %s: %d hits, want %d", k, pretended, name, len(got), len(want))
+			}
+			tables.Close()
+		}
+	}
+	if len(seen) < 15 {
+		t.Errorf("only %d layouts", len(seen))
 	}
 }
 
-func TestBadK(t *testing.T) {
-	if _, err := New(nil, 9, 1); err == nil {
-		t.Fatal("no error")
+// TestLarge has real sizes: tables beyond a cache, piles that fill, and buckets that
+// are long since a third of the queries begin alike.
+func TestLarge(t *testing.T) {
+	n, nq := 1_500_000, 300_000
+	if testing.Short() {
+		n = 300_000
 	}
-}
-
-func BenchmarkMap(b *testing.B) {
-	base, queries := sets.Planted(4<<20, 1_000_000)
+	rng := rand.New(rand.NewPCG(1, 2))
+	base := make([]uint64, n)
+	for i := range base {
+		base[i] = rng.Uint64()
+	}
+	queries := make([]uint64, nq)
+	var want []oracle.Hit
+	for i := range queries {
+		queries[i] = rng.Uint64()
+		if i%3 == 0 {
+			queries[i] &= 1<<40 - 1
+		}
+	}
+	for range nq / 10 {
+		q, row, d := rng.IntN(nq), rng.IntN(n), rng.IntN(4)
+		base[row] = sets.Near(rng, queries[q], d)
+	}
+	// What a sorted list of all words within 3 bits of F would say, for those rows
+	// that were planted and some more, by brute force.
 	tables, err := New(queries, 3, 2)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	defer tables.Close()
-	var c Scratch
-	var matches []Match
-	for b.Loop() {
-		matches = tables.Map(matches[:0], base, 0, &c)
+	if tables.tables[0].layout.piles == 0 {
+		t.Fatal("no piles")
 	}
-	if len(matches) < 400_000 {
-		b.Fatalf("%d matches", len(matches))
+	got := answer(t, tables, base, n/3+1)
+	sample := make([]uint64, 0, 200)
+	rows := map[int]int{}
+	for i := 0; i < n && len(sample) < cap(sample); i += n / 199 {
+		rows[i] = len(sample)
+		sample = append(sample, base[i])
 	}
-	b.ReportMetric(float64(len(base))*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mfp/s")
-	b.ReportMetric(float64(len(tables.tables)), "tables")
+	for i := 0; i < len(got) && len(rows) < 300; i += len(got)/100 + 1 {
+		if _, ok := rows[got[i].Row]; !ok {
+			rows[got[i].Row] = len(sample)
+			sample = append(sample, base[got[i].Row])
+		}
+	}
+	want = oracle.Search(queries, sample, 3) // the other way round
+	var mine []oracle.Hit
+	for _, h := range got {
+		if at, ok := rows[h.Row]; ok {
+			mine = append(mine, oracle.Hit{Query: at, Distance: h.Distance, Fingerprint: queries[h.Query], Row: h.Query})
+		}
+	}
+	slices.SortFunc(mine, func(a, b oracle.Hit) int {
+		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Distance, b.Distance),
+			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Row, b.Row))
+	})
+	if len(got) < nq/20 || len(want) < 80 || !slices.Equal(mine, want) {
+		t.Errorf("%d hits; of the sample %d, want %d", len(got), len(mine), len(want))
+	}
+}
+
+func TestBadQueries(t *testing.T) {
+	if _, err := New(nil, 9, 1); err == nil {
+		t.Fatal("no error for k = 9")
+	}
+	tables, err := New(nil, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tables.Close()
+	if got := answer(t, tables, []uint64{1, 2}, 10); got != nil {
+		t.Fatalf("hits of no queries: %v", got)
+	}
 }
 
 func TestRun(t *testing.T) {
@@ -89,32 +207,234 @@ func TestRun(t *testing.T) {
 	}
 	defer tables.Close()
 	for name, source := range map[string]func() Source{
-		"slice":  func() Source { return Slice(base) },
+		"slice":  func() Source { return Slice(base, 0) },
 		"stream": func() Source { return Reader(bytes.NewReader(store.Bytes64(base))) },
+		"walk": func() Source {
+			return Walk(func(yield func([]uint64) bool) error {
+				for part := range slices.Chunk(base, 777) {
+					if !yield(part) {
+						break
+					}
+				}
+				return nil
+			})
+		},
 	} {
 		for _, threads := range []int{1, 3} {
 			done := uint64(0)
-			hits, err := tables.Run(context.Background(), source(), threads, func(n uint64) { done = n })
-			if err != nil || len(hits) != len(want) || done != uint64(len(base)) {
-				t.Fatalf("%s: %d hits, want %d; %v", name, len(hits), len(want), err)
+			hits, err := tables.Run(context.Background(), source(), Options{Threads: threads, Progress: func(n uint64) { done = n }})
+			if err != nil {
+				t.Fatal(err)
 			}
-			for i, h := range hits {
-				if (oracle.Hit{Query: h.Query, Distance: h.Distance, Fingerprint: h.Fingerprint, Row: int(h.Row)}) != want[i] {
-					t.Fatalf("%s: hit %d is %v, want %v", name, i, h, want[i])
-				}
+			if got := collect(t, hits); !slices.Equal(got, want) || done != uint64(len(base)) {
+				t.Fatalf("%s: %d hits, want %d; %d done", name, len(got), len(want), done)
 			}
+			hits.Close()
 		}
 	}
-	if _, err := tables.Run(context.Background(), Reader(strings.NewReader("eleven byte")), 2, nil); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := tables.Run(context.Background(), Reader(strings.NewReader("eleven byte")), Options{Threads: 2}); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a partial fingerprint: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := tables.Run(context.Background(), func() ([]uint64, error) { return nil, broken }, 2, nil); !errors.Is(err, broken) {
+	if _, err := tables.Run(context.Background(), func(func(Chunk) bool) error { return broken }, Options{Threads: 2}); !errors.Is(err, broken) {
 		t.Errorf("a source that fails: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := tables.Run(ctx, Slice(base), 2, nil); !errors.Is(err, context.Canceled) {
+	if _, err := tables.Run(ctx, Slice(base, 0), Options{Threads: 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestSpill gives so little memory that runs are written, merged, and merged again.
+func TestSpill(t *testing.T) {
+	dir := t.TempDir()
+	hits := NewHits(dir, 1, 2)
+	rng := rand.New(rand.NewPCG(3, 4))
+	var want []Hit
+	writers := []*HitWriter{hits.Writer(), hits.Writer()}
+	for i := range 100_000 {
+		h := Hit{rng.Uint64N(1000), rng.IntN(9), rng.Uint64N(4), rng.Uint64N(3)}
+		want = append(want, h)
+		if err := writers[i%2].Add(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, w := range writers {
+		w.Close()
+	}
+	slices.SortFunc(want, func(a, b Hit) int { return a.record().compare(b.record()) })
+	want = slices.Compact(want)
+	var got []Hit
+	for h, err := range hits.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, h)
+	}
+	if hits.Spilt() < 100_000*recordBytes || !slices.Equal(got, want) {
+		t.Errorf("%d hits after %d bytes of runs, want %d", len(got), hits.Spilt(), len(want))
+	}
+	if err := hits.Close(); err != nil {
+		t.Error(err)
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
+		t.Errorf("left over: %v, %v", names, err)
+	}
+	for range NewHits(dir, 0, 1).All(context.Background()) {
+		t.Error("a hit of none")
+	}
+
+	// A file that cannot be, and one that is lost.
+	w := NewHits(dir+"/none", 1, 1).Writer()
+	var err error
+	for i := range uint64(1000) {
+		if err = w.Add(Hit{Query: i}); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
+// TestAnswer gives memory for some of the queries at a time.
+func TestAnswer(t *testing.T) {
+	base, queries := sets.Planted(20_000, 10_000)
+	want := oracle.Search(base, queries, 3)
+	for _, memory := range []uint64{1 << 30, 2 << 20, 600 << 10} {
+		o := Options{Threads: 1, Memory: memory, Temp: t.TempDir()}
+		s, err := Plan(len(queries), 3, false, o)
+		if err != nil || s.Total() > memory || (s.Queries == len(queries)) != (memory == 1<<30) {
+			t.Fatalf("%d bytes: %+v, %v", memory, s, err)
+		}
+		opened := 0
+		var got []oracle.Hit
+		for h, err := range Answer(context.Background(), func() (Source, error) { opened++; return Slice(base, 0), nil }, queries, 3, s, o) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, oracle.Hit{Query: int(h.Query), Distance: h.Distance, Fingerprint: h.Fingerprint, Row: int(h.Row)})
+		}
+		if !slices.Equal(got, want) || opened != (len(queries)+s.Queries-1)/s.Queries {
+			t.Errorf("%d bytes: %d hits, want %d; F opened %d times", memory, len(got), len(want), opened)
+		}
+		for range Answer(context.Background(), func() (Source, error) { return Slice(base, 0), nil }, queries, 3, s, o) {
+			break // without a leak
+		}
+	}
+	if _, err := Plan(len(queries), 3, true, Options{Threads: 1, Memory: 64 << 20}); !errors.Is(err, offheap.ErrTooLarge) {
+		t.Errorf("a stream in less than two chunks: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	n := 0
+	var last error
+	for _, err := range Answer(ctx, func() (Source, error) { return Slice(base, 0), nil }, queries, 3, Space{Queries: 1000, Hits: 1 << 20}, Options{}) {
+		n++
+		last = err
+		cancel()
+	}
+	if !errors.Is(last, context.Canceled) || n > len(want)/2 {
+		t.Errorf("cancelled: %v after %d hits", last, n)
+	}
+}
+
+// BenchmarkMap maps random fingerprints of which one in a hundred is near a query.
+func BenchmarkMap(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, nq := range []int{10, 100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000} {
+		base, queries := make([]uint64, 4<<20), make([]uint64, nq)
+		for i := range queries {
+			queries[i] = rng.Uint64()
+		}
+		for i := range base {
+			base[i] = rng.Uint64()
+			if i%100 == 0 {
+				base[i] = sets.Near(rng, queries[rng.IntN(nq)], i/100%4)
+			}
+		}
+		tables, err := New(queries, 3, 2)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("q=%d/design=%s/bits=%d", nq, tables.design.Name, tables.tables[0].layout.bits), func(b *testing.B) {
+			n := 0
+			m, err := tables.NewMapper(func(matches []Match) error { n += len(matches); return nil })
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer m.Close()
+			for b.Loop() {
+				n = 0
+				if err := m.Map(base, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if n < len(base)/100 {
+				b.Fatalf("%d matches", n)
+			}
+			cost := 0.0
+			for _, q := range tables.tables {
+				cost += q.layout.cost
+			}
+			b.ReportMetric(cost, "predicted-ns/fp")
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(base)), "ns/fp")
+		})
+		tables.Close()
+	}
+}
+
+// BenchmarkLayout maps random fingerprints past random queries in one table of each
+// layout: what the cost model is made from.
+func BenchmarkLayout(b *testing.B) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	base := make([]uint64, 4<<20)
+	for i := range base {
+		base[i] = rng.Uint64()
+	}
+	for _, nq := range []int{1000, 10_000, 100_000, 300_000, 1_000_000, 4_000_000, 16_000_000} {
+		queries := make([]uint64, nq)
+		for i := range queries {
+			queries[i] = rng.Uint64()
+		}
+		for bits := 1; bits <= 22; bits++ {
+			if mean := float64(nq) / float64(int(1)<<bits); mean < 3 || mean > 130 {
+				continue
+			}
+			for _, near := range []bool{false, true} {
+				l := layoutOf(nq, bits)
+				if near {
+					if l.bytes > 4<<20 {
+						continue
+					}
+					l.piles = 0
+				} else if l.piles == 0 {
+					if bits < pilesLeast {
+						continue
+					}
+					l.piles, l.room = pilesLeast, roomBits-pilesLeast
+				}
+				tables := &Tables{k: 3, queries: nq, design: permute.Design{K: 3, Tables: []permute.Table{{Mask: 0x5555555555555555}}}}
+				if err := errors.Join(tables.number(queries, 2), tables.lay([]layout{l}, 2)); err != nil {
+					b.Fatal(err)
+				}
+				b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d/piles=%d/room=%d", nq, bits, tables.tables[0].buckets.Lanes(), l.bytes, l.piles, l.room), func(b *testing.B) {
+					m, err := tables.NewMapper(func([]Match) error { return nil })
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer m.Close()
+					for b.Loop() {
+						if err := m.Map(base, 0); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(l.cost, "predicted-ns/fp")
+					b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(base)), "ns/fp")
+				})
+				tables.Close()
+			}
+		}
 	}
 }

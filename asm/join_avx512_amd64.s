@@ -1,0 +1,247 @@
+//go:build !purego
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// joinAVX512 compares four words a round with all lanes of their buckets at once and
+// looks at the round again, a word at a time, only where the least of all distances is
+// within k. No branch depends on how many queries a bucket has, unless it is long.
+//
+//	word     | row ...... | bucket | low 32 bits |
+//	                          |          `-- broadcast, XOR, popcount, least, compare
+//	first    [bucket] <-------'                     |
+//	lows     [...|-------- lanes --------|...] -----'
+//
+// The bound of a round of 4 words and 32 lanes is port 5, with 8 popcounts and a
+// comparison, and the front end, with 56 operations: 9 cycles.
+
+#define DST    DI  // where the next Joined goes
+#define END    R8  // the last place where a word may begin its hits
+#define WORD   SI  // *uint64, this word
+#define LAST   R9  // behind the last
+#define FIRST  R10
+#define LOWS   R11
+#define SHIFT  R12
+#define MASK   R13
+#define LANES  R15
+#define F0     AX  // bucket of a word: half its first lane; then its first lows
+#define F1     BX
+#define F2     CX
+#define F3     DX
+#define LONG   R14
+
+// looking again
+#define NUMBER CX  // of the word
+#define LANE   DX
+#define BITS   R14
+
+#define VK     Z0
+
+#define BUCKET(off, at, low) \
+	MOVQ off(WORD), at          \
+	VPBROADCASTD off(WORD), low \
+	SHRXQ SHIFT, at, at         \
+	ANDQ  MASK, at              \
+	MOVL  (FIRST)(at*4), at
+
+#define BUCKETS \
+	BUCKET(0, F0, Z1)           \
+	BUCKET(8, F1, Z2)           \
+	BUCKET(16, F2, Z3)          \
+	BUCKET(24, F3, Z4)          \
+	MOVL  F0, LONG              \
+	ORL   F1, LONG              \
+	ORL   F2, LONG              \
+	ORL   F3, LONG              \
+	TESTL $const_bucketLong, LONG
+
+#define LOCATE \
+	LEAQ  (LOWS)(F0*8), F0      \
+	LEAQ  (LOWS)(F1*8), F1      \
+	LEAQ  (LOWS)(F2*8), F2      \
+	LEAQ  (LOWS)(F3*8), F3
+
+// func joinAVX512(dst []Joined, words []uint64, base uint32, buckets, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
+TEXT ·joinAVX512(SB), NOSPLIT, $8-120
+	MOVQ dst_base+0(FP), DST
+	MOVQ dst_len+8(FP), END
+	MOVQ words_base+24(FP), WORD
+	MOVQ words_len+32(FP), LAST
+	MOVQ buckets+56(FP), FIRST
+	MOVQ lows+64(FP), LOWS
+	MOVQ shift+72(FP), SHIFT
+	MOVQ mask+80(FP), MASK
+	MOVQ lanes+88(FP), LANES
+	MOVL k+96(FP), AX
+	VPBROADCASTD AX, VK
+	LEAQ (WORD)(LAST*8), LAST
+	SUBQ LANES, END
+	LEAQ (DST)(END*8), END
+
+next:
+	LEAQ -32(LAST), F0
+	CMPQ WORD, F0
+	JHI  again
+	CMPQ LANES, $16
+	JEQ  round16
+	CMPQ LANES, $32
+	JEQ  round32
+
+	// Any number of lanes.
+	PCALIGN $32
+round:
+	BUCKETS
+	JNZ  again
+	LOCATE
+	VPXORD (F0), Z1, Z5
+	VPXORD (F1), Z2, Z6
+	VPXORD (F2), Z3, Z7
+	VPXORD (F3), Z4, Z8
+	VPOPCNTD Z5, Z5
+	VPOPCNTD Z6, Z6
+	VPOPCNTD Z7, Z7
+	VPOPCNTD Z8, Z8
+	MOVL $16, R14
+lanes:
+	VPXORD (F0)(R14*4), Z1, Z9
+	VPXORD (F1)(R14*4), Z2, Z10
+	VPXORD (F2)(R14*4), Z3, Z11
+	VPXORD (F3)(R14*4), Z4, Z12
+	VPOPCNTD Z9, Z9
+	VPOPCNTD Z10, Z10
+	VPOPCNTD Z11, Z11
+	VPOPCNTD Z12, Z12
+	VPMINUD Z9, Z5, Z5
+	VPMINUD Z10, Z6, Z6
+	VPMINUD Z11, Z7, Z7
+	VPMINUD Z12, Z8, Z8
+	ADDQ $16, R14
+	CMPQ R14, LANES
+	JCS  lanes
+	VPMINUD Z5, Z6, Z5
+	VPMINUD Z7, Z8, Z7
+	VPMINUD Z5, Z7, Z5
+	VPCMPUD $2, VK, Z5, K1
+	KORTESTW K1, K1
+	JNZ  again
+	ADDQ $32, WORD
+	LEAQ 32(WORD), F0
+	CMPQ F0, LAST
+	JLS  round
+	JMP  again
+
+	PCALIGN $32
+round32:
+	BUCKETS
+	JNZ  again
+	LOCATE
+	VPXORD (F0), Z1, Z5
+	VPXORD 64(F0), Z1, Z9
+	VPXORD (F1), Z2, Z6
+	VPXORD 64(F1), Z2, Z10
+	VPXORD (F2), Z3, Z7
+	VPXORD 64(F2), Z3, Z11
+	VPXORD (F3), Z4, Z8
+	VPXORD 64(F3), Z4, Z12
+	VPOPCNTD Z5, Z5
+	VPOPCNTD Z9, Z9
+	VPOPCNTD Z6, Z6
+	VPOPCNTD Z10, Z10
+	VPOPCNTD Z7, Z7
+	VPOPCNTD Z11, Z11
+	VPOPCNTD Z8, Z8
+	VPOPCNTD Z12, Z12
+	VPMINUD Z5, Z9, Z5
+	VPMINUD Z6, Z10, Z6
+	VPMINUD Z7, Z11, Z7
+	VPMINUD Z8, Z12, Z8
+	VPMINUD Z5, Z6, Z5
+	VPMINUD Z7, Z8, Z7
+	VPMINUD Z5, Z7, Z5
+	VPCMPUD $2, VK, Z5, K1
+	KORTESTW K1, K1
+	JNZ  again
+	ADDQ $32, WORD
+	LEAQ 32(WORD), F0
+	CMPQ F0, LAST
+	JLS  round32
+	JMP  again
+
+	PCALIGN $32
+round16:
+	BUCKETS
+	JNZ  again
+	VPXORD (LOWS)(F0*8), Z1, Z5
+	VPXORD (LOWS)(F1*8), Z2, Z6
+	VPXORD (LOWS)(F2*8), Z3, Z7
+	VPXORD (LOWS)(F3*8), Z4, Z8
+	VPOPCNTD Z5, Z5
+	VPOPCNTD Z6, Z6
+	VPOPCNTD Z7, Z7
+	VPOPCNTD Z8, Z8
+	VPMINUD Z5, Z6, Z5
+	VPMINUD Z7, Z8, Z7
+	VPMINUD Z5, Z7, Z5
+	VPCMPUD $2, VK, Z5, K1
+	KORTESTW K1, K1
+	JNZ  again
+	ADDQ $32, WORD
+	LEAQ 32(WORD), F0
+	CMPQ F0, LAST
+	JLS  round16
+
+	// The next four words, or what is left, one by one: each hit is written.
+again:
+	LEAQ 32(WORD), F0
+	CMPQ F0, LAST
+	CMOVQHI LAST, F0
+	MOVQ F0, stop-8(SP)
+one:
+	CMPQ WORD, stop-8(SP)
+	JCC  ready
+	CMPQ DST, END
+	JGT  done                    // dst might not take its hits
+	BUCKET(0, F0, Z1)
+	TESTL $const_bucketLong, F0
+	JNZ  done                    // the caller's
+	MOVQ WORD, NUMBER
+	SUBQ words_base+24(FP), NUMBER
+	SHRQ $3, NUMBER
+	ADDL base+48(FP), NUMBER
+	ADDL F0, F0                  // the lane itself
+	XORL LANE, LANE
+vector:
+	VPXORD (LOWS)(F0*4), Z1, Z5
+	VPOPCNTD Z5, Z5
+	VPCMPUD $2, VK, Z5, K1
+	KMOVW K1, BITS
+	TESTL BITS, BITS
+	JZ   none
+hit:
+	TZCNTL BITS, F1
+	ADDL F0, F1
+	MOVL NUMBER, Joined_Word(DST)
+	MOVL F1, Joined_Lane(DST)
+	ADDQ $Joined__size, DST
+	BLSRL BITS, BITS
+	JNZ  hit
+none:
+	ADDQ $16, F0
+	ADDQ $16, LANE
+	CMPQ LANE, LANES
+	JCS  vector
+	ADDQ $8, WORD
+	JMP  one
+ready:
+	CMPQ WORD, LAST
+	JCS  next
+
+done:
+	SUBQ dst_base+0(FP), DST
+	SHRQ $3, DST
+	MOVQ DST, hits+104(FP)
+	SUBQ words_base+24(FP), WORD
+	SHRQ $3, WORD
+	MOVQ WORD, done+112(FP)
+	VZEROUPPER
+	RET

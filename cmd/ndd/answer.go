@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine"
+	"ndd/engine/ndf"
+	"ndd/engine/offheap"
+	"ndd/engine/scan"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+)
+
+// An answerer answers the queries of a batch line by line, in order.
+type answerer interface {
+	answer(ctx context.Context, line func(row) error) error
+	Name(doc uint64) (string, error)
+	// record tells what it answers from apart from anything else.
+	record(ctx context.Context) (fileRecord, *simhash.Recipe, error)
+	Close() error
+}
+
+// made is what the shard's output depends on.
+func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made, err error) {
+	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format, Unique: b.unique}
+	if m.Queries, err = recordOf(ctx, bytes.NewReader(store.Bytes64(b.queries))); err != nil {
+		return m, err
+	}
+	m.Against, m.Recipe, err = against.record(ctx)
+	m.Recipe = cmp.Or(m.Recipe, q.Recipe())
+	return m, err
+}
+
+// indexed answers from an index.
+type indexed struct {
+	b     *batch
+	index *engine.Index
+	names *engine.Names
+}
+
+func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	x, err := b.index.open(cmd, b.g)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameRecipe("the index", x.Recipe(), q); err != nil {
+		x.Close()
+		return nil, err
+	}
+	return &indexed{b, x, x.Names()}, nil
+}
+
+// sameRecipe refuses queries that were made by another recipe.
+func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
+	if other := q.Recipe(); r != nil && other != nil {
+		if err := r.Check(*other); err != nil {
+			return fmt.Errorf("%w: %s and %s: %w", engine.ErrMixed, what, q.Path(), err)
+		}
+	}
+	return nil
+}
+
+func (a *indexed) Name(doc uint64) (string, error) { return a.names.Name(engine.DocID(doc)) }
+func (a *indexed) Close() error                    { return a.index.Close() }
+
+// record is of the manifest, which names the files and has their identities.
+func (a *indexed) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
+	r, err := recordOfFile(ctx, filepath.Join(a.b.index.dir, "manifest"))
+	return r, a.index.Recipe(), err
+}
+
+func (a *indexed) answer(ctx context.Context, line func(row) error) error {
+	bar := a.b.g.newBar("answering", int64(len(a.b.queries)), countUnit)
+	defer bar.end()
+	docs := engine.AllDocs
+	if a.b.unique {
+		docs = 1
+	}
+	o := engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, Memory: a.b.memory}
+	for answer, err := range a.index.Answers(ctx, a.b.queries, o) {
+		if err != nil {
+			return err
+		}
+		bar.set(int64(answer.Query))
+		for _, h := range answer.Hits {
+			for _, doc := range h.Docs {
+				if err := line(row{a.b.first + answer.Query, h.Fingerprint, h.Distance, uint64(doc)}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// scanned answers by streaming fingerprints past the queries.
+type scanned struct {
+	b        *batch
+	open     func() (scan.Source, error)
+	streamed bool            // F is read into buffers
+	total    uint64          // fingerprints, 0 where it is not known
+	prints   []uint64        // of a file: the shard's
+	first    uint64          // row of the first
+	file     *ndf.File       // nil for a pipe or an index
+	names    *ndf.Lookup     // nil where there are none
+	walked   *engine.Index   // nil unless F is one
+	docNames *engine.Names   // of it
+	ctx      context.Context // of a walk
+}
+
+func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
+		return b.openWalk(cmd, q)
+	}
+	if b.index.k == -1 {
+		b.index.k = 3
+	}
+	if b.scan == "-" {
+		read := false
+		return &scanned{b: b, streamed: true, open: func() (scan.Source, error) {
+			if read {
+				return nil, fmt.Errorf("the queries do not fit in memory together, and standard input cannot be read twice: give more --memory, or write it to a file")
+			}
+			read = true
+			return scan.Reader(b.g.stdin), nil
+		}}, nil
+	}
+	f, err := b.g.openVerified(cmd.Context(), b.scan)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameRecipe(f.Path(), f.Recipe(), q); err != nil {
+		f.Close()
+		return nil, err
+	}
+	from, to := b.shard.of(f.Len())
+	s := &scanned{b: b, prints: f.Fingerprints()[from:to], first: from, total: to - from, file: f}
+	s.open = func() (scan.Source, error) { return scan.Slice(s.prints, s.first), nil }
+	if f.HasNames() {
+		s.names = f.Lookup()
+	}
+	return s, nil
+}
+
+// openWalk scans an index, whose first table is decoded block by block.
+func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	if b.shardFlag != "" {
+		return nil, usagef("--shard: an index is scanned as a whole; shard the queries: ndd batch -i %s --shard %s", b.scan, b.shard)
+	}
+	flags := indexFlags{dir: b.scan, k: -1, verify: b.index.verify}
+	x, err := flags.open(cmd, b.g)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameRecipe("the index", x.Recipe(), q); err != nil {
+		x.Close()
+		return nil, err
+	}
+	if b.index.k == -1 {
+		b.index.k = flags.k
+	}
+	s := &scanned{b: b, streamed: true, total: x.Stats().Fingerprints, walked: x, docNames: x.Names()}
+	s.open = func() (scan.Source, error) {
+		return scan.Walk(func(yield func([]uint64) bool) error { return x.Walk(s.ctx, yield) }), nil
+	}
+	return s, nil
+}
+
+func (s *scanned) Name(doc uint64) (string, error) {
+	switch {
+	case s.walked != nil:
+		return s.docNames.Name(engine.DocID(doc))
+	case s.names != nil:
+		return s.names.Name(doc)
+	}
+	return strconv.FormatUint(doc, 10), nil
+}
+
+// record is of the shard's fingerprints, and of the identity of a file that has names.
+func (s *scanned) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
+	r, err := recordOf(ctx, bytes.NewReader(store.Bytes64(s.prints)))
+	if f := s.file.Store(); f != nil {
+		id := f.Identity()
+		r.Digest += fmt.Sprintf(" %x", id.ID)
+	}
+	return r, s.file.Recipe(), err
+}
+
+func (s *scanned) Close() error {
+	switch {
+	case s.walked != nil:
+		return s.walked.Close()
+	case s.file != nil:
+		return s.file.Close()
+	}
+	return nil
+}
+
+func (s *scanned) answer(ctx context.Context, line func(row) error) error {
+	b := s.b
+	s.ctx = ctx
+	bar := b.g.newBar("scanning", int64(s.total), countUnit)
+	defer bar.end()
+	o := scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk,
+		Progress: func(done uint64) { bar.set(int64(done)) }}
+	if o.Memory == 0 {
+		o.Memory = offheap.Machine{}.Limit(0).Bytes / 2
+	}
+	space, err := scan.Plan(len(b.queries), b.index.k, s.streamed, o)
+	if err != nil {
+		return err
+	}
+	if !b.g.quiet {
+		s.say(space, o)
+	}
+	var last scan.Hit
+	some := false
+	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, space, o) {
+		if err != nil {
+			return err
+		}
+		r := row{int(h.Query), simhash.Fingerprint(h.Fingerprint), h.Distance, h.Row}
+		if s.walked == nil {
+			if err := line(r); err != nil {
+				return err
+			}
+			continue
+		}
+		// A fingerprint may be in several segments; its documents are asked for once.
+		if again := some && h.Query == last.Query && h.Fingerprint == last.Fingerprint; !again {
+			if err := s.documents(r, line); err != nil {
+				return err
+			}
+		}
+		last, some = h, true
+	}
+	return nil
+}
+
+// documents makes a line of every document that has the row's fingerprint.
+func (s *scanned) documents(r row, line func(row) error) error {
+	hits, err := s.walked.Query(r.fingerprint, 0, engine.AllDocs)
+	if err != nil {
+		return err
+	}
+	for _, h := range hits {
+		for _, doc := range h.Docs {
+			r.doc = uint64(doc)
+			if err := line(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tempDir is where hits go that do not fit.
+func (b *batch) tempDir() string {
+	switch {
+	case b.temp != "":
+		return b.temp
+	case b.out != "" && b.out != "-":
+		return filepath.Dir(b.out)
+	}
+	return os.TempDir()
+}
+
+// say states the memory before it is taken.
+func (s *scanned) say(p scan.Space, o scan.Options) {
+	times := ""
+	if p.Queries < len(s.b.queries) {
+		times = fmt.Sprintf(" for %s queries at a time: F is read %d times", humanize.Comma(int64(p.Queries)), (len(s.b.queries)+p.Queries-1)/p.Queries)
+	}
+	fmt.Fprintf(s.b.g.stderr, "memory at most %s: tables %s, fingerprints %s, hits %s (more go to %s)%s\n",
+		humanize.IBytes(p.Total()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), humanize.IBytes(p.Hits), o.Temp, times)
+}

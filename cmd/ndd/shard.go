@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/minio/highwayhash"
+
+	"ndd/engine/simhash"
+)
+
+// A shard is the i-th of n equal parts of the work; {0, 1} is all of it.
+type shard struct{ i, n uint64 }
+
+func parseShard(s string) (shard, error) {
+	if s == "" {
+		return shard{0, 1}, nil
+	}
+	first, second, ok := strings.Cut(s, "/")
+	i, err1 := strconv.ParseUint(first, 10, 32)
+	n, err2 := strconv.ParseUint(second, 10, 32)
+	if !ok || err1 != nil || err2 != nil || i >= n {
+		return shard{}, usagef("--shard %q: must be i/N, with i from 0 to N-1", s)
+	}
+	return shard{i, n}, nil
+}
+
+// of is the shard's part of total rows: the parts of all shards are the whole, and
+// differ by one row at most.
+func (s shard) of(total uint64) (from, to uint64) {
+	cut := func(i uint64) uint64 {
+		hi, lo := bits.Mul64(total, i)
+		q, _ := bits.Div64(hi, lo, s.n)
+		return q
+	}
+	return cut(s.i), cut(s.i + 1)
+}
+
+func (s shard) String() string { return fmt.Sprintf("%d/%d", s.i, s.n) }
+
+// A success is the file beside a shard's output, named as that with ._SUCCESS behind
+// it, which appears after the output itself. It says what the output was made from,
+// so that a rerun knows whether that is still so, and what it is.
+//
+//	inputs changed or other settings  -> refused
+//	the same, and the output is whole -> nothing to do
+//	the same, or no such file         -> made again
+type success struct {
+	Made   made       `json:"made"`
+	Output fileRecord `json:"output"`
+	Totals totals     `json:"totals"`
+}
+
+// made is what an output depends on.
+type made struct {
+	Program int             `json:"format"` // of this record and of the outputs
+	Shard   string          `json:"shard"`
+	Queries fileRecord      `json:"queries"` // the shard's
+	Scan    bool            `json:"scan"`
+	Against fileRecord      `json:"against"` // the shard's part of F, or the index's manifest
+	K       int             `json:"k"`
+	Recipe  *simhash.Recipe `json:"recipe"`
+	Format  string          `json:"outputFormat"`
+	Unique  bool            `json:"unique"`
+}
+
+// successVersion counts changes of outputs and of this record.
+const successVersion = 1
+
+// fileRecord tells contents apart: HighwayHash-64 under the key 0.
+type fileRecord struct {
+	Bytes  uint64 `json:"bytes"`
+	Digest string `json:"digest"`
+}
+
+// totals are what a batch says in the end.
+type totals struct {
+	Queries  int    `json:"queries"`
+	WithHits int    `json:"withHits"`
+	Hits     int    `json:"hits"`
+	Checksum string `json:"checksum"`
+}
+
+// recordOf reads all of r.
+func recordOf(ctx context.Context, r io.Reader) (fileRecord, error) {
+	h, err := highwayhash.New64(make([]byte, highwayhash.Size))
+	if err != nil {
+		return fileRecord{}, err
+	}
+	n, err := io.CopyBuffer(h, contextReader{ctx, r}, make([]byte, 1<<20))
+	return fileRecord{uint64(n), hex.EncodeToString(h.Sum(nil))}, err
+}
+
+// contextReader fails when ctx has ended. It hides other methods of the reader, so that
+// the copy goes through its buffer.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+func recordOfFile(ctx context.Context, path string) (fileRecord, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return fileRecord{}, err
+	}
+	defer f.Close()
+	return recordOf(ctx, f)
+}
+
+func successPath(output string) string { return output + "._SUCCESS" }
+
+// finished reads what an earlier run has left: nil where there is nothing to rely on.
+// What was made otherwise is an error.
+func finished(ctx context.Context, output string, m made) (*success, error) {
+	data, err := os.ReadFile(successPath(output))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var s success
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		return nil, fmt.Errorf("%s: %w: remove it to make %s again", successPath(output), err, output)
+	}
+	old, err := json.Marshal(s.Made)
+	if err != nil {
+		return nil, err
+	}
+	now, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(old, now) {
+		return nil, fmt.Errorf("%s was made with other inputs or settings, %s instead of %s: remove it and %s, or choose another name",
+			output, old, now, filepath.Base(successPath(output)))
+	}
+	switch is, err := recordOfFile(ctx, output); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case is != s.Output:
+		return nil, nil // not what was written: made again
+	}
+	return &s, nil
+}
+
+// write puts the record beside the output.
+func (s *success) write(g *globals, output string) error {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	o, err := g.newOutput(successPath(output))
+	if err != nil {
+		return err
+	}
+	defer o.abort()
+	if _, err := o.Write(append(data, '\n')); err != nil {
+		return err
+	}
+	return o.commit()
+}

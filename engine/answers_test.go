@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/segment"
+	"ndd/permute"
+)
+
+func halves(t *testing.T) permute.Design {
+	t.Helper()
+	d, err := permute.Named("halves", 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestAnswers holds the iterator against the oracle, ends it early, cancels it, and
+// gives sweeps so little memory that they are halved and halved again.
+func TestAnswers(t *testing.T) {
+	base, queries := sets.Planted(20_000, 20_000)
+	base = append(base, queries[:1000]...)
+	x := inMemory(t, base, segment.Options{Design: halves(t)})
+	if !x.current.Load().segments[0].Sweeps(len(queries)) {
+		t.Fatal("no sweep")
+	}
+	want := map[int][]uint64{}
+	for _, h := range oracle.Search(base, queries[:3000], 3) {
+		if l := want[h.Query]; len(l) == 0 || l[len(l)-1] != h.Fingerprint {
+			want[h.Query] = append(l, h.Fingerprint)
+		}
+	}
+	collect := func(memory uint64) (all []Answer) {
+		for a, err := range x.Answers(context.Background(), queries, BatchOptions{K: 3, Memory: memory}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, Answer{a.Query, slices.Clone(a.Hits)})
+		}
+		return all
+	}
+	all := collect(0)
+	found := 0
+	for i, a := range all {
+		if i > 0 && a.Query <= all[i-1].Query {
+			t.Fatalf("query %d after %d", a.Query, all[i-1].Query)
+		}
+		if a.Query >= 3000 {
+			break
+		}
+		var prints []uint64
+		for _, h := range a.Hits {
+			prints = append(prints, uint64(h.Fingerprint))
+		}
+		if !slices.Equal(prints, want[a.Query]) {
+			t.Fatalf("query %d: %x, want %x", a.Query, prints, want[a.Query])
+		}
+		found++
+	}
+	if found != len(want) || found == 0 {
+		t.Fatalf("%d queries have hits, want %d", found, len(want))
+	}
+	for _, memory := range []uint64{1, 24 * 3000} {
+		little := collect(memory)
+		if !slices.EqualFunc(all, little, func(a, b Answer) bool {
+			return a.Query == b.Query && slices.EqualFunc(a.Hits, b.Hits, func(a, b Hit) bool { return a.Fingerprint == b.Fingerprint })
+		}) {
+			t.Fatalf("%d bytes for sweeps: %d answers, want %d", memory, len(little), len(all))
+		}
+	}
+
+	n := 0
+	for range x.Answers(context.Background(), queries, BatchOptions{K: 3}) {
+		if n++; n == 5 {
+			break
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var last error
+	n = 0
+	for _, err := range x.Answers(ctx, queries, BatchOptions{K: 3}) {
+		n++
+		last = err
+		cancel()
+	}
+	if !errors.Is(last, context.Canceled) || n >= len(all) {
+		t.Errorf("cancelled: %v after %d of %d answers", last, n, len(all))
+	}
+}
+
+// TestWalk sees every distinct fingerprint, of segments and of the buffer.
+func TestWalk(t *testing.T) {
+	base, _ := sets.Planted(5000, 10)
+	x := inMemory(t, append(base, base[:100]...), segment.Options{Design: halves(t)})
+	more := Doc{Fingerprint: 12345}
+	if _, err := x.Insert([]Doc{more}); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[uint64]int{}
+	if err := x.Walk(context.Background(), func(prints []uint64) bool {
+		for _, f := range prints {
+			seen[f]++
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[uint64]bool{12345: true}
+	for _, f := range base {
+		want[f] = true
+	}
+	for f := range want {
+		if seen[f] != 1 {
+			t.Fatalf("%x was seen %d times", f, seen[f])
+		}
+	}
+	if len(seen) != len(want) {
+		t.Errorf("%d fingerprints, want %d", len(seen), len(want))
+	}
+	calls := 0
+	if err := x.Walk(context.Background(), func([]uint64) bool { calls++; return false }); err != nil || calls != 1 {
+		t.Errorf("ended: %v after %d calls", err, calls)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := x.Walk(ctx, func([]uint64) bool { return true }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

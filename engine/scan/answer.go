@@ -1,0 +1,110 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"ndd/engine/offheap"
+)
+
+// Space is how much memory an answer takes, at most, in bytes.
+type Space struct {
+	Queries int    // answered at a time; F is read once for each so many
+	Tables  uint64 // of these queries
+	Chunks  uint64 // of F: what is mapped at a time, and its piles
+	Hits    uint64 // beyond which they go to files
+}
+
+// Total is all of it.
+func (s *Space) Total() uint64 { return s.Tables + s.Chunks + s.Hits }
+
+const (
+	// hitsMost and hitsLeast bound the memory for hits, a quarter of what there is.
+	hitsMost  = 1 << 30
+	hitsLeast = 64 << 10
+	// partQueries are the fewest queries for which F is read again.
+	partQueries = 1 << 10
+)
+
+// Plan says how queries for distance k are answered in o.Memory bytes: all at a time,
+// or some. streamed says that F is not in memory or mapped already. The error wraps
+// [offheap.ErrTooLarge].
+func Plan(queries, k int, streamed bool, o Options) (s Space, err error) {
+	o.setDefaults()
+	s.Hits = min(max(o.Memory/4, hitsLeast), hitsMost)
+	for s.Queries = queries; ; s.Queries = (s.Queries + 1) / 2 {
+		s.Tables, s.Chunks = space(s.Queries, k, o.Threads)
+		if streamed {
+			s.Chunks += uint64(o.Threads+1) * 8 * chunkPrints
+		}
+		if s.Queries <= queriesMax && s.Total() <= o.Memory {
+			return s, nil
+		}
+		if s.Queries <= partQueries {
+			limit := offheap.Limit{Bytes: o.Memory, Source: "for queries, fingerprints and hits"}
+			return s, limit.Check(fmt.Sprintf("answering %d queries at a time", s.Queries), s.Total())
+		}
+	}
+}
+
+// space is the memory of tables of so many queries and of the mappers.
+func space(queries, k, threads int) (tables, mappers uint64) {
+	_, layouts := choose(queries, k)
+	piles := 0
+	for _, l := range layouts {
+		tables += 2 * l.bytes // which query a lane has, too
+		piles = max(piles, l.words())
+	}
+	// The numbers of queries, and pairs while they are sorted, which takes as many again.
+	tables += uint64(queries) * (16 + 2*16)
+	return tables, uint64(threads) * (uint64(8*piles) + 256<<10)
+}
+
+// Answer yields every hit of the queries against F, in order: row of Q, distance,
+// fingerprint, row of F. open gives F from its beginning, more than once where the
+// queries do not fit in o.Memory together. After an error, which may be that of ctx,
+// there is nothing more.
+func Answer(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options) iter.Seq2[Hit, error] {
+	o.setDefaults()
+	return func(yield func(Hit, error) bool) {
+		for first := 0; first < len(queries); first += s.Queries {
+			o.First = uint64(first)
+			more, err := answerPart(ctx, open, queries[first:min(first+s.Queries, len(queries))], k, s.Hits, o, yield)
+			if err != nil {
+				yield(Hit{}, err)
+			}
+			if err != nil || !more {
+				return
+			}
+		}
+	}
+}
+
+// answerPart answers queries that fit; more is what yield returned.
+func answerPart(ctx context.Context, open func() (Source, error), queries []uint64, k int, hitBytes uint64, o Options, yield func(Hit, error) bool) (more bool, err error) {
+	t, err := New(queries, k, o.Threads)
+	if err != nil {
+		return false, err
+	}
+	defer t.Close()
+	f, err := open()
+	if err != nil {
+		return false, err
+	}
+	o.Memory = hitBytes
+	hits, err := t.Run(ctx, f, o)
+	if err != nil {
+		return false, err
+	}
+	defer hits.Close()
+	for h, err := range hits.All(ctx) {
+		if err != nil {
+			return false, err
+		}
+		if !yield(h, nil) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,318 @@
+package scan
+
+import (
+	"bufio"
+	"cmp"
+	"container/heap"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// A Hit is a line of the result.
+type Hit struct {
+	Query       uint64 // row of Q
+	Distance    int
+	Fingerprint uint64
+	Row         uint64 // of F
+}
+
+// record is a hit in 24 bytes, whose order as numbers is that of the result.
+type record [3]uint64
+
+const recordBytes = 24
+
+func (h *Hit) record() record {
+	return record{h.Query<<8 | uint64(h.Distance), h.Fingerprint, h.Row}
+}
+
+func (r record) hit() Hit {
+	return Hit{Query: r[0] >> 8, Distance: int(r[0] & 0xff), Fingerprint: r[1], Row: r[2]}
+}
+
+func (r record) compare(o record) int {
+	return cmp.Or(cmp.Compare(r[0], o[0]), cmp.Compare(r[1], o[1]), cmp.Compare(r[2], o[2]))
+}
+
+// Hits puts hits in order, row of Q, distance, fingerprint, row of F, each once. Beyond
+// its memory it sorts what there is, writes it to a temporary file as a run, and merges
+// the runs at the end.
+//
+//	Writer ..buffer full--> sort --> run     Writer ..what is left--> sort
+//	Writer ..buffer full--> sort --> run       `------ merge by All -----'
+//
+// A file has no name any more once it is open, where the system allows that: it is gone
+// when the process is, however that ends.
+type Hits struct {
+	dir    string
+	buffer int                       // records that a writer takes
+	disk   func(io.Writer) io.Writer // see Options
+
+	mu    sync.Mutex
+	runs  []*run
+	left  [][]record // sorted, of writers that are closed
+	spilt atomic.Int64
+}
+
+// runsMax is how many runs are merged at a time.
+const runsMax = 128
+
+// NewHits makes room for hits of writers goroutines: about bytes of memory, but a few
+// KiB each at least, and beyond that files in the folder dir, or that of the system for
+// such files where it is empty. Close it when done.
+func NewHits(dir string, bytes uint64, writers int) *Hits {
+	return &Hits{dir: dir, buffer: int(min(max(bytes/uint64(max(writers, 1))/recordBytes, 256), 1<<40))}
+}
+
+// Spilt is how many bytes went to files so far.
+func (h *Hits) Spilt() int64 { return h.spilt.Load() }
+
+// A HitWriter takes hits of one goroutine.
+type HitWriter struct {
+	hits    *Hits
+	records []record
+}
+
+// Writer makes a writer, to be closed when it has all.
+func (h *Hits) Writer() *HitWriter { return &HitWriter{hits: h} }
+
+// Add takes a hit. It fails only where a file does.
+func (w *HitWriter) Add(h Hit) error {
+	if len(w.records) == w.hits.buffer {
+		w.sort()
+		if len(w.records) > w.hits.buffer/2 { // not mostly repetitions
+			if err := w.hits.spill(slices.Values(w.records)); err != nil {
+				return err
+			}
+			w.records = w.records[:0]
+		}
+	}
+	if len(w.records) == cap(w.records) {
+		// Never twice the buffer, as append would.
+		grown := make([]record, len(w.records), min(w.hits.buffer, 2*cap(w.records)+1024))
+		copy(grown, w.records)
+		w.records = grown
+	}
+	w.records = append(w.records, h.record())
+	return nil
+}
+
+func (w *HitWriter) sort() {
+	slices.SortFunc(w.records, record.compare)
+	w.records = slices.Compact(w.records)
+}
+
+// Close hands over what is left.
+func (w *HitWriter) Close() {
+	w.sort()
+	w.hits.mu.Lock()
+	defer w.hits.mu.Unlock()
+	w.hits.left = append(w.hits.left, w.records)
+	w.records = nil
+}
+
+// A run is a temporary file of records in order.
+type run struct {
+	file  *os.File
+	bytes int64
+}
+
+func newRun(dir string) (*run, error) {
+	f, err := os.CreateTemp(dir, ".ndd-hits-*")
+	if err != nil {
+		return nil, fmt.Errorf("a temporary file for hits: %w", err)
+	}
+	os.Remove(f.Name()) // where it cannot be while it is open, close does it
+	return &run{file: f}, nil
+}
+
+func (r *run) close() error {
+	err := r.file.Close()
+	if e := os.Remove(r.file.Name()); e != nil && !errors.Is(e, os.ErrNotExist) {
+		err = cmp.Or(err, e)
+	}
+	return err
+}
+
+// spill writes a run, and merges all of them into one where they have become many.
+func (h *Hits) spill(records iter.Seq[record]) error {
+	r, err := newRun(h.dir)
+	if err != nil {
+		return err
+	}
+	var file io.Writer = r.file
+	if h.disk != nil {
+		file = h.disk(file)
+	}
+	w := bufio.NewWriterSize(file, h.fileBuffer())
+	var b [recordBytes]byte
+	for rec := range records {
+		for i, v := range rec {
+			binary.LittleEndian.PutUint64(b[8*i:], v)
+		}
+		if _, err = w.Write(b[:]); err != nil {
+			break
+		}
+		r.bytes += recordBytes
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		r.close()
+		return fmt.Errorf("hits beyond memory: %w: --temp names another folder for them", err)
+	}
+	h.spilt.Add(r.bytes)
+	h.mu.Lock()
+	h.runs = append(h.runs, r)
+	var full []*run
+	if len(h.runs) == runsMax {
+		full, h.runs = h.runs, nil
+	}
+	h.mu.Unlock()
+	if full == nil {
+		return nil
+	}
+	m, err := h.merge(full, nil)
+	if err == nil {
+		err = h.spill(m.all())
+	}
+	if m != nil && err == nil {
+		err = m.err
+	}
+	for _, r := range full {
+		err = cmp.Or(err, r.close())
+	}
+	return err
+}
+
+// fileBuffer is the size of a buffer of a run: small where memory is.
+func (h *Hits) fileBuffer() int {
+	return min(max(h.buffer*recordBytes/runsMax, 4<<10), 256<<10)
+}
+
+// All is every hit in order. It ends with an error, after which there is none. All
+// writers must be closed.
+func (h *Hits) All(ctx context.Context) iter.Seq2[Hit, error] {
+	return func(yield func(Hit, error) bool) {
+		m, err := h.merge(h.runs, h.left)
+		if err != nil {
+			yield(Hit{}, err)
+			return
+		}
+		n := 0
+		for r := range m.all() {
+			if n++; n%4096 == 0 && ctx.Err() != nil {
+				yield(Hit{}, ctx.Err())
+				return
+			}
+			if !yield(r.hit(), nil) {
+				return
+			}
+		}
+		if m.err != nil {
+			yield(Hit{}, m.err)
+		}
+	}
+}
+
+// Close removes the files.
+func (h *Hits) Close() (err error) {
+	for _, r := range h.runs {
+		err = cmp.Or(err, r.close())
+	}
+	h.runs, h.left = nil, nil
+	return err
+}
+
+// merger merges sorted records, of files and in memory, and drops repetitions.
+type merger struct {
+	heads []head // a heap by their first records
+	err   error
+}
+
+// head is a source of records with the next one.
+type head struct {
+	next   record
+	rest   []record      // in memory
+	reader *bufio.Reader // of a file, or nil
+}
+
+func (h *Hits) merge(runs []*run, left [][]record) (*merger, error) {
+	m := new(merger)
+	for _, r := range runs {
+		section := io.NewSectionReader(r.file, 0, r.bytes)
+		m.push(head{reader: bufio.NewReaderSize(section, h.fileBuffer())})
+	}
+	for _, l := range left {
+		m.push(head{rest: l})
+	}
+	heap.Init(m)
+	return m, m.err
+}
+
+func (m *merger) push(h head) {
+	if m.advance(&h) {
+		m.heads = append(m.heads, h)
+	}
+}
+
+// advance takes the next record; false at the end.
+func (m *merger) advance(h *head) bool {
+	if h.reader == nil {
+		if len(h.rest) == 0 {
+			return false
+		}
+		h.next, h.rest = h.rest[0], h.rest[1:]
+		return true
+	}
+	var b [recordBytes]byte
+	if _, err := io.ReadFull(h.reader, b[:]); err != nil {
+		if !errors.Is(err, io.EOF) {
+			m.err = cmp.Or(m.err, fmt.Errorf("hits beyond memory: %w", err))
+		}
+		return false
+	}
+	for i := range h.next {
+		h.next[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return true
+}
+
+// all is every record, once.
+func (m *merger) all() iter.Seq[record] {
+	return func(yield func(record) bool) {
+		var last record
+		for some := false; len(m.heads) > 0 && m.err == nil; {
+			next := m.heads[0].next
+			if !some || next != last {
+				if !yield(next) {
+					return
+				}
+				some, last = true, next
+			}
+			if m.advance(&m.heads[0]) {
+				heap.Fix(m, 0)
+			} else {
+				heap.Pop(m)
+			}
+		}
+	}
+}
+
+func (m *merger) Len() int           { return len(m.heads) }
+func (m *merger) Less(i, j int) bool { return m.heads[i].next.compare(m.heads[j].next) < 0 }
+func (m *merger) Swap(i, j int)      { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
+func (m *merger) Push(x any)         { m.heads = append(m.heads, x.(head)) }
+func (m *merger) Pop() any {
+	last := m.heads[len(m.heads)-1]
+	m.heads = m.heads[:len(m.heads)-1]
+	return last
+}

@@ -1,0 +1,254 @@
+package scan
+
+import (
+	"math/bits"
+
+	"ndd/asm"
+	"ndd/engine/offheap"
+)
+
+// A Match is a distinct query and a row of F within distance k of each other.
+type Match struct {
+	Query       uint32 // number of the distinct query, in their order
+	Distance    uint32
+	Fingerprint uint64
+	Row         uint64 // of F
+}
+
+const (
+	// partPrints fingerprints pass by one table after the other, so that they are
+	// read from memory once: 14 MiB of the outer cache. Unless they are skewed, no
+	// pile is full before all are dealt, so that each part of a table is read once.
+	partPrints = 7 << (roomBits - 3)
+	// mapKeys keys are permuted at a time, where there are no piles.
+	mapKeys = 2048
+	// joinedMax is how many pairs are verified together.
+	joinedMax = 512
+	// matchesMax is how many matches are handed on at a time.
+	matchesMax = 4096
+)
+
+// A Mapper maps chunks. It belongs to one goroutine.
+type Mapper struct {
+	tables *Tables
+	emit   func([]Match) error
+
+	keys    []uint64
+	joined  []asm.Joined
+	long    []asm.Hit32
+	piles   []*asm.Piles // of each table; all in the same memory, which is empty between them
+	words   *offheap.Buffer[uint64]
+	matches []Match
+
+	// of what is to be verified
+	rows  []uint32 // of the part
+	lanes []uint32
+	diffs []uint64
+	ahead []asm.Span
+}
+
+// NewMapper makes a mapper, which hands matches, in no order, to emit; they are
+// good until that returns. Close it when done.
+func (t *Tables) NewMapper(emit func([]Match) error) (*Mapper, error) {
+	m := &Mapper{
+		tables:  t,
+		emit:    emit,
+		keys:    make([]uint64, mapKeys),
+		joined:  make([]asm.Joined, joinedMax),
+		long:    make([]asm.Hit32, joinedMax),
+		piles:   make([]*asm.Piles, len(t.tables)),
+		matches: make([]Match, 0, matchesMax),
+		rows:    make([]uint32, joinedMax),
+		lanes:   make([]uint32, joinedMax),
+		diffs:   make([]uint64, joinedMax),
+	}
+	words, err := offheap.Make[uint64](t.pileWords())
+	if err != nil {
+		return nil, err
+	}
+	m.words = words
+	for i := range t.tables {
+		q := &t.tables[i]
+		if n := q.layout.words(); n > 0 {
+			m.piles[i] = asm.NewPiles(words.Data[:n], asm.PilesOptions{Mask: q.perm.Mask(), Bits: q.layout.piles, Keep: q.layout.keep()})
+		}
+	}
+	return m, nil
+}
+
+// pileWords is the most words that the piles of a table need.
+func (t *Tables) pileWords() (n int) {
+	for i := range t.tables {
+		n = max(n, t.tables[i].layout.words())
+	}
+	return n
+}
+
+// Close frees the mapper's memory.
+func (m *Mapper) Close() { m.words.Free() }
+
+// Map finds every match of a chunk of F whose first row is first. It ends with the
+// first error of emit.
+func (m *Mapper) Map(chunk []uint64, first uint64) error {
+	if m.tables.queries == 0 {
+		return nil
+	}
+	for len(chunk) > 0 {
+		n := min(len(chunk), partPrints)
+		for i := range m.tables.tables {
+			var err error
+			if m.piles[i] != nil {
+				err = m.deal(i, chunk[:n], first)
+			} else {
+				err = m.direct(i, chunk[:n], first)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		chunk = chunk[n:]
+		first += uint64(n)
+	}
+	return m.flush()
+}
+
+// direct joins a part with a table that is near.
+func (m *Mapper) direct(table int, part []uint64, first uint64) error {
+	q := &m.tables.tables[table]
+	join := q.buckets.Keys()
+	for at := 0; at < len(part); at += mapKeys {
+		prints := part[at:min(at+mapKeys, len(part))]
+		keys := m.keys[:len(prints)]
+		asm.Permute(keys, prints, q.perm.Mask())
+		err := m.join(table, join, keys, func(i uint32) uint64 { return uint64(at) + uint64(i) }, part, first)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deal deals a part out and joins each pile that is full, and in the end all.
+func (m *Mapper) deal(table int, part []uint64, first uint64) error {
+	p := m.piles[table]
+	for at := 0; at < len(part); {
+		done, full := p.Deal(part[at:], uint64(at))
+		at += done
+		if full >= 0 {
+			if err := m.pile(table, full, part, first); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range p.Len() {
+		m.prefetch(table, i+1)
+		if err := m.pile(table, i, part, first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prefetch asks for the part of a table that a pile will be joined with, in order, which
+// is faster than the order of its words.
+func (m *Mapper) prefetch(table, pile int) {
+	q := &m.tables.tables[table]
+	if pile == m.piles[table].Len() {
+		return
+	}
+	each := q.layout.bits - q.layout.piles
+	from, to := q.buckets.First(pile<<each), q.buckets.First((pile+1)<<each)
+	m.ahead = m.ahead[:0]
+	const step = 5 * 16
+	for ; from < to; from += step {
+		m.ahead = append(m.ahead, asm.Span{Start: uint64(from), Len: step})
+	}
+	asm.Prefetch32(q.buckets.Lows(), m.ahead)
+}
+
+func (m *Mapper) pile(table, pile int, part []uint64, first uint64) error {
+	p := m.piles[table]
+	words := p.Take(pile)
+	return m.join(table, m.tables.tables[table].buckets.Pile(p, pile), words, func(i uint32) uint64 { return p.Row(words[i]) }, part, first)
+}
+
+// join joins words with a table. row says which of the part a word stands for.
+func (m *Mapper) join(table int, join asm.Join, words []uint64, row func(word uint32) uint64, part []uint64, first uint64) error {
+	for done := 0; done < len(words); {
+		n, ready := join.Find(m.joined, words[done:], m.tables.k)
+		for i, j := range m.joined[:n] {
+			m.rows[i], m.lanes[i] = uint32(row(uint32(done)+j.Word)), j.Lane
+		}
+		if err := m.verify(table, n, part, first); err != nil {
+			return err
+		}
+		if done += ready; done == len(words) {
+			break
+		}
+		span, long := join.Long(words[done])
+		if !long {
+			continue // no room was left
+		}
+		if err := m.joinLong(table, span, uint32(words[done]), uint32(row(uint32(done))), part, first); err != nil {
+			return err
+		}
+		done++
+	}
+	return nil
+}
+
+// joinLong compares one fingerprint with a long bucket.
+func (m *Mapper) joinLong(table int, span asm.Span, low, row uint32, part []uint64, first uint64) error {
+	span.Limit = uint32(m.tables.k)
+	spans := []asm.Span{span}
+	for done := 0; done == 0; {
+		var n int
+		n, done = asm.Within32(m.long, m.tables.tables[table].buckets.Lows(), low, spans)
+		for i, h := range m.long[:n] {
+			m.rows[i], m.lanes[i] = row, uint32(h.Pos)
+		}
+		if err := m.verify(table, n, part, first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify makes a match of each of n pairs of a lane and a row of the part that are
+// within distance k, and that no earlier table finds too. It goes over them once for
+// each level of memory, without branches, so that the misses of many overlap.
+func (m *Mapper) verify(table, n int, part []uint64, first uint64) error {
+	t := m.tables
+	q := &t.tables[table]
+	rows, lanes, diffs := m.rows[:n], m.lanes[:n], m.diffs[:n]
+	for i, lane := range lanes {
+		lanes[i] = q.ids[lane]
+		diffs[i] = part[rows[i]]
+	}
+	for i, id := range lanes {
+		// The padding's is as good as any here.
+		diffs[i] ^= t.distinct[min(id, uint32(len(t.distinct)-1))]
+	}
+	for i, diff := range diffs {
+		distance := bits.OnesCount64(diff)
+		if distance > t.k || lanes[i] == none || t.design.First(diff) != table {
+			continue
+		}
+		m.matches = append(m.matches, Match{lanes[i], uint32(distance), part[rows[i]], first + uint64(rows[i])})
+		if len(m.matches) == matchesMax {
+			if err := m.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Mapper) flush() error {
+	if len(m.matches) == 0 {
+		return nil
+	}
+	matches := m.matches
+	m.matches = m.matches[:0]
+	return m.emit(matches)
+}
