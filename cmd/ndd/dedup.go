@@ -49,8 +49,8 @@ shingles of their texts: a document goes only if it shares so much with the
 very one that is kept for it. Clusters split accordingly.
 
 Without -o, the clusters on standard output, each document with its distance to
-the representative (--json: an object a line). With -o, a folder that appears
-when it is complete:
+the representative (--json: an object a line); nothing there if --write-kept is
+all that is asked for. With -o, a folder that appears when it is complete:
 
   clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0)
   kept.txt       the ids that stay, in order of the inputs (without documents of

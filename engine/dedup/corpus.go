@@ -116,9 +116,13 @@ func (c *Corpus) ID(row uint32) string {
 }
 
 // ReadDocuments fingerprints documents. Those with too few features for a
-// fingerprint are counted by the report and are not in the corpus.
+// fingerprint are counted by the report and are not in the corpus. It sets
+// cfg.Document.ValueFields as the policy needs them.
 func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report, error) {
 	cfg.Document.ValueFields = o.Keep.fields()
+	if cfg.Recipe == (simhash.Recipe{}) {
+		cfg.Recipe = simhash.Default()
+	}
 	c := NewCorpus(&cfg.Recipe, o)
 	c.inputs, c.options = inputs, cfg.Document
 	c.options.Meter = nil // it counts the first reading

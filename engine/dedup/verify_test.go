@@ -16,6 +16,7 @@ import (
 	"ndd/engine/ingest"
 	"ndd/engine/jaccard"
 	"ndd/engine/offheap"
+	"ndd/engine/simhash"
 )
 
 // chained writes JSONL whose lines change a word or some from one to the next,
@@ -217,6 +218,9 @@ func TestReadable(t *testing.T) {
 	piped, _, err := ReadDocuments(t.Context(), []string{"-"}, ingest.Config{Stdin: strings.NewReader("words")}, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *piped.Recipe() != simhash.Default() {
+		t.Error(piped.Recipe())
 	}
 	for _, c := range []*Corpus{piped, NewCorpus(nil, ReadOptions{})} {
 		if _, err := Find(t.Context(), c, Options{Verify: &Verify{Jaccard: 1}}); !errors.Is(err, errAgain) {
