@@ -29,6 +29,11 @@ var ErrMixed = errors.New("fingerprints do not belong together")
 // [offheap.TooLargeError] before it is begun. An interrupted Build leaves
 // nothing behind.
 func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options) error {
+	return BuildChosen(ctx, dir, files, o, nil)
+}
+
+// BuildChosen is [Build] for an index that remembers why it has the tables of o.
+func BuildChosen(ctx context.Context, dir string, files []*ndf.File, o segment.Options, why *Choice) error {
 	if err := absent(dir); err != nil {
 		return err
 	}
@@ -50,7 +55,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options
 	}
 	return publish(dir, func(tmp string) error {
 		o.TempDir = tmp
-		return write(ctx, tmp, recipe, in, o)
+		return write(ctx, tmp, &manifest{K: o.Design.K, Recipe: recipe, Choice: why}, in, o)
 	})
 }
 
@@ -149,8 +154,8 @@ func input(files []*ndf.File) segment.Input {
 	return in
 }
 
-// write fills an index folder.
-func write(ctx context.Context, dir string, recipe *simhash.Recipe, in segment.Input, o segment.Options) error {
+// write fills an index folder and completes its manifest.
+func write(ctx context.Context, dir string, m *manifest, in segment.Input, o segment.Options) error {
 	const generation = 1
 	name := "00000001.segment"
 	w, err := store.CreateWith(filepath.Join(dir, name), store.KindSegment, generation, store.Options{Random: o.Random})
@@ -169,7 +174,8 @@ func write(ctx context.Context, dir string, recipe *simhash.Recipe, in segment.I
 		return err
 	}
 	id := w.Identity()
-	return writeManifest(dir, generation, o.Random, &manifest{K: o.Design.K, Recipe: recipe, Segments: []manifestSegment{{
+	m.Segments = []manifestSegment{{
 		File: name, ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size()), Documents: uint64(in.Len()),
-	}}})
+	}}
+	return writeManifest(dir, generation, o.Random, m)
 }

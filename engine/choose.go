@@ -8,6 +8,22 @@ import (
 // designSeed is the seed of designs made here. It is stored with the index.
 const designSeed = 1
 
+// A Choice is why an index has the tables that it has, as its manifest keeps it.
+type Choice struct {
+	Documents uint64       `json:"documents"`
+	Memory    uint64       `json:"memory,omitempty"`  // bytes that were given
+	Kernel    string       `json:"kernel"`            // with which was measured
+	Sample    int          `json:"sample,omitempty"`  // fingerprints that the layouts were tried on
+	Layouts   []plan.Rival `json:"layouts,omitempty"` // how they did
+	Why       []string     `json:"why"`               // sentences
+}
+
+// ChoiceOf is what to keep of a plan.
+func ChoiceOf(p *plan.Plan) *Choice {
+	r := &p.Request
+	return &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: r.Machine.Kernel, Sample: p.Tried, Layouts: p.Rivals, Why: p.Why}
+}
+
 // ChooseDesign is the design for n fingerprints and distance k whose tables are
 // expected to take the least bytes times time on this machine; see package
 // plan for a choice by memory, and for the reasons. tables > 0 asks for a design of

@@ -22,6 +22,7 @@ type Index struct {
 	design permute.Design
 	recipe *simhash.Recipe
 	named  bool
+	choice *Choice
 	files  []*store.File // of the first segments; they are the segments' to close
 
 	versions
@@ -56,6 +57,10 @@ func (x *Index) Design() *permute.Design { return &x.design }
 
 // Recipe is how the fingerprints were made, nil when the index does not know.
 func (x *Index) Recipe() *simhash.Recipe { return x.recipe }
+
+// Choice is why the index has its tables, nil where that was not kept: tables
+// that somebody named, a new index.
+func (x *Index) Choice() *Choice { return x.choice }
 
 // Stats are an index's sizes.
 type Stats struct {

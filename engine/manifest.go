@@ -20,6 +20,7 @@ type manifest struct {
 	K        int               `json:"k"`
 	Recipe   *simhash.Recipe   `json:"recipe"` // null when made from raw fingerprints
 	Segments []manifestSegment `json:"segments"`
+	Choice   *Choice           `json:"choice,omitempty"` // of the tables, where one was made
 }
 
 type manifestSegment struct {

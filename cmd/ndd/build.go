@@ -141,17 +141,21 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 			r.NameBytes += f.Store().Bytes() - 8*f.Len()
 		}
 	}
-	const sampleOf = 1 << 16                                                        // tells skew, and takes a tenth of a second
-	r.Sample, _ = plan.NewSample(somePrints(files, sampleOf), sampleOf, designSeed) // too few: no matter
+	prints := somePrints(files, plan.RivalsOf(r.Fingerprints))
+	const sampleOf = 1 << 16                                   // tells skew, and takes a tenth of a second
+	r.Sample, _ = plan.NewSample(prints, sampleOf, designSeed) // too few: no matter
 	p, err := flags.plan(r)
 	if err != nil {
+		return err
+	}
+	if err := p.Try(cmd.Context(), prints, g.threads); err != nil {
 		return err
 	}
 	design, layout := p.Choice.Design, p.Choice.Layout
 	bar := g.newBar("building", int64(len(design.Tables)+1), countUnit)
 	o := segment.Options{Design: design, Table: table.Options{Layout: layout}, Threads: g.threads,
 		Progress: func(_ string, part, _ int) { bar.set(int64(part)) }}
-	err = engine.Build(cmd.Context(), out, files, o)
+	err = engine.BuildChosen(cmd.Context(), out, files, o, engine.ChoiceOf(p))
 	bar.end()
 	if err != nil {
 		return err
@@ -167,8 +171,8 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 	}
 	g.log.Info(fmt.Sprintf("%s: %s documents, k = %d, %s with %s leading bits (%s, %s)",
 		out, humanize.Comma(int64(r.Fingerprints)), design.K, tables, bits, design.Name, layout))
-	if flags.design == "" {
-		g.log.Info(p.Why[0])
+	for _, why := range p.Why[:2] {
+		g.log.Info(why)
 	}
 	return nil
 }

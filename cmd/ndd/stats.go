@@ -58,18 +58,19 @@ can be below; and how the fingerprints are distributed: how often each bit is 1
 // statistics are what stats says. Bits are a distinct fingerprint, in a file
 // of documents a document.
 type statistics struct {
-	Path         string      `json:"path"`
-	Kind         string      `json:"kind"`
-	Bytes        uint64      `json:"bytes"`
-	Documents    uint64      `json:"documents"`
-	Fingerprints uint64      `json:"fingerprints,omitempty"` // distinct within each segment
-	K            int         `json:"k,omitempty"`
-	Design       string      `json:"design,omitempty"`
-	Layout       string      `json:"layout,omitempty"`
-	Bound        float64     `json:"bound_bits,omitempty"`
-	Files        []fileStats `json:"files"`
-	Ones         [64]float64 `json:"ones_by_bit"` // from bit 0
-	Leading      []uint64    `json:"fingerprints_by_interval"`
+	Path         string         `json:"path"`
+	Kind         string         `json:"kind"`
+	Bytes        uint64         `json:"bytes"`
+	Documents    uint64         `json:"documents"`
+	Fingerprints uint64         `json:"fingerprints,omitempty"` // distinct within each segment
+	K            int            `json:"k,omitempty"`
+	Design       string         `json:"design,omitempty"`
+	Layout       string         `json:"layout,omitempty"`
+	Bound        float64        `json:"bound_bits,omitempty"`
+	Choice       *engine.Choice `json:"choice,omitempty"` // of tables and layout, and why
+	Files        []fileStats    `json:"files"`
+	Ones         [64]float64    `json:"ones_by_bit"` // from bit 0
+	Leading      []uint64       `json:"fingerprints_by_interval"`
 	counts       distribution.Counts
 }
 
@@ -136,7 +137,7 @@ func (s *statistics) index(ctx context.Context, g *globals, verify engine.Verify
 		return err
 	}
 	defer x.Close()
-	s.Kind = "index"
+	s.Kind, s.Choice = "index", x.Choice()
 	for _, p := range x.Parts() {
 		if err := s.segment(p.File, p.Segment); err != nil {
 			return err
@@ -264,6 +265,12 @@ func (s *statistics) text(w io.Writer) error {
 		fmt.Fprintf(w, ", %.2f bytes a document", float64(s.Bytes)/float64(s.Documents))
 	}
 	fmt.Fprintln(w)
+	if s.Choice != nil {
+		fmt.Fprintf(w, "\nwhy these tables, as ndd build said (kernel %s, one thread):\n", s.Choice.Kernel)
+		for _, why := range s.Choice.Why {
+			fmt.Fprintf(w, "  %s\n", why)
+		}
+	}
 	for i := range s.Files {
 		if err := s.Files[i].text(w, s.Bound); err != nil {
 			return err

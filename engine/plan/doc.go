@@ -74,6 +74,13 @@
 // shows under each mask: the chance that two of its fingerprints agree there
 // ([Sample.Share]), and its longest run.
 //
+// # Trial
+//
+// Before an index is built, the best option of each layout is made of a sample of
+// the data and asked ([Plan.Try]). By how far the model was off for a layout, all
+// its options are corrected, and the choice is made again: one decision about
+// design and layout, by cost measured on the data. The index's manifest keeps it.
+//
 // # Concurrency and cost
 //
 // Everything but [Measure] is arithmetic on values: safe anywhere. A plan takes

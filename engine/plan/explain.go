@@ -22,6 +22,9 @@ func (p *Plan) explain() {
 		say("%s in the %s layout takes %s (%.1f bytes a fingerprint) and %s a query: of all options the least bytes times time, as no memory was given.",
 			c.Name, c.Layout, size(c.Bytes), c.PerFingerprint(r.Fingerprints), duration(time))
 	}
+	if len(p.Rivals) == 2 {
+		say("%s", p.explainRivals())
+	}
 	say("A query makes %s and compares %s; online it takes %s, in batches %s.",
 		count(c.Probes, "probe"), count(c.Candidates, "candidate"), duration(c.OnlineNS), duration(c.BatchNS))
 	if n := r.Fingerprints; n > 0 {

@@ -18,6 +18,9 @@ type Plan struct {
 	Options []Option // all, by bytes ascending
 	Choice  Option   // fits
 	Why     []string // sentences
+
+	Rivals []Rival // of the layouts, when they were tried: see [Plan.Try]
+	Tried  int     // fingerprints that they were made of
 }
 
 // New plans. It fails with a [*NoRoomError] when nothing fits in the memory

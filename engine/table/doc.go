@@ -24,7 +24,7 @@
 //	planar    5.0           0.75 + 1.34 lines     10 ns
 //	huffman   5.2           4-5 + 10 lines        130 keys unpacked, 300 ns
 //
-// [Choose] measures both on given keys. [SearchAll] searches the tables of a design
+// Package plan chooses by both on a sample. [SearchAll] searches the tables of a design
 // at once, so that the misses of one query's probes in all tables overlap.
 //
 // A table is immutable and safe for many goroutines; each brings its own
