@@ -19,11 +19,12 @@ type DocID uint64
 
 // An Index answers queries and takes inserts.
 type Index struct {
-	design permute.Design
-	recipe *simhash.Recipe
-	named  bool
-	choice *Choice
-	files  []*store.File // of the first segments; they are the segments' to close
+	design  permute.Design
+	recipe  *simhash.Recipe
+	named   bool
+	choice  *Choice
+	opening Opening
+	files   []*store.File // of the first segments; they are the segments' to close
 
 	versions
 	workers *worker.Set // of the files' segments; nil without

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
+	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"ndd/engine/offheap"
 	"ndd/engine/segment"
@@ -69,6 +72,33 @@ type OpenOptions struct {
 	Spread *worker.Options
 }
 
+// An Opening is what [Open] did.
+type Opening struct {
+	Bytes     uint64        // of the segments
+	Skipped   uint64        // of them, those that [VerifyFast] did not look at
+	Loaded    bool          // into memory, or else mapped
+	Reading   time.Duration // mapping and checking headers, or reading all
+	Verifying time.Duration
+}
+
+// String is a line: how large, how, how fast.
+func (o Opening) String() string {
+	rate := func(bytes uint64, d time.Duration) string {
+		return fmt.Sprintf("%v, %.1f GB/s", d.Round(10*time.Microsecond), float64(bytes)/max(1, float64(d.Nanoseconds())))
+	}
+	how, verified := fmt.Sprintf("mapped in %v", o.Reading.Round(10*time.Microsecond)), rate(o.Bytes, o.Verifying)
+	if o.Loaded {
+		how = fmt.Sprintf("read into memory in %s", rate(o.Bytes, o.Reading))
+	}
+	if o.Skipped > 0 {
+		verified = fmt.Sprintf("%v, but for %s in large sections", o.Verifying.Round(10*time.Microsecond), humanize.Bytes(o.Skipped))
+	}
+	return fmt.Sprintf("%s %s, verified in %s", humanize.Bytes(o.Bytes), how, verified)
+}
+
+// Opening says how the index was opened; it is zero for a new one.
+func (x *Index) Opening() Opening { return x.opening }
+
 // Open opens the index in folder dir and verifies it as o says. The error
 // wraps [store.ErrCorrupt] when the folder is there but is not a sound index,
 // and [offheap.ErrTooLarge] when it is larger than o.Memory.
@@ -120,10 +150,17 @@ func (x *opening) open(ctx context.Context, o OpenOptions) (index *Index, err er
 			return nil, err
 		}
 	}
+	did := Opening{Bytes: x.manifest.bytes(), Loaded: o.Load}
+	begun := time.Now()
 	if err := x.openFiles(ctx, o); err != nil {
 		return nil, err
 	}
+	did.Reading = time.Since(begun)
+	begun = time.Now()
 	if o.Verify == VerifyFast {
+		for _, f := range x.files {
+			did.Skipped += f.LargeBytes()
+		}
 		err = verifySmall(x.files)
 	} else {
 		err = verify(ctx, x.files, o.Threads, o.Progress)
@@ -131,6 +168,7 @@ func (x *opening) open(ctx context.Context, o OpenOptions) (index *Index, err er
 	if err != nil {
 		return nil, err
 	}
+	did.Verifying = time.Since(begun)
 	if err := x.openSegments(); err != nil {
 		return nil, err
 	}
@@ -142,7 +180,7 @@ func (x *opening) open(ctx context.Context, o OpenOptions) (index *Index, err er
 	first := x.segments[0].Segment
 	index = newIndex(*first.Design(), x.manifest.Recipe, first.Names() != nil, x.segments, x.files)
 	index.workers = x.workers
-	index.choice = x.manifest.Choice
+	index.choice, index.opening = x.manifest.Choice, did
 	return index, nil
 }
 

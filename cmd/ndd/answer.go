@@ -156,7 +156,7 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	if b.shardFlag != "" {
 		return nil, usagef("--shard: an index is scanned as a whole; shard the queries: ndd batch -i %s --shard %s", b.scan, b.shard)
 	}
-	flags := indexFlags{dir: b.scan, k: -1, verify: b.index.verify}
+	flags := indexFlags{dir: b.scan, k: -1, openFlags: b.index.openFlags}
 	x, err := flags.open(cmd, b.g)
 	if err != nil {
 		return nil, err

@@ -16,16 +16,16 @@ import (
 
 // indexFlags open an index.
 type indexFlags struct {
-	dir    string
-	k      int
-	verify engine.Verify
+	dir string
+	k   int
+	openFlags
 	spread spreadFlags
 }
 
 func (i *indexFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "the index")
 	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "largest Hamming distance (default: what the index was built for)")
-	cmd.Flags().Var(&i.verify, "verify", "full checks every checksum before the first answer; fast opens at once and leaves large sections to 'ndd check'")
+	i.openFlags.register(cmd)
 }
 
 func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error) {
@@ -36,10 +36,7 @@ func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error)
 	if err != nil {
 		return nil, err
 	}
-	bar := g.newBar("verifying", 0, bytesUnit)
-	x, err := engine.Open(cmd.Context(), i.dir, engine.OpenOptions{Threads: g.threads, Verify: i.verify, Spread: spread,
-		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
-	bar.end()
+	x, err := i.openFlags.open(cmd.Context(), g, i.dir, spread)
 	if err != nil {
 		return nil, err
 	}

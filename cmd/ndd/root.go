@@ -51,6 +51,7 @@ type globals struct {
 	profile    string
 	logFormat  string
 	quiet      bool
+	verbose    bool
 	noProgress bool
 
 	disk func(io.Writer) io.Writer // see outputDir; outputs and what batch spills go through it too
@@ -130,6 +131,7 @@ can be set in the environment too: --threads as NDD_THREADS.`,
 	f.StringVar(&g.profile, "profile", "", "write a profile into this folder: cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
 	f.StringVar(&g.logFormat, "log-format", "text", "of messages on standard error: text or json")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages but errors")
+	f.BoolVar(&g.verbose, "verbose", false, "more messages: how fast an index was opened")
 	f.BoolVar(&g.noProgress, "no-progress", false, "no progress bars (there are none anyway unless standard error is a terminal)")
 
 	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newVersion(g))
@@ -177,8 +179,11 @@ func (g *globals) begin(cmd *cobra.Command) error {
 		g.threads = runtime.GOMAXPROCS(0)
 	}
 	level := slog.LevelInfo
-	if g.quiet {
+	switch {
+	case g.quiet:
 		level = slog.LevelError
+	case g.verbose:
+		level = slog.LevelDebug
 	}
 	switch g.logFormat {
 	case "text":

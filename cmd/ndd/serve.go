@@ -62,7 +62,7 @@ ends it at once.`,
 	s.design.register(cmd)
 	s.docs.register(cmd, "format")
 	s.spread.register(cmd)
-	f.Var(&s.verify, "verify", "of the index: full checks every checksum first; fast opens at once and leaves large sections to 'ndd check'")
+	s.open.register(cmd)
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address of /metrics and /debug/pprof, or off")
 	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the admin address")
@@ -76,7 +76,7 @@ type serving struct {
 	g          *globals
 	options    server.Options
 	dir        string
-	verify     engine.Verify
+	open       openFlags
 	load       []string
 	memoryOnly bool
 	design     designFlags
@@ -97,6 +97,8 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 				return usagef("--%s is of a new index: the one of -i has its own", name)
 			}
 		}
+	} else if s.open.preload {
+		return usagef("--preload is of an index that is there: -i says which")
 	}
 	o := s.options
 	if o.Admin == "off" {
@@ -150,10 +152,7 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 		return engine.New(design, &c.Recipe)
 	}
 	l.Stage("verifying the index")
-	bar := s.g.newBar("verifying", 0, bytesUnit)
-	defer bar.end()
-	x, err := engine.Open(ctx, s.dir, engine.OpenOptions{Threads: s.g.threads, Verify: s.verify, Spread: s.tables,
-		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+	x, err := s.open.open(ctx, s.g, s.dir, s.tables)
 	if err == nil {
 		s.g.logSpread(x)
 	}

@@ -33,6 +33,16 @@ func (f *File) VerifySmall() (err error) {
 	return nil
 }
 
+// LargeBytes are the bytes that [File.VerifySmall] leaves out.
+func (f *File) LargeBytes() (sum uint64) {
+	for i := range f.entries {
+		if f.entries[i].length > smallBytes {
+			sum += f.entries[i].padded()
+		}
+	}
+	return sum
+}
+
 // Verify checks every block of every section with the given number of
 // goroutines. The first mismatch ends it; the error wraps [ErrCorrupt].
 // progress, unless nil, is called with bytes as they are done, from many

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine"
+	"ndd/engine/offheap"
+	"ndd/engine/worker"
+)
+
+// openFlags say how an index is opened to be asked.
+type openFlags struct {
+	verify  engine.Verify
+	preload bool
+}
+
+func (o *openFlags) register(cmd *cobra.Command) {
+	cmd.Flags().Var(&o.verify, "verify", "of the index: full checks every checksum before the first answer; fast opens in milliseconds, says what it left out, and leaves that to 'ndd check'")
+	cmd.Flags().BoolVar(&o.preload, "preload", false, "read the index into huge pages instead of mapping its files; refused at once when the memory that is available does not do")
+}
+
+// open opens the index, and says how when asked to be verbose, and what was not
+// verified in any case. spread, unless nil, copies the tables to memory nodes.
+func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *worker.Options) (*engine.Index, error) {
+	bar := g.newBar("verifying", 0, bytesUnit)
+	x, err := engine.Open(ctx, dir, engine.OpenOptions{Threads: g.threads, Verify: o.verify, Load: o.preload, Spread: spread,
+		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+	bar.end()
+	if errors.Is(err, offheap.ErrTooLarge) {
+		return nil, fmt.Errorf("%w: leave --preload out to have it mapped", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	did := x.Opening()
+	g.log.Debug(fmt.Sprintf("%s: %v", dir, did))
+	if did.Skipped > 0 {
+		g.log.Info(fmt.Sprintf("%s: --verify fast: %s of %s were not held against their checksums; 'ndd check %s' does that",
+			dir, humanize.Bytes(did.Skipped), humanize.Bytes(did.Bytes), dir))
+	}
+	return x, nil
+}
