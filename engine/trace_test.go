@@ -1,0 +1,245 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"ndd/asm"
+	"ndd/engine/ndf"
+	"ndd/engine/offheap"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/segment"
+	"ndd/engine/table"
+	"ndd/numa"
+	"ndd/permute"
+)
+
+var (
+	traceDocs    = flag.Int("trace.n", 60_000, "fingerprints of TestTrace; 200,000 in .ci/run, 1,000,000 in the long form")
+	traceQueries = flag.Int("trace.q", 5_000, "queries of TestTrace; 20,000 in .ci/run")
+	traceSets    = flag.Int("trace.sets", 32, "settings of TestTrace")
+)
+
+// A setting is all that must not matter.
+type setting struct {
+	design   string
+	layout   table.Layout
+	kernel   string
+	procs    int // GOMAXPROCS
+	threads  int // of batches
+	batch    int // queries at a time; 1 asks them one by one, 0 all at once
+	load     bool
+	verify   Verify
+	spread   string  // of spreads; "not" for none
+	inserted float64 // part of the fingerprints that come by Insert
+	tight    bool    // built with little memory, in many ranges or through a temporary file
+}
+
+func (s setting) String() string {
+	return fmt.Sprintf("%s %s %s procs=%d threads=%d batch=%d load=%v verify=%v spread=%s inserted=%g tight=%v",
+		s.design, s.layout, s.kernel, s.procs, s.threads, s.batch, s.load, s.verify, s.spread, s.inserted, s.tight)
+}
+
+// settings are n of them, in each of which every dimension has its values about
+// equally often, in an order of its own.
+func settings(rng *rand.Rand, n int) []setting {
+	list := make([]setting, n)
+	vary(rng, list, func(s *setting, v string) { s.design = v }, "halves", "thirds", "mixed-3-1000", "mixed-3-10000",
+		"paper-4", "paper-10", "paper-16", "cover-6-4-3", "cover-11-6-3", "cover-8-4-3", "choose-5-2")
+	vary(rng, list, func(s *setting, v table.Layout) { s.layout = v }, table.LayoutPlanar, table.LayoutHuffman)
+	vary(rng, list, func(s *setting, v string) { s.kernel = v }, asm.Kernels()...)
+	vary(rng, list, func(s *setting, v int) { s.procs = v }, 1, 2, 4)
+	vary(rng, list, func(s *setting, v int) { s.threads = v }, 1, 2, 3, 8)
+	vary(rng, list, func(s *setting, v int) { s.batch = v }, 0, 0, 1, 255, 256, 257, 5000)
+	vary(rng, list, func(s *setting, v bool) { s.load = v }, false, true)
+	vary(rng, list, func(s *setting, v Verify) { s.verify = v }, VerifyFull, VerifyFast)
+	vary(rng, list, func(s *setting, v string) { s.spread = v }, "not", "not", "workers", "five workers", "direct", "copies", "copies, hugetlb")
+	vary(rng, list, func(s *setting, v float64) { s.inserted = v }, 0, 0, 0.01, 0.3)
+	vary(rng, list, func(s *setting, v bool) { s.tight = v }, false, false, true)
+	return list
+}
+
+func vary[T any](rng *rand.Rand, list []setting, set func(*setting, T), values ...T) {
+	for i, at := range rng.Perm(len(list)) {
+		set(&list[at], values[i%len(values)])
+	}
+}
+
+// trace is a third random, a third clustered as pages of sites are, and a third
+// skewed: one fingerprint many times, a long run of equal leading bits, a
+// sequence. Queries are near some of them or anywhere.
+func trace(rng *rand.Rand, docs, queries int) (base, asked []uint64) {
+	centres := make([]uint64, 1+docs/60)
+	for i := range centres {
+		centres[i] = rng.Uint64()
+	}
+	for i := range docs {
+		f := rng.Uint64()
+		switch i % 12 {
+		case 0, 1, 2, 3:
+			f = sets.Near(rng, centres[rng.IntN(len(centres))], rng.IntN(8))
+		case 4:
+			f = 0x0123456789abcdef * uint64(1&^(i>>8)) // half of them 0
+		case 5, 6:
+			f = 0xa5a5a5a5a5<<24 | f>>40
+		case 7:
+			f = uint64(i) << 40
+		}
+		base = append(base, f)
+	}
+	rng.Shuffle(len(base), func(i, j int) { base[i], base[j] = base[j], base[i] })
+	for i := range queries {
+		f := base[rng.IntN(len(base))]
+		if (f == 0 || f == 0x0123456789abcdef) && i%50 != 0 {
+			f = rng.Uint64() // thousands of documents each: few of these
+		}
+		asked = append(asked, sets.Near(rng, f, rng.IntN(6)))
+	}
+	return base, asked
+}
+
+// bruteLines is the answer by brute force, a text for each query.
+func bruteLines(base, queries []uint64) [][]byte {
+	lines := make([][]byte, len(queries))
+	var group sync.WaitGroup
+	const workers = 4
+	for w := range workers {
+		group.Go(func() {
+			for q := w; q < len(queries); q += workers {
+				for _, h := range oracle.Search(base, queries[q:q+1], 3) {
+					lines[q] = appendLine(lines[q], q, h.Fingerprint, h.Distance, h.Row)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return lines
+}
+
+func appendLine(text []byte, query int, fingerprint uint64, distance, row int) []byte {
+	text = append(strconv.AppendInt(text, int64(query), 10), '\t')
+	text = append(strconv.AppendUint(text, fingerprint, 16), '\t')
+	text = append(strconv.AppendInt(text, int64(distance), 10), '\t')
+	return append(strconv.AppendInt(text, int64(row), 10), '\n')
+}
+
+// TestTrace is promise P8: one trace of fingerprints and queries, in so many
+// settings, gives byte for byte what brute force gives.
+func TestTrace(t *testing.T) {
+	docs, asks, n := *traceDocs, *traceQueries, *traceSets
+	if testing.Short() {
+		docs, asks, n = min(docs, 20_000), min(asks, 2_000), min(n, 16)
+	}
+	rng := rand.New(rand.NewPCG(8, 8))
+	base, queries := trace(rng, docs, asks)
+	want := bruteLines(base, queries)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	kernel := asm.Kernel()
+	defer func() {
+		if err := asm.Select(kernel); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, s := range settings(rng, n) {
+		t.Run(s.String(), func(t *testing.T) {
+			begun := time.Now()
+			got := s.answers(t, base, queries)
+			if want := bytes.Join(want, nil); !bytes.Equal(got, want) {
+				at := 0
+				for at < min(len(got), len(want)) && got[at] == want[at] {
+					at++
+				}
+				end := func(b []byte) []byte { return b[max(0, min(at-60, len(b))):min(at+60, len(b))] }
+				t.Errorf("differs from brute force at byte %d of %d:\n%s\nwant\n%s", at, len(want), end(got), end(want))
+			}
+			t.Logf("%v, %d bytes", time.Since(begun).Round(time.Millisecond), len(got))
+		})
+	}
+}
+
+// answers are what an index in this setting says.
+func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
+	if err := asm.Select(s.kernel); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GOMAXPROCS(s.procs)
+	d, err := permute.Named(s.design, 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := segment.Options{Design: d, Table: table.Options{Layout: s.layout}, Threads: s.threads}
+	built := len(base) - int(s.inserted*float64(len(base)))
+	if s.tight { // the least that is not refused
+		o.Memory, o.TempDir = 1, "."
+		_, err := segment.Plan(uint64(built), o)
+		e, ok := errors.AsType[*offheap.TooLargeError](err)
+		if !ok {
+			t.Fatal(err)
+		}
+		o.Memory, o.TempDir = e.Need, ""
+	}
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, base[:built])}, o); err != nil {
+		t.Fatal(err)
+	}
+	hosts := []fs.FS{os.DirFS("/"), twoNodes(1 << 20)}
+	h := numa.New(numa.Options{Root: hosts[s.threads%2]})
+	x, err := Open(t.Context(), dir, OpenOptions{Verify: s.verify, Threads: s.threads, Load: s.load, Spread: spreads(h)[s.spread]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for rest := range slices.Chunk(base[built:], 1000) {
+		list := make([]Doc, len(rest))
+		for i, f := range rest {
+			list[i].Fingerprint = fingerprint(f)
+		}
+		if _, err := x.Insert(list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add := func(query int, hits []Hit) error {
+		for _, h := range hits {
+			for _, doc := range h.Docs {
+				text = appendLine(text, query, uint64(h.Fingerprint), h.Distance, int(doc))
+			}
+		}
+		return nil
+	}
+	if s.batch == 1 {
+		for i, q := range queries {
+			hits, err := x.Query(fingerprint(q), 3, AllDocs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(i, hits)
+		}
+		return text
+	}
+	size := s.batch
+	if size == 0 {
+		size = len(queries)
+	}
+	for first := 0; first < len(queries); first += size {
+		part := queries[first:min(first+size, len(queries))]
+		err := x.Batch(t.Context(), part, BatchOptions{K: 3, Docs: AllDocs, Threads: s.threads},
+			func(query int, hits []Hit) error { return add(first+query, hits) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text
+}
