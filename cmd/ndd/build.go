@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/ndf"
+	"ndd/engine/offheap"
 	"ndd/engine/plan"
 	"ndd/engine/segment"
 	"ndd/engine/table"
@@ -102,7 +103,14 @@ row numbers from 0 over all files. The index appears when it is complete.
 Tables and layout are chosen for this machine and these fingerprints, so that
 the index fits in --memory and queries take least time, or, without --memory,
 so that bytes times time are least; 'ndd design' shows what there is to choose
-from.`,
+from. Both layouts are tried on a sample of the data first; 'ndd stats' says why
+the choice was made.
+
+--memory is what the index may take when it is used. What building takes is
+another matter: at most what this machine, or the process's control group, has
+left, but for a sixteenth: 13 bytes a document are plenty, below 9 it goes
+through a temporary file beside INDEX, and what cannot be done at
+all is refused at once.`,
 		Example: `  ndd build -o index pages.ndf
   ndd build -o index --memory 16GiB pages.ndf
   ndd build -o index -k 3 --tables 10 base.bin`,
@@ -130,7 +138,7 @@ from.`,
 	design.register(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the index to make; nothing may stand there")
 	cmd.Flags().StringVar(&layout, "layout", "auto", "of the tables: auto, planar or huffman")
-	cmd.Flags().StringVar(&memory, "memory", "", "what the index may take, such as 16GiB (default: no limit)")
+	cmd.Flags().StringVar(&memory, "memory", "", "what the index may take when it is used, such as 16GiB (default: no limit); building takes what the machine has left")
 	return cmd
 }
 
@@ -157,6 +165,9 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 		Progress: func(_ string, part, _ int) { bar.set(int64(part)) }}
 	err = engine.BuildChosen(cmd.Context(), out, files, o, engine.ChoiceOf(p))
 	bar.end()
+	if errors.Is(err, offheap.ErrTooLarge) {
+		return fmt.Errorf("%w: that is for building, whatever --memory the index may take later; --threads 1 takes a little less", err)
+	}
 	if err != nil {
 		return err
 	}

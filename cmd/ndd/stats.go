@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -16,6 +17,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/distribution"
 	"ndd/engine/ndf"
+	"ndd/engine/plot"
 	"ndd/engine/segment"
 	"ndd/engine/store"
 	"ndd/engine/table"
@@ -23,18 +25,19 @@ import (
 
 func newStats(g *globals) *cobra.Command {
 	var verify engine.Verify
-	var format string
+	var format, plots string
 	cmd := &cobra.Command{
-		Use:   "stats INDEX|FILE",
+		Use:   "stats INDEX|FILE [--plot DIR]",
 		Short: "Sizes, bits per fingerprint against the bound, distributions",
 		Long: `Say where the bytes of an index, of one of its segments or of a fingerprint file
 are: by section, by table and by part of a table, in bits a distinct fingerprint
 beside the bound, 64 - log2 n + 1.44, that no table of n uniform fingerprints
 can be below; and how the fingerprints are distributed: how often each bit is 1
 (figure 2a of the paper), and how many there are in each of 128 intervals
-(figure 2b). All fingerprints are read for it.`,
+(figure 2b). All fingerprints are read for it. --plot draws both figures as SVG.`,
 		Example: `  ndd stats index
-  ndd stats --verify fast --format json index`,
+  ndd stats --verify fast --format json index
+  ndd stats --plot figures pages.ndf`,
 		Args: oneArg("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
@@ -44,6 +47,11 @@ can be below; and how the fingerprints are distributed: how often each bit is 1
 			if err != nil {
 				return err
 			}
+			if plots != "" {
+				if err := s.plot(g, plots); err != nil {
+					return err
+				}
+			}
 			if format == "json" {
 				return s.json(g.stdout)
 			}
@@ -52,6 +60,7 @@ can be below; and how the fingerprints are distributed: how often each bit is 1
 	}
 	cmd.Flags().Var(&verify, "verify", "of an index: full, or fast, which does not hold large sections against their checksums")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	cmd.Flags().StringVar(&plots, "plot", "", "make this folder, with figure-2a.svg and figure-2b.svg")
 	return cmd
 }
 
@@ -318,6 +327,31 @@ func (s *statistics) figures(w io.Writer) {
 	for i, n := range s.Leading {
 		fmt.Fprintf(w, "%3d  %12d  %6.3f  %s\n", i, n, s.counts.Share(i), bar50(0.4*s.counts.Share(i)))
 	}
+}
+
+// plot draws the figures into a new folder.
+func (s *statistics) plot(g *globals, path string) error {
+	dir, err := g.newOutputDir(path)
+	if err != nil {
+		return err
+	}
+	defer dir.abort()
+	of := fmt.Sprintf("%s (%s fingerprints)", filepath.Base(s.Path), humanize.Comma(int64(s.counts.Fingerprints)))
+	a := plot.Bars{Title: "Fraction of 1-bits by bit: " + of, X: "bit, from the leading one", Y: "fraction", Top: 1, Line: 0.5, Every: 8}
+	for bit := 63; bit >= 0; bit-- {
+		a.Values, a.Labels = append(a.Values, s.Ones[bit]), append(a.Labels, bit)
+	}
+	b := plot.Bars{Title: "Fingerprints by interval: " + of, X: fmt.Sprintf("interval, of %d equal ones", len(s.Leading)),
+		Y: "part of an equal share", Line: 1, Every: 16}
+	for i := range s.Leading {
+		b.Values = append(b.Values, s.counts.Share(i))
+	}
+	for name, figure := range map[string]*plot.Bars{"figure-2a.svg": &a, "figure-2b.svg": &b} {
+		if err := dir.write(name, func(w io.Writer) error { _, err := figure.WriteTo(w); return err }); err != nil {
+			return err
+		}
+	}
+	return dir.commit()
 }
 
 func bar50(part float64) string {

@@ -1,0 +1,126 @@
+// Package plot draws bar charts as SVG, a text format that browsers show:
+//
+//	title
+//	y |        |
+//	1 |   |  | | |     a bar for each value, - - - a line to hold them against
+//	  | - | -|-|-| -
+//	0 +-------------
+//	    0   32   63    x
+//
+// Only what ndd stats needs for the paper's figures 2a and 2b. The output is the
+// same for the same values, and has no scripts, fonts or references: a few
+// kilobytes. Nothing is kept between calls.
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Bars is a chart.
+type Bars struct {
+	Title, X, Y string    // what it shows, and what its axes are
+	Values      []float64 // from left to right, not negative; those beyond Top end there
+	Labels      []int     // of the values; their positions where there are none
+	Every       int       // so many-th label is written, and the first and the last
+	Top         float64   // of the y axis; 0: what the values need
+	Line        float64   // drawn across; 0: none
+}
+
+// The size of the drawing and the room around the bars, in pixels.
+const (
+	width, height             = 900, 360
+	left, right, above, under = 64, 16, 40, 48
+)
+
+// WriteTo writes the chart. The error is that of w.
+func (c *Bars) WriteTo(w io.Writer) (int64, error) {
+	var b bytes.Buffer
+	top := c.top()
+	const insideX, insideY = width - left - right, height - above - under
+	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), top)/top) }
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
+	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
+	text(&b, width/2, above/2+4, "middle", "", c.Title)
+	for i := range 5 {
+		v := top * float64(i) / 4
+		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#ddd\"/>\n", left, coordinate(y(v)), width-right)
+		text(&b, left-6, y(v)+4, "end", "", strconv.FormatFloat(v, 'g', 4, 64))
+	}
+	step := insideX / float64(max(len(c.Values), 1))
+	b.WriteString("<g fill=\"#36c\">\n")
+	for i, v := range c.Values {
+		if math.IsNaN(v) {
+			continue
+		}
+		x := left + step*float64(i)
+		fmt.Fprintf(&b, "<rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"><title>%s</title></rect>\n",
+			coordinate(x+0.1*step), coordinate(y(v)), coordinate(0.8*step), coordinate(y(0)-y(v)),
+			escape(fmt.Sprintf("%s: %.4g", c.label(i), v)))
+	}
+	b.WriteString("</g>\n")
+	for i := range c.Values {
+		if i == 0 || i == len(c.Values)-1 || c.Every > 0 && i%c.Every == 0 && i+c.Every/2 < len(c.Values) {
+			text(&b, left+step*(float64(i)+0.5), height-under+16, "middle", "", c.label(i))
+		}
+	}
+	if c.Line > 0 {
+		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#c33\" stroke-dasharray=\"6 4\"/>\n", left, coordinate(y(c.Line)), width-right)
+	}
+	fmt.Fprintf(&b, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#000\"/>\n", left, above, height-under, width-right)
+	text(&b, left+insideX/2, height-10, "middle", "", c.X)
+	text(&b, 14, above+insideY/2, "middle", fmt.Sprintf(" transform=\"rotate(-90 14 %d)\"", above+insideY/2), c.Y)
+	b.WriteString("</svg>\n")
+	return b.WriteTo(w)
+}
+
+// top is the upper end of the y axis: the least of 1, 2 or 5 times a power of
+// ten that is above all values and the line.
+func (c *Bars) top() float64 {
+	if c.Top > 0 {
+		return c.Top
+	}
+	most := c.Line
+	for _, v := range c.Values {
+		if !math.IsInf(v, 0) && v > most {
+			most = v
+		}
+	}
+	if most <= 0 {
+		return 1
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(most)))
+	for _, by := range []float64{1, 2, 5} {
+		if by*unit >= most {
+			return by * unit
+		}
+	}
+	return 10 * unit
+}
+
+// label is what stands below value i.
+func (c *Bars) label(i int) string {
+	if i < len(c.Labels) {
+		return strconv.Itoa(c.Labels[i])
+	}
+	return strconv.Itoa(i)
+}
+
+func text(b *bytes.Buffer, x, y float64, anchor, more, s string) {
+	fmt.Fprintf(b, "<text x=\"%s\" y=\"%s\" text-anchor=\"%s\"%s>%s</text>\n", coordinate(x), coordinate(y), anchor, more, escape(s))
+}
+
+// coordinate has a hundredth of a pixel.
+func coordinate(v float64) string {
+	return strconv.FormatFloat(math.Round(100*v)/100, 'f', -1, 64)
+}
+
+func escape(s string) string {
+	var b bytes.Buffer
+	xml.EscapeText(&b, []byte(s)) // to memory: cannot fail
+	return b.String()
+}

@@ -1,0 +1,101 @@
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var update = flag.Bool("update", false, "write the golden file anew")
+
+func draw(t *testing.T, c *Bars) string {
+	t.Helper()
+	var b bytes.Buffer
+	if n, err := c.WriteTo(&b); err != nil || n != int64(b.Len()) {
+		t.Fatal(n, err)
+	}
+	return b.String()
+}
+
+// elements parses the drawing, and counts its elements.
+func elements(t *testing.T, svg string) map[string]int {
+	t.Helper()
+	found := make(map[string]int)
+	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatalf("%v in %s", err, svg)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			found[e.Name.Local]++
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	got := draw(t, &Bars{Title: "ones < half & \"more\"", X: "bit", Y: "fraction", Values: []float64{0.5, 0.25, 0, 1, 2},
+		Labels: []int{4, 3, 2, 1, 0}, Every: 2, Top: 1, Line: 0.5})
+	path := filepath.Join("testdata", "bars.svg")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || got != string(want) {
+		t.Errorf("%v: want\n%s\ngot\n%s", err, want, got)
+	}
+}
+
+// TestBars: a bar for each value that is a number, whatever they are, inside of
+// a drawing that is sound XML.
+func TestBars(t *testing.T) {
+	for _, values := range [][]float64{nil, {0}, {1e-300}, {1, math.NaN(), 3}, {math.Inf(1), -5}, make([]float64, 128)} {
+		bars := 1 // the ground
+		for _, v := range values {
+			if v == v {
+				bars++
+			}
+		}
+		svg := draw(t, &Bars{Values: values, Every: 16})
+		if e := elements(t, svg); e["svg"] != 1 || e["rect"] != bars {
+			t.Errorf("%v: %v", values, e)
+		}
+		if strings.Contains(svg, "\"NaN") || strings.Contains(svg, "Inf\"") || strings.Contains(svg, "=\"-") {
+			t.Errorf("%v: %s", values, svg)
+		}
+	}
+}
+
+func TestTop(t *testing.T) {
+	for most, want := range map[float64]float64{0: 1, 0.3: 0.5, 1: 1, 1.1: 2, 4.9: 5, 7: 10, 128: 200} {
+		c := Bars{Values: []float64{most}}
+		if got := c.top(); math.Abs(got-want) > 1e-9 {
+			t.Errorf("above %g: %g, want %g", most, got, want)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+func TestFull(t *testing.T) {
+	if _, err := new(Bars).WriteTo(full{}); err == nil {
+		t.Error("an error is kept quiet")
+	}
+}
