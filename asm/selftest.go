@@ -23,6 +23,7 @@ var knownAnswers = []knownAnswer{
 	{"leaves", checkLeaves},
 	{"join", checkJoin},
 	{"deal", checkDeal},
+	{"nearrows", checkNearRows},
 }
 
 // SelfTest runs the kernels in use on inputs with known answers. It takes
