@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"reflect"
@@ -12,8 +14,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ndd/engine/offheap"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
+	"ndd/permute"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -188,6 +192,90 @@ func TestCancel(t *testing.T) {
 	cancel()
 	if _, err := Find(ctx, []uint64{1, 2, 3}, Options{K: 3}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
+	}
+}
+
+// TestSkew: many fingerprints that share leading bits of some tables, or of all, are joined
+// in time that is not the square of their number; the pairs are those of a simple join by
+// sorting in other tables, or of brute force.
+func TestSkew(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	inputs := map[string][]uint64{}
+	fill := func(name string, n int, f func() uint64) {
+		s := make([]uint64, n)
+		for i := range s {
+			s[i] = f()
+		}
+		slices.Sort(s)
+		inputs[name] = slices.Compact(s)
+	}
+	low := uint64(1)<<30 - 1
+	fill("shared top", 12_000, func() uint64 { return 0xabcdef12<<32 | rng.Uint64()&low })
+	fill("shared bottom", 12_000, func() uint64 { return rng.Uint64()<<34 | 0x2bcdef12 })
+	first := Choose(12_000, 3).Tables[0].Mask
+	fill("shared table", 12_000, func() uint64 { return rng.Uint64() &^ first })
+	fill("half shared", 12_000, func() uint64 {
+		if rng.IntN(2) == 0 {
+			return rng.Uint64()
+		}
+		return rng.Uint64() &^ first
+	})
+	for name, prints := range inputs {
+		want := oracle.Pairs(prints, 3)
+		for _, threads := range []int{1, 3} {
+			var got []oracle.Pair
+			err := Join(t.Context(), prints, Choose(len(prints), 3), threads, func(a, b uint64) {
+				x, _ := slices.BinarySearch(prints, a)
+				y, _ := slices.BinarySearch(prints, b)
+				got = append(got, oracle.Pair{A: x, B: y})
+			})
+			slices.SortFunc(got, func(x, y oracle.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s, %d threads: %d pairs, want %d; %v", name, threads, len(got), len(want), err)
+			}
+		}
+	}
+}
+
+func BenchmarkJoin(b *testing.B) {
+	for _, n := range []int{1e6, 1e7, 1e8} {
+		base, err := offheap.Make[uint64](n)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(uint64(n), 9))
+		for i := range base.Data {
+			base.Data[i] = rng.Uint64()
+		}
+		for i := 0; i < n; i += 100 { // a near one, for each hundredth
+			base.Data[i] = sets.Near(rng, base.Data[i+1], i/100%4+1)
+		}
+		for _, tables := range []int{4, 5, 6, 8, 10} {
+			d := permute.Design{}
+			for _, c := range permute.Catalogue(3, 1) {
+				if len(c.Tables) == tables && c.Tables[0].Radius == 0 && c.Tables[tables-1].Radius == 0 {
+					d = c
+				}
+			}
+			if d.Tables == nil || float64(n) > math.Ldexp(700, d.Tables[0].Leading()) {
+				continue
+			}
+			b.Run(fmt.Sprintf("n=%d/design=%s", n, d.Name), func(b *testing.B) {
+				pairs := 0
+				for b.Loop() {
+					pairs = 0
+					if err := Join(b.Context(), base.Data, d, 1, func(_, _ uint64) { pairs++ }); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if planted := n / 100 * 3 / 4; pairs < planted {
+					b.Fatalf("%d pairs of %d", pairs, planted)
+				}
+				b.ReportMetric(float64(pairs), "pairs")
+				b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/fingerprint")
+			})
+		}
+		base.Free()
 	}
 }
 

@@ -18,6 +18,7 @@ const (
 type worker[E element] struct {
 	tmp    *offheap.Buffer[E]
 	counts [][]uint32 // by depth of recursion
+	ends   []uint32   // of [Runs]
 }
 
 func (w *worker[E]) free() {

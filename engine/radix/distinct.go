@@ -40,6 +40,9 @@ func Distinct(ctx context.Context, memory []uint64, in Chunks, o Options, f func
 	s.order.turn.L = &s.order.mu
 	defer context.AfterFunc(ctx, func() { s.order.fail(ctx.Err()) })()
 	err := s.into(ctx, asKeys(memory))
+	if err == nil {
+		err = ctx.Err()
+	}
 	return s.order.rank, err
 }
 

@@ -40,6 +40,8 @@ type sorter[E element] struct {
 	room    int                                         // the most that place gives
 	yield   func(ctx context.Context, sorted []E) error // they are there
 	order   *order                                      // of [Distinct]: takes each bucket instead of yield
+	runs    func(keys []uint64, ends []uint32) error    // of [Runs]: takes the runs of each bucket instead
+	floor   int                                         // the lowest bit that is looked at
 }
 
 func newSorter[E element](in Chunks, o Options, make_ func([]E, []uint64, int) []E) *sorter[E] {
@@ -103,10 +105,10 @@ func (s *sorter[E]) run(ctx context.Context) error {
 // and aligned to it.
 func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 	width := bits.Len64(iv.high ^ iv.low)
-	if width == 0 {
+	if width == 0 && s.runs == nil {
 		return s.copy(ctx, iv.low, n)
 	}
-	digit := min(width, digitMax, max(bits.Len(uint(n))-s.aim, 1))
+	digit := min(width-s.floor, digitMax, max(bits.Len(uint(n))-s.aim, 1))
 	shift := width - digit
 	counts, err := s.count(ctx, iv, shift)
 	if err != nil {
@@ -118,10 +120,11 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 		}
 		return sum
 	}
+	whole := s.runs != nil && shift == s.floor // buckets are runs: none is split
 	for d := 0; d < 1<<digit; {
 		low := iv.low + uint64(d)<<shift
 		size := total(d)
-		if size > s.heavy {
+		if size > s.heavy && !whole {
 			if err := s.sort(ctx, interval{low, low + 1<<shift - 1}, size); err != nil {
 				return err
 			}
@@ -130,7 +133,7 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 		}
 		to := d + 1
 		for ; to < 1<<digit; to++ {
-			if more := total(to); more > s.heavy || size+more > s.room {
+			if more := total(to); more > s.heavy && !whole || size+more > s.room {
 				break
 			} else {
 				size += more
@@ -207,7 +210,7 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 	if err != nil {
 		return err
 	}
-	if err := s.buckets(ctx, dst, ends, shift); err != nil || s.order != nil {
+	if err := s.buckets(ctx, dst, ends, shift); err != nil || s.order != nil || s.runs != nil {
 		return err
 	}
 	return s.yield(ctx, dst)
@@ -272,9 +275,12 @@ func (s *sorter[E]) buckets(ctx context.Context, dst []E, ends []int, shift int)
 				return ctx.Err()
 			}
 			bucket := dst[from:ends[d]]
-			if s.order != nil {
+			switch {
+			case s.order != nil:
 				err = s.distinct(s.workers[t], bucket, shift)
-			} else {
+			case s.runs != nil:
+				err = s.group(s.workers[t], bucket, shift)
+			default:
 				err = s.workers[t].sort(bucket, shift)
 			}
 			if err != nil {

@@ -199,6 +199,53 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
+// TestRuns: all keys are in some run, and those that share leading bits in one.
+func TestRuns(t *testing.T) {
+	for _, n := range []int{0, 1, 100, 30_000, 200_000} {
+		for name, src := range sets(n) {
+			for _, leading := range []int{1, 9, 21, 40, 64} {
+				for _, threads := range []int{1, 3} {
+					t.Run(fmt.Sprintf("n=%d/%s/leading=%d/threads=%d", n, name, leading, threads), func(t *testing.T) {
+						const mask = 0x5555555555555555
+						var mu sync.Mutex
+						var all []uint64
+						runs, longest := make(map[uint64]int), 0
+						count := 0
+						err := Runs(t.Context(), make([]uint64, n), Chunks{src}, Options{Mask: mask, Threads: threads}, leading, func(keys []uint64, ends []uint32) error {
+							mu.Lock()
+							defer mu.Unlock()
+							all = append(all, keys...)
+							from := uint32(0)
+							for _, to := range ends {
+								count++
+								for _, k := range keys[from:to] {
+									if run, ok := runs[k>>(64-leading)]; ok && run != count {
+										t.Fatalf("leading bits of %#x are in runs %d and %d", k, run, count)
+									}
+									runs[k>>(64-leading)] = count
+								}
+								longest = max(longest, int(to-from))
+								from = to
+							}
+							if int(from) != len(keys) {
+								t.Fatalf("runs end at %d of %d keys", from, len(keys))
+							}
+							return nil
+						})
+						slices.Sort(all)
+						if err != nil || !slices.EqualFunc(all, wanted(src, mask), func(k uint64, p Pair) bool { return k == p[0] }) {
+							t.Fatalf("%d keys of %d, %v", len(all), n, err)
+						}
+						if name == "random" && leading > 20 && longest > 64 {
+							t.Fatalf("a run of %d keys", longest)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
 func TestDistinctInterrupted(t *testing.T) {
 	src := sets(300_000)["random"]
 	stop := errors.New("enough")
