@@ -1,6 +1,6 @@
 // Package cluster joins a set of fingerprints with itself and groups what is
-// near: [Join] finds every pair within Hamming distance k, [Find] the clusters
-// that the pairs connect.
+// near: [Join] and [Pairs] find every pair within Hamming distance k, [Find] the
+// clusters that the pairs connect. Memory: [Options.Bytes], about 33 bytes a document.
 //
 //	rows --sort--> distinct --for each table: permute, partition--> runs of equal leading bits --XOR, popcount--> pairs --union-find--> clusters
 //
@@ -27,5 +27,6 @@
 //
 // A cluster is a connected component: its members need not all be within k of
 // each other, which is why every member's distance to the representative is
-// reported.
+// worth a report ([Result.Distance]). A star (Options.Star) has only what is
+// within k of its representative.
 package cluster

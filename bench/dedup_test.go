@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"ndd/engine/cluster"
+	"ndd/engine/oracle/sets"
+)
+
+// dedupPairs is how many pairs within 3 bits sets.Planted has, by its size: that of 1e6 by
+// comparing all with all, the others by joins in two designs.
+var dedupPairs = map[int]uint64{1e6: 10072, 1e7: 0, 1e8: 0}
+
+// BenchmarkDedup groups fingerprints, of which one in a hundred is 1 to 3 bits from another,
+// as `ndd dedup` does, at k = 3: sort, join, cluster. read-ratio is the time over that of
+// reading the fingerprints once. NDD_DEDUP says how many there are (default 1e6; 1e8 takes
+// 4.2 GB).
+func BenchmarkDedup(b *testing.B) {
+	n := 1_000_000
+	if s := os.Getenv("NDD_DEDUP"); s != "" {
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n = int(f)
+	}
+	machine := reportMemory(b)
+	base, _ := sets.Planted(n, 0)
+	for _, threads := range []int{1, 2} {
+		b.Run(fmt.Sprintf("n=%d/threads=%d", n, threads), func(b *testing.B) {
+			var pairs uint64
+			for b.Loop() {
+				r, err := cluster.Find(context.Background(), base, cluster.Options{K: 3, Threads: threads})
+				if err != nil {
+					b.Fatal(err)
+				}
+				pairs = r.Pairs
+			}
+			if want, known := dedupPairs[n]; known && pairs != want {
+				b.Fatalf("%d pairs, want %d", pairs, want)
+			}
+			seconds := b.Elapsed().Seconds() / float64(b.N)
+			b.ReportMetric(float64(pairs), "pairs")
+			b.ReportMetric(seconds*1e9/float64(n), "ns/fingerprint")
+			b.ReportMetric(seconds/(8*float64(n)/machine.readGBps/1e9), "read-ratio")
+		})
+	}
+}
