@@ -71,6 +71,28 @@ var races = map[string]func(touch func(write func())){
 		touch(func() { weights[99] = 1 })
 		WeightedVotes(new([64]uint64), make([]uint64, 100), weights)
 	},
+	"leaves reads src": func(touch func(func())) {
+		src := make([]uint64, 40)
+		touch(func() { src[39] = 1 })
+		SortLeaves(make([]uint64, 40), src, []uint32{16, 30, 40}, 0)
+	},
+	"leaves writes dst": func(touch func(func())) {
+		dst := make([]uint64, 40)
+		touch(func() { dst[39] = 1 })
+		SortLeaves(dst, make([]uint64, 40), []uint32{16, 30, 40}, 0)
+	},
+	"buckets read keys": func(touch func(func())) {
+		keys := make([]uint64, 40)
+		touch(func() { keys[39] = 1 })
+		var b Buckets
+		b.Reset(make([]uint64, 40), []uint64{0}, 0, 60)
+		b.Scatter(keys)
+	},
+	"nearrows reads keys": func(touch func(func())) {
+		keys := make([]uint64, 40)
+		touch(func() { keys[39] = 1 })
+		NearRows(make([]uint32, 40), keys, []uint32{40}, 0, 3)
+	},
 	"votes writes counts": func(touch func(func())) {
 		var counts [64]uint64
 		touch(func() { counts[63] = 1 })
