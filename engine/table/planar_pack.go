@@ -2,6 +2,7 @@ package table
 
 import (
 	"io"
+	"math/bits"
 	"sync/atomic"
 
 	"ndd/asm"
@@ -98,30 +99,42 @@ func packRest(dst, keys []uint64, width, used uint) {
 // packUnary sets the bits bucket(i) + rank+i of every key i in words, which are zeros
 // there, and returns whether the keys ascend. Others may do so at the same time with
 // other keys of the same table: bits of several lie only in a part's first and last word.
+//
+// Two or three of a hundred keys begin a word, too many and too irregular for a jump: a word is
+// stored again with each of its keys.
 func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool) {
 	shift := 64 - bucketBits
-	first := (keys[0]>>shift + rank) / 64
-	at, word := first, uint64(0)
-	ascend = true
-	before := keys[0]
-	for i, key := range keys {
-		if key <= before && i > 0 {
-			ascend = false
-		}
-		before = key
-		bit := key>>(shift&63) + rank + uint64(i)
-		if bit/64 != at {
-			if at == first {
-				atomic.OrUint64(&words[at], word)
-			} else {
-				words[at] = word
-			}
-			at, word = bit/64, 0
-		}
-		word |= 1 << (bit & 63)
+	bit := func(i int) uint64 { return keys[i]>>(shift&63) + rank + uint64(i) }
+	first, last := bit(0)/64, bit(len(keys)-1)/64
+	from, to := 0, len(keys) // of the keys between
+	var shared [2]uint64
+	for ; from < to && bit(from)/64 == first; from++ {
+		shared[0] |= 1 << (bit(from) & 63)
 	}
-	atomic.OrUint64(&words[at], word)
-	return ascend
+	for ; from < to && bit(to-1)/64 == last; to-- {
+		shared[1] |= 1 << (bit(to-1) & 63)
+	}
+	atomic.OrUint64(&words[first], shared[0])
+	atomic.OrUint64(&words[last], shared[1])
+
+	at, word := first, uint64(0)
+	add := rank + uint64(from)
+	for _, key := range keys[from:to] {
+		bit := key>>(shift&63) + add
+		add++
+		if bit/64 != at {
+			word = 0
+		}
+		at = bit / 64
+		word |= 1 << (bit & 63)
+		words[at] = word
+	}
+	descents := uint64(0)
+	for i, key := range keys[1:] {
+		_, borrow := bits.Sub64(keys[i], key, 0)
+		descents += 1 - borrow
+	}
+	return descents == 0
 }
 
 // writeLow writes the section "low" of pieces that follow each other.
