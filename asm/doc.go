@@ -14,6 +14,7 @@
 //	votes        []uint64 [, weights]        -> 64 sums, one a bit position
 //	join, deal   queries in buckets, keys    -> pairs within k in 32 bits; keys in piles
 //	interpolate, decode, permute, buckets    -> see their files
+//	countdigits  []uint64, mask              -> how many have each value of the mask's bits
 //	leaves       []uint64, ends              -> each leaf of up to 16 sorted
 //	nearrows     []uint64, ends, k           -> keys with another near them in their run
 //

@@ -19,6 +19,7 @@ var knownAnswers = []knownAnswer{
 	{"interpolate", checkInterpolate},
 	{"decode", checkDecode},
 	{"permute", checkPermute},
+	{"countdigits", checkCountDigits},
 	{"buckets", checkBuckets},
 	{"leaves", checkLeaves},
 	{"join", checkJoin},

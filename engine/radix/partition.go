@@ -116,7 +116,7 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 	}
 	total := func(d int) (sum int) {
 		for t := range counts {
-			sum += counts[t][d]
+			sum += int(counts[t][d])
 		}
 		return sum
 	}
@@ -151,12 +151,15 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 }
 
 // count counts the digits of an interval's elements, by thread.
-func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]int, error) {
-	counts := make([][]int, s.threads)
+func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]uint64, error) {
+	counts := make([][]uint64, s.threads)
 	err := s.each(func(t int) error {
-		count := make([]int, (iv.high-iv.low)>>shift+1)
+		count := make([]uint64, (iv.high-iv.low)>>shift+1)
 		counts[t] = count
 		if iv == (interval{0, ^uint64(0)}) {
+			if digit := leadingBits(s.mask, 64-shift); digit != 0 {
+				return s.chunks(ctx, t, func(keys []uint64, _ int) { asm.CountDigits(count, keys, digit) })
+			}
 			return s.keys(ctx, t, func(keys []uint64, _ int) {
 				for _, k := range keys {
 					count[k>>shift]++
@@ -177,7 +180,7 @@ func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]int,
 
 // scatter puts the size elements of an interval, which are those of digits
 // [from, to), into their buckets, sorts these and hands them on.
-func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts [][]int, from, to, size int) error {
+func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts [][]uint64, from, to, size int) error {
 	dst := s.place(size)
 	// starts[t][d]: where thread t writes its next element of digit d.
 	starts := make([][]uint64, s.threads)
@@ -185,13 +188,13 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 		starts[t] = make([]uint64, to-from)
 	}
 	ends := make([]int, to-from)
-	at := 0
+	at := uint64(0)
 	for d := range ends {
 		for t := range starts {
-			starts[t][d] = uint64(at)
+			starts[t][d] = at
 			at += counts[t][from+d]
 		}
-		ends[d] = at
+		ends[d] = int(at)
 	}
 	all := iv == (interval{0, ^uint64(0)})
 	err := s.each(func(t int) error {
@@ -319,18 +322,37 @@ func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
 	return errors.Join(failed, err)
 }
 
+// leadingBits are the highest n bits of a mask: those that the permutation moves to the
+// front first. It is 0 when there are fewer.
+func leadingBits(mask uint64, n int) uint64 {
+	for extra := bits.OnesCount64(mask) - n; extra != 0; extra-- {
+		if extra < 0 {
+			return 0
+		}
+		mask &= mask - 1
+	}
+	return mask
+}
+
 // keys calls f with thread t's part of the input, permuted, a cache-sized
 // chunk at a time, and the row of its first.
 func (s *sorter[E]) keys(ctx context.Context, t int, f func(keys []uint64, row int)) error {
 	buffer := make([]uint64, chunkKeys)
+	return s.chunks(ctx, t, func(prints []uint64, row int) {
+		keys := buffer[:len(prints)]
+		asm.Permute(keys, prints, s.mask)
+		f(keys, row)
+	})
+}
+
+// chunks is keys without the permutation.
+func (s *sorter[E]) chunks(ctx context.Context, t int, f func(prints []uint64, row int)) error {
 	from, to := part(t, s.threads, s.len), part(t+1, s.threads, s.len)
 	row := 0 // of the piece
 	for _, piece := range s.in {
 		a, b := max(from, row)-row, min(to, row+len(piece))-row
 		for ; a < b; a += chunkKeys {
-			n := min(chunkKeys, b-a)
-			asm.Permute(buffer[:n], piece[a:a+n], s.mask)
-			f(buffer[:n], row+a)
+			f(piece[a:min(a+chunkKeys, b)], row+a)
 			if err := ctx.Err(); err != nil {
 				return err
 			}

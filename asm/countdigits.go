@@ -1,0 +1,56 @@
+package asm
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// CountDigits counts keys by the bits of mask: counts[PEXT(key, mask)]++ for each. What those
+// bits are in a permuted key, its leading ones, need not be permuted to be counted.
+// counts must have 1<<OnesCount64(mask) elements; others are a programmer's error and panic.
+//
+// Napkin: a load, a PEXT and an addition in memory a key, a cycle each: as fast as reading
+// the keys, 1 ns, where permuting them first and counting in Go take 2.
+func CountDigits(counts, keys []uint64, mask uint64) {
+	if p := bits.OnesCount64(mask); p > 30 || len(counts) != 1<<p {
+		panic(fmt.Sprintf("asm: %d counts for %d bits", len(counts), p))
+	}
+	raceRead(keys)
+	raceWrite(counts)
+	for len(keys) > 0 {
+		n := min(len(keys), countDigitsCall)
+		countDigits(counts, keys[:n], mask)
+		keys = keys[n:]
+	}
+}
+
+// countDigitsCall is how many keys one call of a kernel takes: some 30 us.
+const countDigitsCall = 16384
+
+// countDigitsGeneric is the specification of countDigits.
+func countDigitsGeneric(counts, keys []uint64, mask uint64) {
+	digit := bits.OnesCount64(mask)
+	var permuted [128]uint64
+	for len(keys) > 0 {
+		n := min(len(keys), len(permuted))
+		permuteGeneric(permuted[:n], keys[:n], mask, forward)
+		for _, k := range permuted[:n] {
+			counts[k>>(64-digit)]++ // 0 where digit is
+		}
+		keys = keys[n:]
+	}
+}
+
+// checkCountDigits is the known answer: the numbers below 100 by their bits 1, 4 and 6.
+func checkCountDigits() error {
+	keys, counts := make([]uint64, 100), make([]uint64, 8)
+	for i := range keys {
+		keys[i] = uint64(i)
+	}
+	CountDigits(counts, keys, 0b1010010)
+	if want := []uint64{16, 16, 16, 16, 10, 10, 8, 8}; !slices.Equal(counts, want) {
+		return fmt.Errorf("%d, want %d", counts, want)
+	}
+	return nil
+}
