@@ -31,7 +31,7 @@ const countDigitsCall = 16384
 // countDigitsGeneric is the specification of countDigits.
 func countDigitsGeneric(counts, keys []uint64, mask uint64) {
 	digit := bits.OnesCount64(mask)
-	var permuted [128]uint64
+	var permuted [2048]uint64 // so many that the permutation is looked up
 	for len(keys) > 0 {
 		n := min(len(keys), len(permuted))
 		permuteGeneric(permuted[:n], keys[:n], mask, forward)

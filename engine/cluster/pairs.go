@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"slices"
+
+	"ndd/engine/radix"
 )
 
 // A Pair is two distinct fingerprints within K of each other, A < B.
@@ -19,8 +21,8 @@ const pairBatch = 1024
 func Pairs(ctx context.Context, fingerprints []uint64, o Options) iter.Seq2[Pair, error] {
 	o = o.withDefaults()
 	return func(yield func(Pair, error) bool) {
-		distinct := slices.Clone(fingerprints)
-		slices.Sort(distinct)
+		distinct := make([]uint64, len(fingerprints))
+		radix.Keys(distinct, fingerprints, ^uint64(0), o.Threads)
 		distinct = slices.Compact(distinct)
 		if len(distinct) < 2 {
 			return
