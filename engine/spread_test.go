@@ -101,7 +101,11 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 // TestSpread says that answers do not depend on where the tables are and who
 // searches them (promise P8), sweeps and inserts included.
 func TestSpread(t *testing.T) {
-	for _, name := range []string{"halves", "paper-4"} {
+	names, roots := []string{"halves", "paper-4"}, []fs.FS{twoNodes(1 << 20), os.DirFS("/")}
+	if testing.Short() {
+		names, roots = names[:1], roots[:1]
+	}
+	for _, name := range names {
 		design, err := permute.Named(name, 3, 4)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +115,7 @@ func TestSpread(t *testing.T) {
 				dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: layout}})
 				extra := set.Queries[:100]
 				want := oracle.Search(append(slices.Clone(set.Base), extra...), set.Queries, 3)
-				for _, root := range []fs.FS{twoNodes(1 << 20), os.DirFS("/")} {
+				for _, root := range roots {
 					h := numa.New(numa.Options{Root: root})
 					for way, spread := range spreads(h) {
 						x, err := Open(t.Context(), dir, OpenOptions{Spread: spread})
@@ -206,6 +210,42 @@ func TestSpreadWithoutRoom(t *testing.T) {
 		}
 		if r.Copies != c.copies || stay != c.stay {
 			t.Errorf("%+v: %v; %q", c, r, r.Notes)
+		}
+		x.Close()
+	}
+}
+
+// TestSpreadEvenly says that load is shared by the copies: of two nodes each
+// answers half of the queries; and of one copy each node searches its tables for
+// all of them.
+func TestSpreadEvenly(t *testing.T) {
+	design, err := permute.Named("paper-4", 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := sets.All(4_000, 1_000, 3, 8)[0]
+	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+	for replicate, want := range map[bool]uint64{true: 500, false: 1000} {
+		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: replicate}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for first := range 4 {
+			all.Go(func() {
+				for q := first; q < 1000; q += 4 {
+					if _, err := x.Query(simhash.Fingerprint(set.Queries[q]), 3, 0); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		r, _ := x.Spread()
+		for _, n := range r.Nodes {
+			if n.Queries != want || n.Tasks != want || n.Tables != map[bool]int{true: 4, false: 2}[replicate] {
+				t.Errorf("replicate %t: %+v", replicate, n)
+			}
 		}
 		x.Close()
 	}

@@ -48,6 +48,7 @@ func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
 	if s.when == "auto" && len(h.Places()) == 1 {
 		return nil, nil
 	}
+	g.log.Info("memory nodes: " + h.String())
 	direct := s.workers < 0 || s.workers == 0 && runtime.GOMAXPROCS(0) < processorsLeast
 	o := &worker.Options{Host: h, Replicate: s.replicate, Workers: max(s.workers, 0), Direct: direct}
 	if s.hugeTLB {
