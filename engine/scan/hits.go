@@ -14,6 +14,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"ndd/engine/radix"
 )
 
 // A Hit is a line of the result.
@@ -68,7 +70,7 @@ const runsMax = 128
 // KiB each at least, and beyond that files in the folder dir, or that of the system for
 // such files where it is empty. Close it when done.
 func NewHits(dir string, bytes uint64, writers int) *Hits {
-	return &Hits{dir: dir, buffer: int(min(max(bytes/uint64(max(writers, 1))/recordBytes, 256), 1<<40))}
+	return &Hits{dir: dir, buffer: int(min(max(bytes/uint64(max(writers, 1))/sortBytes, 256), 1<<40))}
 }
 
 // Spilt is how many bytes went to files so far.
@@ -104,10 +106,38 @@ func (w *HitWriter) Add(h Hit) error {
 	return nil
 }
 
+// sort puts the records in order, each once: many by the digits of their first number,
+// which few share, a tenth of the time that comparing takes.
 func (w *HitWriter) sort() {
-	slices.SortFunc(w.records, record.compare)
-	w.records = slices.Compact(w.records)
+	if len(w.records) < radixLeast {
+		slices.SortFunc(w.records, record.compare)
+		w.records = slices.Compact(w.records)
+		return
+	}
+	keys, pairs := make([]uint64, len(w.records)), make([]radix.Pair, len(w.records))
+	for i, r := range w.records {
+		keys[i] = r[0]
+	}
+	radix.Pairs(pairs, keys, ^uint64(0), 1)
+	sorted := make([]record, len(w.records), cap(w.records))
+	for from, i := 0, 0; i < len(sorted); i++ {
+		sorted[i] = w.records[pairs[i][1]]
+		if i+1 == len(sorted) || pairs[i+1][0] != pairs[i][0] {
+			if i > from {
+				slices.SortFunc(sorted[from:i+1], record.compare)
+			}
+			from = i + 1
+		}
+	}
+	w.records = slices.Compact(sorted)
 }
+
+const (
+	// radixLeast records are sorted by digits.
+	radixLeast = 1 << 16
+	// sortBytes is what a record takes while it is sorted by digits.
+	sortBytes = 2*recordBytes + 8 + 2*16
+)
 
 // Close hands over what is left.
 func (w *HitWriter) Close() {

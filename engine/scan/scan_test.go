@@ -249,12 +249,36 @@ func TestRun(t *testing.T) {
 // TestSpill gives so little memory that runs are written, merged, and merged again.
 func TestSpill(t *testing.T) {
 	dir := t.TempDir()
-	hits := NewHits(dir, 1, 2)
 	rng := rand.New(rand.NewPCG(3, 4))
+	testHits(t, NewHits(dir, 1, 2), dir, rng, 1000)
+	// Runs that are sorted by digits.
+	testHits(t, NewHits(dir, 2*3*radixLeast/2*sortBytes, 2), dir, rng, 2)
+
+	for range NewHits(dir, 0, 1).All(context.Background()) {
+		t.Error("a hit of none")
+	}
+
+	// A file that cannot be, and one that is lost.
+	w := NewHits(dir+"/none", 1, 1).Writer()
+	var err error
+	for i := range uint64(1000) {
+		if err = w.Add(Hit{Query: i}); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
+// testHits adds hits of which each repeats some times, and wants at least so many runs.
+func testHits(t *testing.T, hits *Hits, dir string, rng *rand.Rand, runs int64) {
+	t.Helper()
+	const n = 500_000
 	var want []Hit
 	writers := []*HitWriter{hits.Writer(), hits.Writer()}
-	for i := range 100_000 {
-		h := Hit{rng.Uint64N(1000), rng.IntN(9), rng.Uint64N(4), rng.Uint64N(3)}
+	for i := range n {
+		h := Hit{rng.Uint64N(30_000), rng.IntN(4), rng.Uint64N(4), rng.Uint64N(3)}
 		want = append(want, h)
 		if err := writers[i%2].Add(h); err != nil {
 			t.Fatal(err)
@@ -272,7 +296,7 @@ func TestSpill(t *testing.T) {
 		}
 		got = append(got, h)
 	}
-	if hits.Spilt() < 100_000*recordBytes || !slices.Equal(got, want) {
+	if hits.Spilt() < runs*256*recordBytes || !slices.Equal(got, want) {
 		t.Errorf("%d hits after %d bytes of runs, want %d", len(got), hits.Spilt(), len(want))
 	}
 	if err := hits.Close(); err != nil {
@@ -280,21 +304,6 @@ func TestSpill(t *testing.T) {
 	}
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 		t.Errorf("left over: %v, %v", names, err)
-	}
-	for range NewHits(dir, 0, 1).All(context.Background()) {
-		t.Error("a hit of none")
-	}
-
-	// A file that cannot be, and one that is lost.
-	w := NewHits(dir+"/none", 1, 1).Writer()
-	var err error
-	for i := range uint64(1000) {
-		if err = w.Add(Hit{Query: i}); err != nil {
-			break
-		}
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no folder: %v", err)
 	}
 }
 
