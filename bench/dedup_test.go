@@ -17,7 +17,8 @@ var dedupPairs = map[int]uint64{1e6: 10072, 1e7: 100779, 1e8: 1007585}
 
 // BenchmarkDedup groups fingerprints, of which one in a hundred is 1 to 3 bits from another,
 // as `ndd dedup` does, at k = 3: sort, join, cluster. read-ratio is the time over that of
-// reading the fingerprints once. NDD_DEDUP says how many there are (default 1e6; 1e8 takes
+// reading the fingerprints once. Measured, one thread: 1e7 in 1.29 s, 1e8 in 14.4 s, where C++ that
+// sorts and walks took 18.8. NDD_DEDUP says how many there are (default 1e6; 1e8 takes
 // 4.2 GB).
 func BenchmarkDedup(b *testing.B) {
 	n := 1_000_000

@@ -163,6 +163,8 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 	bar := g.newBar("building", int64(len(design.Tables)+1), countUnit)
 	o := segment.Options{Design: design, Table: table.Options{Layout: layout}, Threads: g.threads,
 		Progress: func(_ string, part, _ int) { bar.set(int64(part)) }}
+	var space segment.Space
+	o.Planned = func(s segment.Space) { space = s }
 	err = engine.BuildChosen(cmd.Context(), out, files, o, engine.ChoiceOf(p))
 	bar.end()
 	if errors.Is(err, offheap.ErrTooLarge) {
@@ -185,6 +187,11 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 	for _, why := range p.Why[:2] {
 		g.log.Info(why)
 	}
+	where := ""
+	if space.External {
+		where = ", with sorted keys in a temporary file"
+	}
+	g.log.Info(fmt.Sprintf("built in at most %s of memory beside the input%s", humanize.IBytes(space.Bytes), where))
 	return nil
 }
 

@@ -35,6 +35,9 @@ func (b *builder) plan() (err error) {
 	if err != nil {
 		return err
 	}
+	if b.Planned != nil {
+		b.Planned(p)
+	}
 	b.pairs = p.pairs
 	b.room = radix.Options{Threads: b.Threads, Room: p.keys}
 	if p.External {

@@ -38,6 +38,7 @@ type Options struct {
 	Table    table.Options
 	Threads  int                              // default: as many as there are processors
 	Progress func(stage string, part, of int) // may be nil
+	Planned  func(Space)                      // called once with what it will take, before it begins; may be nil
 
 	Memory  uint64    // most bytes to take beside the input; 0: what is fastest
 	TempDir string    // for sorted keys that do not fit Memory; "" refuses them
