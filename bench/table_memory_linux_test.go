@@ -2,7 +2,10 @@ package bench
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 	"unsafe"
 
@@ -68,4 +71,50 @@ func (h hugeSource) Section(name string) (store.Section, error) {
 		return store.Section{}, fmt.Errorf("no section %q", name)
 	}
 	return store.Section{Name: name, Data: data}, nil
+}
+
+// keptSections are those of a table, in the order of a kept file.
+var keptSections = []string{"head", "groups", "wide", "low", "rest", "unary", "fences", "blocks", "last", "ranks"}
+
+// loadSections reads what save kept in the folder NDD_TABLES, or returns nil.
+func loadSections(tb testing.TB, name string) *hugeSections {
+	if os.Getenv("NDD_TABLES") == "" {
+		return nil
+	}
+	h := newHugeSections(tb)
+	for _, section := range keptSections {
+		f, err := os.Open(filepath.Join(os.Getenv("NDD_TABLES"), name+"."+section))
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		info, err := f.Stat()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		data := hugeBytes(tb, int(info.Size())+1)[:info.Size()]
+		if _, err := io.ReadFull(f, data); err != nil {
+			tb.Fatal(err)
+		}
+		f.Close()
+		h.data[section] = data
+	}
+	if len(h.data) == 0 {
+		return nil
+	}
+	return h
+}
+
+// save keeps the sections in the folder NDD_TABLES, if there is one.
+func (h *hugeSections) save(name string) {
+	if os.Getenv("NDD_TABLES") == "" {
+		return
+	}
+	for section, data := range h.data {
+		if err := os.WriteFile(filepath.Join(os.Getenv("NDD_TABLES"), name+"."+section), data, 0o666); err != nil {
+			h.tb.Fatal(err)
+		}
+	}
 }
