@@ -1,103 +1,154 @@
 package asm
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Planar is what a probe reads of a planar table (package engine/table has its
-// format): where groups begin, and the low 16 bits of every key.
+// format): where buckets begin, and the low 16 bits of every key.
 //
-//	group g   = the top GroupBits bits of a key
-//	block b   = g/64: its groups share a line of Groups, words 8b to 8b+7
-//	start(g)  = base + g%64 * count / 64 + correction
-//	run(g)    = Low[start(g):start(g+1)]
+//	bucket b  = the top BucketBits bits of a key
+//	line l    = b/PerLine: its buckets share a line of Lines, words 8l to 8l+7
+//	run(b)    = Low[start(b):start(b+1)]
 //
-//	line    | 64 corrections of 7 bits, signed | count | base  | wide | 0 |
-//	bits      448                                16      40      1      7
+//	line    | base | wide | 0 | 110 0 10 0 0 1110 ...  0 0 0 |
+//	bits      40     1     23   448
 //
-// base is the rank of the block's first key, and the bits are those of words 0 to 7,
-// lowest first, but for the last word, of which count has the highest. The
-// correction of a block's first group is 0, and the zeros at the end are those of
-// the group behind its last, so that start(g+1) needs no look at the next line. A block whose corrections or count
-// do not fit is wide: the caller has its groups' starts elsewhere. A line behind the last
-// block has the number of keys for its base.
+// base is the rank of the line's first key, in the lowest bits of word 0. Words 1
+// to 7 hold a 1 for each key and a 0 behind the last key of each bucket, lowest
+// bit first: with e the place of zero number j, bucket j of the line ends at rank
+// base + e - j and has as many keys as there are ones right before e. A line whose
+// keys and buckets are more than 448 is wide: the caller has its buckets' starts
+// elsewhere. A line behind the last has the number of keys for its base.
 type Planar struct {
-	Groups    []uint64 // 8 words for each 64 of 1<<GroupBits groups, and 8 more
-	Low       []uint16 // Keys + PlanarPad or more
-	Keys      uint64   // at most PlanarKeysMax
-	GroupBits uint     // 6 to 57
+	Lines      []uint64 // 8 words for each PerLine of 1<<BucketBits buckets, and 8 more
+	Low        []uint16 // Keys + PlanarPad or more
+	Keys       uint64   // at most PlanarKeysMax
+	BucketBits uint     // 1 to PlanarBucketBitsMax
+	PerLine    uint64   // buckets a line, 2 to PlanarLineBits
+	inverse    uint64   // b*inverse>>64 is b/PerLine
+	words      uint64   // that Lines must have
 }
 
 const (
-	// PlanarWide, in the last word of a line, marks a block whose groups begin
+	// PlanarWide, in the first word of a line, marks one whose buckets begin
 	// elsewhere.
-	PlanarWide = 1 << 7
+	PlanarWide = 1 << 40
 	// PlanarKeysMax is the largest base.
 	PlanarKeysMax = 1<<40 - 1
-	// PlanarCountMax is the largest count of a block that is not wide.
-	PlanarCountMax = 1<<16 - 1
-	// PlanarCorrectionMin and PlanarCorrectionMax are the limits of a correction.
-	PlanarCorrectionMin = -64
-	PlanarCorrectionMax = 63
+	// PlanarBucketBitsMax is the most bits of a bucket: up to 2^55 the quotient by
+	// inverse is exact.
+	PlanarBucketBitsMax = 48
+	// PlanarLineBits is how many keys and buckets a line holds together.
+	PlanarLineBits = 448
+	// PlanarBucketMax is the most keys of a bucket that Locate takes: their ones
+	// are looked for in eight bytes that may have seven bits behind them.
+	PlanarBucketMax = 55
 	// PlanarPad is how many elements of Low stand behind the last key, so that a
 	// kernel may load a whole register at any of them.
 	PlanarPad = 32
-	// PlanarLongest is the longest run that Locate and Scan take.
+	// PlanarLongest is the longest run that Scan takes.
 	PlanarLongest = 1024
 )
 
-// Base is the rank of the first key of a block, or the number of keys for the
-// block behind the last.
-func (p *Planar) Base(block uint64) uint64 { return p.Groups[8*block+7] << 16 >> 24 }
-
-// Wide says whether a block's groups begin elsewhere.
-func (p *Planar) Wide(block uint64) bool { return p.Groups[8*block+7]&PlanarWide != 0 }
-
-// SetBlock writes the line of a block that is not wide. starts are the ranks at
-// which its groups begin. It reports whether they fit; if not, the line holds only the
-// base and the mark of a wide block.
-func (p *Planar) SetBlock(block uint64, starts *[64]uint64, end uint64) bool {
-	line := p.Groups[8*block:][:8]
-	clear(line)
-	base, count := starts[0], end-starts[0]
-	fits := count <= PlanarCountMax
-	for j := range uint64(64) {
-		correction := int64(starts[j] - (base + j*count/64))
-		fits = fits && correction >= PlanarCorrectionMin && correction <= PlanarCorrectionMax
-		bit := 7 * j
-		line[bit/64] |= uint64(correction&127) << (bit % 64)
-		if bit%64 > 57 {
-			line[bit/64+1] |= uint64(correction&127) >> (64 - bit%64)
-		}
+// NewPlanar panics when slices are too short or numbers out of their limits.
+func NewPlanar(lines []uint64, low []uint16, keys uint64, bucketBits uint, perLine uint64) Planar {
+	p := Planar{Lines: lines, Low: low, Keys: keys, BucketBits: bucketBits, PerLine: perLine}
+	if perLine < 2 || perLine > PlanarLineBits || bucketBits < 1 || bucketBits > PlanarBucketBitsMax {
+		panic(fmt.Sprintf("asm: planar table of %d bucket bits, %d buckets a line", bucketBits, perLine))
 	}
-	if !fits {
-		clear(line)
-		line[7] = base<<8 | PlanarWide
+	p.inverse = ^uint64(0)/perLine + 1
+	p.words = 8 * (PlanarLines(bucketBits, perLine) + 1)
+	p.check()
+	return p
+}
+
+// PlanarLines is how many lines a table has, but for the one behind the last.
+func PlanarLines(bucketBits uint, perLine uint64) uint64 {
+	return (1<<bucketBits + perLine - 1) / perLine
+}
+
+// Line is the line of a bucket.
+func (p *Planar) Line(bucket uint64) uint64 { return bucket / p.PerLine }
+
+// Base is the rank of the first key of a line, or the number of keys for the
+// line behind the last.
+func (p *Planar) Base(line uint64) uint64 { return p.Lines[8*line] & PlanarKeysMax }
+
+// Wide says whether a line's buckets begin elsewhere.
+func (p *Planar) Wide(line uint64) bool { return p.Lines[8*line]&PlanarWide != 0 }
+
+// SetLine writes the line whose keys these are, ascending, of which the first has
+// rank base. It reports whether they fit; if not, the line holds only the base and
+// the mark of a wide line.
+func (p *Planar) SetLine(line, base uint64, keys []uint64) bool {
+	words := p.Lines[8*line:][:8]
+	clear(words)
+	first := line * p.PerLine
+	words[0] = base
+	if uint64(len(keys))+min(p.PerLine, 1<<p.BucketBits-first) > PlanarLineBits {
+		words[0] |= PlanarWide
 		return false
 	}
-	line[7] |= count<<48 | base<<8
+	for i, key := range keys {
+		at := 64 + key>>(64-p.BucketBits) - first + uint64(i)
+		words[at/64] |= 1 << (at % 64)
+	}
 	return true
 }
 
-// Run is where a group's run begins and ends, if its block is not wide; whatever
-// the line says, it is not checked.
-func (p *Planar) Run(group uint64) (start, end uint64) {
-	line := p.Groups[group/64*8:][:8]
-	base, count := line[7]<<16>>24, line[7]>>48
-	j := group % 64
-	start, end = base+j*count/64, base+(j*count+count)/64
-	return start + correction(line, j), end + correction(line, j+1)
-}
-
-// correction is number j, 0 to 64, of a line.
-func correction(line []uint64, j uint64) uint64 {
-	bit := 7 * j
-	v := line[bit/64] >> (bit % 64)
-	if bit%64 > 57 {
-		v |= line[bit/64+1] << (64 - bit%64)
+// Run is where a bucket's run begins and ends, if its line is not wide; ok is
+// false when the line has not that many zeros. Nothing else is checked.
+func (p *Planar) Run(bucket uint64) (start, end uint64, ok bool) {
+	line := bucket / p.PerLine
+	j := bucket - line*p.PerLine
+	words := p.Lines[8*line:][:8]
+	left := int(j) // zeros before the one sought
+	for i := uint64(1); i < 8; i++ {
+		zeros := ^words[i]
+		if n := bits.OnesCount64(zeros); n <= left {
+			left -= n
+			continue
+		}
+		for ; left > 0; left-- {
+			zeros &= zeros - 1
+		}
+		at := 64*i + uint64(bits.TrailingZeros64(zeros))
+		end = p.Base(line) + at - 64 - j
+		return end - onesBefore(words, at), end, true
 	}
-	return uint64(int64(v<<57) >> 57)
+	return 0, 0, false
 }
 
-// PlanarProbe asks one group for keys near Key: the query with a pattern of flips
+// onesBefore is how many ones stand right before bit at of a line, behind its
+// first word.
+func onesBefore(words []uint64, at uint64) (n uint64) {
+	for at > 64 && words[(at-1)/64]>>((at-1)%64)&1 != 0 {
+		n++
+		at--
+	}
+	return n
+}
+
+// Place is the bucket, counted from the first of the line, that key number i of
+// a line lies in that is not wide; ok is false when it has not that many keys.
+func (p *Planar) Place(line, i uint64) (j uint64, ok bool) {
+	left := int(i)
+	for w, word := range p.Lines[8*line+1:][:7] {
+		if n := bits.OnesCount64(word); n <= left {
+			left -= n
+			continue
+		}
+		for ; left > 0; left-- {
+			word &= word - 1
+		}
+		return uint64(64*w+bits.TrailingZeros64(word)) - i, true
+	}
+	return 0, false
+}
+
+// PlanarProbe asks one bucket for keys near Key: the query with a pattern of flips
 // applied to its leading bits.
 type PlanarProbe struct {
 	Key   uint64
@@ -108,7 +159,9 @@ type PlanarProbe struct {
 
 // PlanarRun is the part of Low that a probe reads.
 type PlanarRun struct {
-	Start, Len uint64
+	Start uint64
+	Len   uint32
+	Probe uint32 // index of the probe
 }
 
 // PlanarHit is an element of Low that a probe asked for.
@@ -119,10 +172,10 @@ type PlanarHit struct {
 
 // check panics when slices are too short for the kernels: a programmer's error.
 func (p *Planar) check() {
-	if p.GroupBits < 6 || p.GroupBits > 57 || uint64(len(p.Groups)) < 1<<p.GroupBits/8+8 ||
+	if p.words == 0 || uint64(len(p.Lines)) < p.words ||
 		uint64(len(p.Low)) < PlanarPad || p.Keys > uint64(len(p.Low))-PlanarPad {
-		panic(fmt.Sprintf("asm: planar table of %d keys, %d group bits, %d words of groups, %d low words",
-			p.Keys, p.GroupBits, len(p.Groups), len(p.Low)))
+		panic(fmt.Sprintf("asm: planar table of %d keys, %d bucket bits, %d buckets a line, %d words of lines, %d low words",
+			p.Keys, p.BucketBits, p.PerLine, len(p.Lines), len(p.Low)))
 	}
 }
 
@@ -134,44 +187,52 @@ func (p *Planar) Ahead(probes []PlanarProbe) {
 	}
 }
 
-// Locate writes to runs the run of each probe's group and asks memory for it. It
-// stops before a probe whose block is wide or whose run is longer than
-// PlanarLongest or does not lie within the keys, and returns how many it has done.
-// runs must be as long as probes.
+// Locate writes to runs the run of each of the probes from first on whose bucket
+// is not empty, with the probe's index. It stops before a
+// probe whose line is wide or lies, or whose bucket has more than PlanarBucketMax
+// keys. It returns how many runs it wrote and how many probes it has done. runs must
+// be as long as probes[first:].
 //
-// Napkin: some 35 instructions a probe, nine cycles; one line of Groups, a byte a
-// group: 8 MiB at 2^23 groups, which stays in a large cache; one or two lines of
-// Low, which do not: 12 keys are 24 bytes and lie on 1.34 lines.
-func (p *Planar) Locate(runs []PlanarRun, probes []PlanarProbe) (done int) {
+// Napkin: some 50 instructions a probe, 20 cycles; one line of Lines, and where the bucket is not
+// empty one of Low, a run of less than one key on average.
+func (p *Planar) Locate(runs []PlanarRun, probes []PlanarProbe, first int) (found, done int) {
 	p.check()
-	runs = runs[:len(probes)]
-	if len(probes) == 0 {
-		return 0
+	n := len(probes) - first
+	if n <= 0 {
+		return 0, 0
 	}
+	runs = runs[:n]
 	raceRead(probes)
 	raceWrite(runs)
 	if raceEnabled {
-		for _, probe := range probes {
-			raceRead(p.Groups[probe.Key>>(64-p.GroupBits)/64*8:][:8])
+		for _, probe := range probes[first:] {
+			raceRead(p.Lines[8*p.Line(probe.Key>>(64-p.BucketBits)):][:8])
 		}
 	}
-	return planarLocate(runs, probes, p)
+	return planarLocate(runs, probes[first:], p, uint64(first))
+}
+
+// Ask asks memory for what Scan will read for the runs.
+func (p *Planar) Ask(runs []PlanarRun) {
+	p.check()
+	if len(runs) > 0 {
+		planarAsk(p, runs)
+	}
 }
 
 // Scan finds the elements of the runs that differ from their probe's low 16 bits
 // in at most its limit, in the order of runs and positions. It returns how many
 // hits it wrote and how many runs are done; done < len(runs) means that dst might
 // have no room for what the next run holds. As long as dst has room for
-// PlanarLongest hits, every call makes progress. probes must be as long as runs. A
-// run that is longer than PlanarLongest or not within the keys is a programmer's
-// error and panics.
+// PlanarLongest hits, every call makes progress. A run that is longer than
+// PlanarLongest, not within the keys or of no probe is a programmer's error and
+// panics.
 //
 // Napkin, AVX-512: a run of up to 32 elements is one masked load, XOR, popcount and
-// comparison, and some ten instructions around them: five cycles. 137 of 65,536
-// words are within 2 bits of another: a probe of 12 keys passes 0.025 of them.
+// comparison, and some ten instructions around them: five cycles. 697 of 65,536
+// words are within 3 bits of another.
 func (p *Planar) Scan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
 	p.check()
-	probes = probes[:len(runs)]
 	raceRead(probes)
 	raceRead(runs)
 	raceWrite(dst)
@@ -180,14 +241,14 @@ func (p *Planar) Scan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (
 	}
 	for done < len(runs) {
 		n := min(len(runs)-done, planarCall)
-		found, ready := planarScan(dst[hits:], runs[done:done+n], probes[done:done+n], p, uint64(done))
+		found, ready := planarScan(dst[hits:], runs[done:done+n], probes, p)
 		hits += found
 		done += ready
 		if ready == n {
 			continue
 		}
-		if r := runs[done]; r.Len > PlanarLongest || r.Start > p.Keys || r.Len > p.Keys-r.Start {
-			panic(fmt.Sprintf("asm: run of %d elements from %d of %d keys", r.Len, r.Start, p.Keys))
+		if r := runs[done]; r.Len > PlanarLongest || r.Start > p.Keys || uint64(r.Len) > p.Keys-r.Start || uint64(r.Probe) >= uint64(len(probes)) {
+			panic(fmt.Sprintf("asm: run of %d elements from %d of %d keys, of probe %d of %d", r.Len, r.Start, p.Keys, r.Probe, len(probes)))
 		}
 		break
 	}
@@ -197,7 +258,7 @@ func (p *Planar) Scan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (
 // annotate tells the race detector of the runs that a scan may read.
 func (p *Planar) annotate(runs []PlanarRun) {
 	for _, r := range runs {
-		if r.Start <= p.Keys && r.Len <= p.Keys-r.Start {
+		if r.Start <= p.Keys && uint64(r.Len) <= p.Keys-r.Start {
 			raceRead(p.Low[r.Start:][:r.Len])
 		}
 	}

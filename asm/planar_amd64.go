@@ -6,31 +6,44 @@ func planarAhead(p *Planar, probes []PlanarProbe) {
 	planarAheadAMD64(p, probes)
 }
 
-func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar) (done int) {
-	if useAVX512 || useAVX2 {
-		return planarLocateAMD64(runs, probes, p)
-	}
-	return planarLocateGeneric(runs, probes, p)
-}
-
-func planarScan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int) {
+func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int) {
 	switch {
 	case useAVX512:
-		return planarScanAVX512(dst, runs, probes, p, base)
+		return planarLocateAVX512(runs, probes, p, first)
 	case useAVX2:
-		return planarScanAVX2(dst, runs, probes, p, base)
+		return planarLocateAVX2(runs, probes, p, first)
 	}
-	return planarScanGeneric(dst, runs, probes, p, base)
+	return planarLocateGeneric(runs, probes, p, first)
+}
+
+func planarAsk(p *Planar, runs []PlanarRun) {
+	planarAskAMD64(p, runs)
+}
+
+func planarScan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int) {
+	switch {
+	case useAVX512:
+		return planarScanAVX512(dst, runs, probes, p)
+	case useAVX2:
+		return planarScanAVX2(dst, runs, probes, p)
+	}
+	return planarScanGeneric(dst, runs, probes, p)
 }
 
 //go:noescape
 func planarAheadAMD64(p *Planar, probes []PlanarProbe)
 
 //go:noescape
-func planarLocateAMD64(runs []PlanarRun, probes []PlanarProbe, p *Planar) (done int)
+func planarAskAMD64(p *Planar, runs []PlanarRun)
 
 //go:noescape
-func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int)
+func planarLocateAVX512(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int)
 
 //go:noescape
-func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int)
+func planarLocateAVX2(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int)
+
+//go:noescape
+func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int)
+
+//go:noescape
+func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int)

@@ -3,118 +3,235 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// The directory of a planar table, on the integer units: a dozen instructions for
-// the start of a group and a few more for the start of the next. Its tables are
-// small enough for the caches; gathering eight probes at a time would take as many
-// loads and save instructions that wait for memory anyway.
+// planarLocate, for each probe: its line and the bucket's number j in it by a
+// multiplication; the word i that holds zero number j, and the zeros before that
+// word (SELECT, which is all that the two forms differ in); the zero's place in
+// the word by PDEP and TZCNT; the ones right before it, in the eight bytes that end
+// with its byte, by BSR. What is found is written in any case; the next run takes the place of an
+// empty one. No branch depends on what is found.
+//
+// The prefetches have loops of their own. A prefetch does not retire before its page is
+// known, and where that misses too, it is the number of prefetches among the instructions
+// that the processor holds that says how many misses are under way: with the prefetch of a run in the loop
+// that locates it, eight at most, and a run took 60 ns.
 
-#define PROBE  SI
-#define RUN    DI
-#define LEFT   R15 // probes to go
-#define GROUPS R8
-#define LOW    R10
-#define KEYS   R11
-#define SHIFT  R9  // 64 - GroupBits
-#define GROUP  AX  // then group%64, then group%64 * count
-#define LINE   BX  // address of the block's
-#define BASE   R14
-#define COUNT  DX
-#define START  R12
-#define END    R13
+#define PROBE   SI
+#define RUN     DI
+#define LEFT    R15 // probes to go
+#define LINES   R8
+#define SHIFT   R9  // 64 - BucketBits
+#define KEYS    R11
+#define INVERSE R12
+#define PERLINE R13
+#define NUMBER  R14 // of the probe
+#define LINE    BX  // address of the bucket's
+#define J       DX  // number of the bucket in its line, then of the zero in its word
+#define I       AX  // the word, then the place of the zero in the line, then the run's length
+#define END     CX  // of the run, then its start
+#define T0      R12 // INVERSE and SHIFT are read again
+#define T1      R9
+
+#define BEGIN \
+	MOVQ p+48(FP), AX                    \
+	MOVQ Planar_Lines(AX), LINES         \
+	MOVQ Planar_Keys(AX), KEYS           \
+	MOVQ Planar_PerLine(AX), PERLINE     \
+	MOVQ Planar_inverse(AX), CX          \
+	MOVQ CX, inverse-8(SP)               \
+	MOVL $64, CX                         \
+	SUBQ Planar_BucketBits(AX), CX       \
+	MOVQ CX, shift-16(SP)                \
+	MOVQ runs_base+0(FP), RUN            \
+	MOVQ probes_base+24(FP), PROBE       \
+	MOVQ probes_len+32(FP), LEFT         \
+	MOVQ first+56(FP), NUMBER
+
+// FIND_LINE sets LINE and J, and END to the line's base less J.
+#define FIND_LINE(done) \
+	MOVQ  PlanarProbe_Key(PROBE), DX     \
+	MOVQ  shift-16(SP), SHIFT            \
+	SHRXQ SHIFT, DX, DX                  \
+	MULXQ inverse-8(SP), AX, LINE        \
+	MOVQ  LINE, AX                       \
+	IMULQ PERLINE, AX                    \
+	SUBQ  AX, J                          \
+	SHLQ  $6, LINE                       \
+	ADDQ  LINES, LINE                    \
+	MOVQ  (LINE), END                    \
+	MOVQ  END, AX                        \
+	SHRQ  $40, AX                        \
+	JNZ   done                           \ // wide, or a lie
+	SUBQ  J, END
+
+// FINISH has the word in I and J less the zeros before it.
+#define FINISH(done, next) \
+	MOVQ  (LINE)(I*8), T0                \
+	NOTQ  T0                             \
+	MOVL  $1, T1                         \
+	SHLXQ J, T1, T1                      \
+	PDEPQ T0, T1, T1                     \
+	TZCNTQ T1, T1                        \
+	SHLQ  $6, I                          \
+	ADDQ  T1, I                          \
+	LEAQ  -64(END)(I*1), END             \
+	CMPQ  END, KEYS                      \
+	JHI   done                           \
+	MOVQ  I, T0                          \
+	SHRQ  $3, T0                         \
+	MOVQ  -7(LINE)(T0*1), T0             \
+	NOTL  I                              \
+	ANDL  $7, I                          \
+	ADDQ  T0, T0                         \
+	SHLXQ I, T0, T0                      \
+	NOTQ  T0                             \
+	BSRQ  T0, I                          \
+	XORL  $63, I                         \
+	CMPL  I, $const_PlanarBucketMax      \
+	JHI   done                           \
+	SUBQ  I, END                         \
+	MOVQ  END, PlanarRun_Start(RUN)      \
+	MOVL  I, PlanarRun_Len(RUN)          \
+	MOVL  NUMBER, PlanarRun_Probe(RUN)   \
+	NEGL  I                              \ // carry: not empty
+	SBBQ  I, I                           \
+	ANDL  $PlanarRun__size, I            \
+	ADDQ  I, RUN                         \
+	INCQ  NUMBER                         \
+	ADDQ  $PlanarProbe__size, PROBE      \
+	DECQ  LEFT                           \
+	JNZ   next
+
+#define RETURN \
+	SUBQ runs_base+0(FP), RUN            \
+	SHRQ $4, RUN                         \ // PlanarRun has 16 bytes
+	MOVQ RUN, found+64(FP)               \
+	MOVQ probes_len+32(FP), AX           \
+	SUBQ LEFT, AX                        \
+	MOVQ AX, done+72(FP)
+
+// func planarLocateAVX512(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int)
+TEXT ·planarLocateAVX512(SB), NOSPLIT, $80-80
+	BEGIN
+	MOVL  $0xfe, AX
+	KMOVW AX, K7                         // the words behind the first
+	MOVL  $64, AX
+	VPBROADCASTQ AX, Z5
+	VPXORQ Z4, Z4, Z4
+
+	PCALIGN $32
+locate:
+	FIND_LINE(done)
+	// SELECT: zeros of each word, then of all up to it. I is how many of these
+	// eight sums, of which the first is 0, are no more than J.
+	VPOPCNTQ.Z (LINE), K7, Z1
+	VPSUBQ.Z   Z1, Z5, K7, Z1
+	VALIGNQ $7, Z4, Z1, Z2
+	VPADDQ  Z2, Z1, Z1
+	VALIGNQ $6, Z4, Z1, Z2
+	VPADDQ  Z2, Z1, Z1
+	VALIGNQ $4, Z4, Z1, Z2
+	VPADDQ  Z2, Z1, Z1
+	VPBROADCASTQ J, Z3
+	VPCMPUQ $2, Z3, Z1, K1
+	VMOVDQU64 Z1, sums-80(SP)
+	KMOVB   K1, I
+	CMPL    I, $0xff
+	JEQ     done                         // fewer zeros than there must be
+	POPCNTL I, I
+	SUBQ    sums-88(SP)(I*8), J
+	FINISH(done, locate)
+
+done:
+	RETURN
+	VZEROUPPER
+	RET
+
+// COUNT adds the zeros of a word to SUM, keeps that, and counts it in I if it is no
+// more than J.
+#define SUM T1
+#define COUNT(word) \
+	MOVQ (8*word)(LINE), T0              \
+	NOTQ T0                              \
+	POPCNTQ T0, T0                       \
+	ADDQ T0, SUM                         \
+	MOVQ SUM, sums-80+8*word(SP)         \
+	CMPQ J, SUM                          \
+	SBBQ $-1, I
+
+// func planarLocateAVX2(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int)
+TEXT ·planarLocateAVX2(SB), NOSPLIT, $80-80
+	BEGIN
+	MOVQ $0, sums-80(SP)
+
+	PCALIGN $32
+locate:
+	FIND_LINE(done)
+	// SELECT
+	MOVL $1, I
+	XORL SUM, SUM
+	COUNT(1)
+	COUNT(2)
+	COUNT(3)
+	COUNT(4)
+	COUNT(5)
+	COUNT(6)
+	COUNT(7)
+	CMPL I, $8
+	JEQ  done                            // fewer zeros than there must be
+	SUBQ sums-88(SP)(I*8), J
+	FINISH(done, locate)
+
+done:
+	RETURN
+	RET
+
+#undef SHIFT
+#undef INVERSE
+#define INVERSE R12
 
 // func planarAheadAMD64(p *Planar, probes []PlanarProbe)
 TEXT ·planarAheadAMD64(SB), NOSPLIT, $0-32
 	MOVQ p+0(FP), AX
-	MOVQ Planar_Groups(AX), GROUPS
+	MOVQ Planar_Lines(AX), LINES
+	MOVQ Planar_inverse(AX), INVERSE
 	MOVL $64, CX
-	SUBQ Planar_GroupBits(AX), CX
+	SUBQ Planar_BucketBits(AX), CX
 	MOVQ probes_base+8(FP), PROBE
 	MOVQ probes_len+16(FP), LEFT
 
 ahead:
-	MOVQ PlanarProbe_Key(PROBE), GROUP
-	SHRQ CX, GROUP
-	SHRQ $6, GROUP
-	SHLQ $6, GROUP
-	PREFETCHT0 (GROUPS)(GROUP*1)
+	MOVQ PlanarProbe_Key(PROBE), AX
+	SHRQ CX, AX
+	MULQ INVERSE
+	SHLQ $6, DX
+	PREFETCHT0 (LINES)(DX*1)
 	ADDQ $PlanarProbe__size, PROBE
 	DECQ LEFT
 	JNZ  ahead
 	RET
 
-// func planarLocateAMD64(runs []PlanarRun, probes []PlanarProbe, p *Planar) (done int)
-TEXT ·planarLocateAMD64(SB), NOSPLIT, $0-64
-	MOVQ p+48(FP), AX
-	MOVQ Planar_Groups(AX), GROUPS
-	MOVQ Planar_Low(AX), LOW
-	MOVQ Planar_Keys(AX), KEYS
-	MOVL $64, SHIFT
-	SUBQ Planar_GroupBits(AX), SHIFT
-	MOVQ runs_base+0(FP), RUN
-	MOVQ probes_base+24(FP), PROBE
-	MOVQ probes_len+32(FP), LEFT
+// func planarAskAMD64(p *Planar, runs []PlanarRun)
+TEXT ·planarAskAMD64(SB), NOSPLIT, $0-32
+	MOVQ p+0(FP), AX
+	MOVQ Planar_Low(AX), LINES
+	MOVQ runs_base+8(FP), RUN
+	MOVQ runs_len+16(FP), LEFT
 
-	PCALIGN $32
-locate:
-	// line := Groups[group/64*8:]; group %= 64
-	MOVQ SHIFT, CX
-	MOVQ PlanarProbe_Key(PROBE), GROUP
-	SHRQ CX, GROUP
-	MOVQ GROUP, LINE
-	ANDQ $~63, LINE
-	ADDQ GROUPS, LINE
-	ANDL $63, GROUP
-	MOVQ 56(LINE), COUNT
-	TESTB $const_PlanarWide, DX     // DX is COUNT
-	JNZ  done
-	MOVQ COUNT, BASE
-	SHRQ $48, COUNT
-	SHLQ $16, BASE
-	SHRQ $24, BASE
-
-	// Two corrections of 7 bits from bit 7*group on: at most 7+14 bits of 8 bytes,
-	// which end inside the line.
-	LEAL (GROUP)(GROUP*2), CX
-	LEAL (GROUP)(CX*2), CX
-	MOVL CX, END
-	SHRL $3, END
-	ANDL $7, CX
-	MOVQ (LINE)(END*1), START
-	SHRQ CX, START
-	MOVQ START, END
-	SHLQ $57, START
-	SHLQ $50, END
-	SARQ $57, START
-	SARQ $57, END
-
-	// start := base + group*count/64 + correction, and end
-	ADDQ BASE, START
-	ADDQ BASE, END
-	IMULQ COUNT, GROUP
-	ADDQ GROUP, COUNT
-	SHRQ $6, GROUP
-	SHRQ $6, COUNT
-	ADDQ GROUP, START
-	ADDQ COUNT, END
-
-	CMPQ START, END
-	JHI  done
-	CMPQ END, KEYS
-	JHI  done
-	PREFETCHT0 (LOW)(START*2)
-	PREFETCHT0 -1(LOW)(END*2)
-	SUBQ START, END
-	CMPQ END, $const_PlanarLongest
-	JHI  done
-	MOVQ START, PlanarRun_Start(RUN)
-	MOVQ END, PlanarRun_Len(RUN)
-	ADDQ $PlanarProbe__size, PROBE
+ask:
+	MOVQ PlanarRun_Start(RUN), AX
+	MOVL PlanarRun_Len(RUN), CX
+	LEAQ (LINES)(AX*2), AX
+	PREFETCHT0 (AX)
+	LEAQ -1(AX)(CX*2), CX                // the last byte
+	XORQ CX, AX
+	TESTQ $-64, AX
+	JNZ  second
+asked:
 	ADDQ $PlanarRun__size, RUN
 	DECQ LEFT
-	JNZ  locate
-
-done:
-	MOVQ probes_len+32(FP), AX
-	SUBQ LEFT, AX
-	MOVQ AX, done+56(FP)
+	JNZ  ask
 	RET
+
+second:
+	PREFETCHT0 (CX)
+	JMP  asked

@@ -4,27 +4,33 @@ package asm
 
 import "unsafe"
 
-// The directory's lines are left to the processor, which has many independent
-// reads of it under way at once.
+// The lines of buckets are left to the processor, which has many independent
+// reads of them under way at once.
 func planarAhead(p *Planar, probes []PlanarProbe) {}
 
-// planarLocate asks for the line on which each run begins. A list of runs is also a
-// list of indexes, every second of which is a length: a small index, whose line
-// stays in cache.
-func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar) (done int) {
-	done = planarLocateGeneric(runs, probes, p)
-	if done > 0 {
-		prefetchAt(unsafe.Pointer(unsafe.SliceData(p.Low)), unsafe.Sizeof(p.Low[0]), &runs[0].Start, 2*done)
-	}
-	return done
+func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int) {
+	return planarLocateGeneric(runs, probes, p, first)
 }
 
-func planarScan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int) {
-	if useNEON {
-		return planarScanNEON(dst, runs, probes, p, base)
+// planarAsk asks for the line on which each run begins.
+func planarAsk(p *Planar, runs []PlanarRun) {
+	var starts [planarCall]uint64
+	for len(runs) > 0 {
+		n := min(len(runs), len(starts))
+		for i, r := range runs[:n] {
+			starts[i] = r.Start
+		}
+		prefetchAt(unsafe.Pointer(unsafe.SliceData(p.Low)), unsafe.Sizeof(p.Low[0]), &starts[0], n)
+		runs = runs[n:]
 	}
-	return planarScanGeneric(dst, runs, probes, p, base)
+}
+
+func planarScan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int) {
+	if useNEON {
+		return planarScanNEON(dst, runs, probes, p)
+	}
+	return planarScanGeneric(dst, runs, probes, p)
 }
 
 //go:noescape
-func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int)
+func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int)

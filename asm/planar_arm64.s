@@ -21,10 +21,10 @@
 #define ROOM   R1  // hits that dst can still take
 #define RUN    R2
 #define LEFT   R3  // runs to go, this one included
-#define PROBE  R4
+#define PROBES R4
 #define LOW    R5
 #define KEYS   R6
-#define NUMBER R7  // of the run
+#define NUMBER R7  // of the probe
 #define POS    R8  // rank of the next elements
 #define LEN    R9  // elements of the run to go
 #define PTR    R10 // next elements
@@ -32,37 +32,43 @@
 #define T0     R12
 #define T1     R13
 #define LONG   R15 // PlanarLongest
+#define COUNT  R19 // of probes
 
 #define VQ   V0
 #define VLIM V1
 
-// func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int)
-TEXT ·planarScanNEON(SB), NOSPLIT, $0-104
+// func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int)
+TEXT ·planarScanNEON(SB), NOSPLIT, $0-96
 	MOVD dst_base+0(FP), DST
 	MOVD dst_len+8(FP), ROOM
 	MOVD runs_base+24(FP), RUN
 	MOVD runs_len+32(FP), LEFT
-	MOVD probes_base+48(FP), PROBE
+	MOVD probes_base+48(FP), PROBES
+	MOVD probes_len+56(FP), COUNT
 	MOVD p+72(FP), T0
 	MOVD Planar_Low(T0), LOW
 	MOVD Planar_Keys(T0), KEYS
-	MOVD base+80(FP), NUMBER
 	MOVD $const_PlanarLongest, LONG
 	CBZ  LEFT, done
 
 run:
 	// Start <= Keys && Len <= Keys-Start && Len <= PlanarLongest && Len <= ROOM: each comparison is
-	// made if the one before held.
-	LDP   PlanarRun_Start(RUN), (POS, LEN)
+	// made if the one before held. And there is such a probe.
+	MOVD  PlanarRun_Start(RUN), POS
+	MOVWU PlanarRun_Len(RUN), LEN
+	MOVWU PlanarRun_Probe(RUN), NUMBER
 	SUBS  POS, KEYS, T0
 	CCMP  HS, T0, LEN, $0
 	CCMP  HS, LONG, LEN, $0
 	CCMP  HS, ROOM, LEN, $0
 	BLO   done
+	CMP   COUNT, NUMBER
+	BHS   done
 	CBZ   LEN, next
 	ADD   POS<<1, LOW, PTR
-	MOVD  PlanarProbe_Key(PROBE), T0
-	MOVHU PlanarProbe_Limit(PROBE), T1
+	ADD   NUMBER<<4, PROBES, T0   // PlanarProbe has 16 bytes
+	MOVHU PlanarProbe_Limit(T0), T1
+	MOVD  PlanarProbe_Key(T0), T0
 	VDUP  T0, VQ.H8
 	CMP   $255, T1                // a byte is enough: nothing is further than 16
 	BHI   far
@@ -98,8 +104,6 @@ last:
 
 next:
 	ADD  $PlanarRun__size, RUN
-	ADD  $PlanarProbe__size, PROBE
-	ADD  $1, NUMBER
 	SUBS $1, LEFT
 	BNE  run
 
@@ -107,10 +111,10 @@ done:
 	MOVD dst_base+0(FP), T0
 	SUB  T0, DST
 	LSR  $4, DST                  // PlanarHit has 16 bytes
-	MOVD DST, hits+88(FP)
+	MOVD DST, hits+80(FP)
 	MOVD runs_len+32(FP), T0
 	SUB  LEFT, T0
-	MOVD T0, done+96(FP)
+	MOVD T0, done+88(FP)
 	RET
 
 far:

@@ -16,7 +16,7 @@
 // No branch depends on where a run lies. AVX-512 masks a load's faults too.
 
 #define RUN    SI
-#define PROBE  DI
+#define PROBES DI
 #define LEFT   R15 // runs to go, this one included
 #define LOW    R10
 #define KEYS   R11
@@ -25,7 +25,7 @@
 #define LINE   R8  // address of the next element's line
 #define LEN    R9  // elements of the run to go
 #define POS    R13 // rank of the next element, then of the first on its line
-#define NUMBER R12 // of the run
+#define NUMBER R12 // of the probe
 #define T0     AX
 #define BITS   CX
 #define OFFSET DX  // elements on the line before the next
@@ -33,25 +33,25 @@
 #define VQ   Z1
 #define VLIM Z2
 
-// func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int)
-TEXT ·planarScanAVX512(SB), NOSPLIT, $0-104
+// func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int)
+TEXT ·planarScanAVX512(SB), NOSPLIT, $0-96
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), ROOM
 	MOVQ runs_base+24(FP), RUN
 	MOVQ runs_len+32(FP), LEFT
-	MOVQ probes_base+48(FP), PROBE
+	MOVQ probes_base+48(FP), PROBES
 	MOVQ p+72(FP), AX
 	MOVQ Planar_Low(AX), LOW
 	MOVQ Planar_Keys(AX), KEYS
-	MOVQ base+80(FP), NUMBER
 	TESTQ LEFT, LEFT
 	JZ   done
 
 	PCALIGN $32
 run:
-	// Start <= Keys && Len <= Keys-Start && Len <= PlanarLongest && Len <= ROOM
+	// Start <= Keys && Len <= Keys-Start && Len <= PlanarLongest && Len <= ROOM, and there is such a probe
 	MOVQ PlanarRun_Start(RUN), POS
-	MOVQ PlanarRun_Len(RUN), LEN
+	MOVL PlanarRun_Len(RUN), LEN
+	MOVL PlanarRun_Probe(RUN), NUMBER
 	MOVQ KEYS, T0
 	SUBQ POS, T0
 	JCS  done
@@ -61,8 +61,12 @@ run:
 	JHI  done
 	CMPQ LEN, $const_PlanarLongest
 	JHI  done
-	VPBROADCASTW PlanarProbe_Key(PROBE), VQ
-	VPBROADCASTW PlanarProbe_Limit(PROBE), VLIM
+	CMPQ NUMBER, probes_len+56(FP)
+	JCC  done
+	MOVQ NUMBER, T0
+	SHLQ $4, T0                           // PlanarProbe has 16 bytes
+	VPBROADCASTW PlanarProbe_Key(PROBES)(T0*1), VQ
+	VPBROADCASTW PlanarProbe_Limit(PROBES)(T0*1), VLIM
 
 step:
 	LEAQ (LOW)(POS*2), LINE
@@ -102,18 +106,16 @@ stepped:
 	JNZ  more
 
 	ADDQ $PlanarRun__size, RUN
-	ADDQ $PlanarProbe__size, PROBE
-	INCQ NUMBER
 	DECQ LEFT
 	JNZ  run
 
 done:
 	SUBQ dst_base+0(FP), DST
 	SHRQ $4, DST                          // PlanarHit has 16 bytes
-	MOVQ DST, hits+88(FP)
+	MOVQ DST, hits+80(FP)
 	MOVQ runs_len+32(FP), T0
 	SUBQ LEFT, T0
-	MOVQ T0, done+96(FP)
+	MOVQ T0, done+88(FP)
 	VZEROUPPER
 	RET
 

@@ -6,34 +6,39 @@ import (
 	"slices"
 )
 
-// planarLocateGeneric is the specification of planarLocate.
-func planarLocateGeneric(runs []PlanarRun, probes []PlanarProbe, p *Planar) (done int) {
+// planarLocateGeneric is the specification of planarLocate: Locate, whose runs
+// number their probes from first.
+func planarLocateGeneric(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int) {
 	for i := range probes {
-		group := probes[i].Key >> (64 - p.GroupBits)
-		if p.Wide(group / 64) {
-			return i
+		bucket := probes[i].Key >> (64 - p.BucketBits)
+		if p.Lines[8*p.Line(bucket)] > PlanarKeysMax {
+			return found, i // wide, or a lie
 		}
-		start, end := p.Run(group)
-		if start > end || end > p.Keys || end-start > PlanarLongest {
-			return i
+		start, end, ok := p.Run(bucket)
+		if !ok || end > p.Keys || end-start > PlanarBucketMax {
+			return found, i
 		}
-		runs[i] = PlanarRun{start, end - start}
+		if start < end {
+			runs[found] = PlanarRun{start, uint32(end - start), uint32(first) + uint32(i)}
+			found++
+		}
 	}
-	return len(probes)
+	return found, len(probes)
 }
 
-// planarScanGeneric is the specification of planarScan: Scan, whose hits number
-// their probes from base. It stops before a run that dst has no room for, that is
-// too long or that does not lie within the keys.
-func planarScanGeneric(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int) {
+// planarScanGeneric is the specification of planarScan: it stops before a run
+// that dst has no room for, that is too long, that does not lie within the keys, or
+// that is of no probe.
+func planarScanGeneric(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int) {
 	for i, r := range runs {
-		if r.Start > p.Keys || r.Len > p.Keys-r.Start || r.Len > PlanarLongest || r.Len > uint64(len(dst)-hits) {
+		if r.Start > p.Keys || uint64(r.Len) > p.Keys-r.Start || r.Len > PlanarLongest || int(r.Len) > len(dst)-hits ||
+			uint64(r.Probe) >= uint64(len(probes)) {
 			return hits, i
 		}
-		word, limit := uint16(probes[i].Key), int(probes[i].Limit)
-		for k, low := range p.Low[r.Start : r.Start+r.Len] {
+		word, limit := uint16(probes[r.Probe].Key), int(probes[r.Probe].Limit)
+		for k, low := range p.Low[r.Start : r.Start+uint64(r.Len)] {
 			if bits.OnesCount16(low^word) <= limit {
-				dst[hits] = PlanarHit{r.Start + uint64(k), base + uint64(i)}
+				dst[hits] = PlanarHit{r.Start + uint64(k), uint64(r.Probe)}
 				hits++
 			}
 		}
@@ -41,34 +46,31 @@ func planarScanGeneric(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, 
 	return hits, len(runs)
 }
 
-// checkPlanar is the known answer: 100 keys in 64 groups, group g from g*100/64 on
-// with every third one less, whose low bits differ from the probe's in rank mod 17
-// bits.
+// checkPlanar is the known answer: 100 keys in 64 buckets of 48 a line, key i in bucket
+// i*64/100, whose low bits are i mod 17 ones more than the probe's.
 func checkPlanar() error {
 	const word = 0x7c15
-	p := Planar{Groups: make([]uint64, 16), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 6}
-	for i := range p.Low {
-		p.Low[i] = word ^ uint16(1<<(i%17)-1)
+	var keys [100]uint64
+	low := make([]uint16, len(keys)+PlanarPad)
+	for i := range keys {
+		low[i] = word ^ uint16(1<<(i%17)-1)
+		keys[i] = uint64(i*64/100)<<58 | uint64(low[i])
 	}
-	var starts [64]uint64
-	for g := range starts {
-		starts[g] = uint64(g) * 100 / 64
-		if g > 0 && g%3 == 0 {
-			starts[g]--
-		}
+	p := NewPlanar(make([]uint64, 24), low, uint64(len(keys)), 6, 48)
+	if !p.SetLine(0, 0, keys[:75]) || !p.SetLine(1, 75, keys[75:]) {
+		return fmt.Errorf("keys do not fit their lines")
 	}
-	if !p.SetBlock(0, &starts, 100) {
-		return fmt.Errorf("starts %d do not fit", starts)
-	}
-	probes := []PlanarProbe{{Key: word, Limit: 2}, {Key: 33<<58 | word, Limit: 3}, {Key: 34<<58 | word, Limit: 16}, {Key: 63<<58 | word, Limit: 14}}
-	want := []PlanarRun{{0, 1}, {50, 3}, {53, 1}, {97, 3}}
+	p.Lines[16] = p.Keys
+	probes := []PlanarProbe{{Key: word, Limit: 2}, {Key: 33<<58 | word, Limit: 2}, {Key: 48<<58 | word, Limit: 8}, {Key: 63<<58 | word, Limit: 14}}
+	want := []PlanarRun{{0, 2, 0}, {52, 2, 1}, {75, 2, 2}, {99, 1, 3}}
 	var runs [4]PlanarRun
-	if done := p.Locate(runs[:], probes); done != len(probes) || !slices.Equal(runs[:], want) {
-		return fmt.Errorf("located %d after %d probes, want %d", runs, done, want)
+	p.Ahead(probes)
+	if n, done := p.Locate(runs[:], probes, 0); n != len(want) || done != len(probes) || !slices.Equal(runs[:], want) {
+		return fmt.Errorf("located %d, %d after %d probes, want %d", runs, n, done, want)
 	}
 	var dst [PlanarLongest]PlanarHit
 	hits, done := p.Scan(dst[:], runs[:], probes)
-	found := []PlanarHit{{0, 0}, {51, 1}, {52, 1}, {53, 2}, {97, 3}, {98, 3}, {99, 3}}
+	found := []PlanarHit{{0, 0}, {1, 0}, {52, 1}, {53, 1}, {75, 2}, {76, 2}, {99, 3}}
 	if done != len(runs) || !slices.Equal(dst[:hits], found) {
 		return fmt.Errorf("scanned %d after %d runs, want %d", dst[:hits], done, found)
 	}

@@ -4,10 +4,12 @@ package asm
 
 func planarAhead(p *Planar, probes []PlanarProbe) {}
 
-func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar) (done int) {
-	return planarLocateGeneric(runs, probes, p)
+func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int) {
+	return planarLocateGeneric(runs, probes, p, first)
 }
 
-func planarScan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar, base uint64) (hits, done int) {
-	return planarScanGeneric(dst, runs, probes, p, base)
+func planarAsk(p *Planar, runs []PlanarRun) {}
+
+func planarScan(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int) {
+	return planarScanGeneric(dst, runs, probes, p)
 }

@@ -9,41 +9,39 @@ import (
 	"ndd/asm/guard"
 )
 
-// newPlanar makes the directory of sorted keys, and which blocks had to be wide.
-func newPlanar(keys []uint64, groupBits uint) *Planar {
-	p := &Planar{Keys: uint64(len(keys)), GroupBits: groupBits, Groups: make([]uint64, 1<<groupBits/8+8)}
-	start := func(group uint64) uint64 {
-		i, _ := slices.BinarySearchFunc(keys, group, func(key, group uint64) int {
-			if key>>(64-groupBits) < group {
-				return -1
-			}
-			return 1
-		})
-		return uint64(i)
-	}
-	for block := range uint64(1) << groupBits / 64 {
-		var starts [64]uint64
-		for j := range starts {
-			starts[j] = start(block*64 + uint64(j))
-		}
-		p.SetBlock(block, &starts, start(block*64+64))
-	}
-	p.Groups[1<<groupBits/8+7] = p.Keys << 8
-	p.Low = make([]uint16, len(keys)+PlanarPad)
+// newPlanar makes the lines of sorted keys, some of them wide.
+func newPlanar(keys []uint64, bucketBits uint, perLine uint64) *Planar {
+	low := make([]uint16, len(keys)+PlanarPad)
 	for i, key := range keys {
-		p.Low[i] = uint16(key)
+		low[i] = uint16(key)
 	}
-	return p
+	lines := PlanarLines(bucketBits, perLine)
+	p := NewPlanar(make([]uint64, 8*lines+8), low, uint64(len(keys)), bucketBits, perLine)
+	from := 0
+	for line := range lines {
+		to := from
+		for to < len(keys) && keys[to]>>(64-bucketBits)/perLine == line {
+			to++
+		}
+		p.SetLine(line, uint64(from), keys[from:to])
+		from = to
+	}
+	p.Lines[8*lines] = p.Keys
+	return &p
 }
 
 // guarded is p on memory between inaccessible pages, at their head and at their
 // tail.
 func guarded(t testing.TB, p *Planar) [2]*Planar {
 	var out [2]*Planar
-	groups0, groups1 := guard.Copies(t, p.Groups)
+	lines0, lines1 := guard.Copies(t, p.Lines)
 	low0, low1 := guard.Copies(t, p.Low)
-	out[0] = &Planar{groups0, low0, p.Keys, p.GroupBits}
-	out[1] = &Planar{groups1, low1, p.Keys, p.GroupBits}
+	for i, q := range []Planar{
+		NewPlanar(lines0, low0, p.Keys, p.BucketBits, p.PerLine),
+		NewPlanar(lines1, low1, p.Keys, p.BucketBits, p.PerLine),
+	} {
+		out[i] = &q
+	}
 	return out
 }
 
@@ -61,21 +59,21 @@ func planarProbes(r *rand.Rand, keys []uint64, n int) []PlanarProbe {
 }
 
 // findPlanar is what Locate and Scan find, by looking at all keys, for the probes
-// whose block is not wide and whose run is not too long.
-func findPlanar(keys []uint64, groupBits uint, probe PlanarProbe) (run PlanarRun, hits []uint64) {
-	shift := 64 - groupBits
+// whose line is not wide and whose bucket has not too many keys.
+func findPlanar(keys []uint64, bucketBits uint, probe PlanarProbe) (start, length uint64, hits []uint64) {
+	shift := 64 - bucketBits
 	for i, key := range keys {
 		if key>>shift < probe.Key>>shift {
-			run.Start++
+			start++
 		}
 		if key>>shift == probe.Key>>shift {
-			run.Len++
+			length++
 			if uint16(bits.OnesCount16(uint16(key^probe.Key))) <= probe.Limit {
 				hits = append(hits, uint64(i))
 			}
 		}
 	}
-	return run, hits
+	return start, length, hits
 }
 
 // planarSets are sorted keys of several shapes and sizes.
@@ -94,59 +92,22 @@ func planarSets(r *rand.Rand) [][]uint64 {
 	return all
 }
 
-// Every probe of every set: the run is the group, the hits are all its close keys,
-// and probes are only passed over where the directory cannot tell.
+// Every probe of every set: the run is the bucket, the hits are all its close keys,
+// and probes are only passed over where the line cannot tell.
 func TestPlanar(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		located, passed := 0, 0
 		for _, keys := range planarSets(r) {
-			for _, groupBits := range []uint{6, 7, 9} {
-				for _, p := range guarded(t, newPlanar(keys, groupBits)) {
-					probes := planarProbes(r, keys, 100)
-					p.Ahead(probes)
-					runs := make([]PlanarRun, len(probes))
-					dst := make([]PlanarHit, PlanarLongest+r.IntN(100))
-					for len(probes) > 0 {
-						done := p.Locate(runs, probes)
-						var want []PlanarHit
-						for i, probe := range probes[:done] {
-							run, hits := findPlanar(keys, groupBits, probe)
-							if run.Len == 0 {
-								run.Start = runs[i].Start // anywhere
-							}
-							if runs[i] != run {
-								t.Fatalf("%d keys, %d bits, probe %x: run %v, want %v", len(keys), groupBits, probe, runs[i], run)
-							}
-							for _, pos := range hits {
-								want = append(want, PlanarHit{pos, uint64(i)})
-							}
-						}
-						var got []PlanarHit
-						for at := 0; at < done; {
-							hits, ready := p.Scan(dst, runs[at:done], probes[at:])
-							for _, h := range dst[:hits] {
-								got = append(got, PlanarHit{h.Pos, h.Probe + uint64(at)})
-							}
-							if ready == 0 {
-								t.Fatalf("no progress with room for %d", len(dst))
-							}
-							at += ready
-						}
-						if !slices.Equal(got, want) {
-							t.Fatalf("%d keys, %d bits: %d hits, want %d", len(keys), groupBits, len(got), len(want))
-						}
-						located += done
-						if probes, runs = probes[done:], runs[done:]; len(probes) > 0 {
-							run, _ := findPlanar(keys, groupBits, probes[0])
-							block := probes[0].Key >> (64 - groupBits) / 64
-							if !p.Wide(block) && run.Len <= PlanarLongest {
-								t.Fatalf("stopped before a run of %d in a narrow block", run.Len)
-							}
-							probes, runs = probes[1:], runs[1:]
-							passed++
-						}
-					}
+			for _, shape := range []struct {
+				bucketBits uint
+				perLine    uint64
+			}{{1, 2}, {6, 64}, {7, 3}, {9, 200}, {12, 300}, {12, PlanarLineBits}, {PlanarBucketBitsMax - 36, 7}} {
+				p := newPlanar(keys, shape.bucketBits, shape.perLine)
+				for _, p := range guarded(t, p) {
+					n, over := checkPlanarProbes(t, r, p, keys)
+					located += n
+					passed += over
 				}
 			}
 		}
@@ -156,16 +117,105 @@ func TestPlanar(t *testing.T) {
 	})
 }
 
+// checkPlanarProbes returns how many probes were located, and passed over.
+func checkPlanarProbes(t *testing.T, r *rand.Rand, p *Planar, keys []uint64) (located, passed int) {
+	probes := planarProbes(r, keys, 100)
+	p.Ahead(probes)
+	runs := make([]PlanarRun, len(probes))
+	dst := make([]PlanarHit, PlanarLongest+r.IntN(100))
+	for first := 0; first < len(probes); {
+		found, done := p.Locate(runs, probes, first)
+		p.Ask(runs[:found])
+		var want []PlanarHit
+		rest := runs[:found]
+		for i, probe := range probes[first : first+done] {
+			start, length, hits := findPlanar(keys, p.BucketBits, probe)
+			if length == 0 {
+				continue
+			}
+			run := PlanarRun{start, uint32(length), uint32(first + i)}
+			if len(rest) == 0 || rest[0] != run {
+				t.Fatalf("%d keys, %d bits, %d a line, probe %x: runs %v, want %v first", len(keys), p.BucketBits, p.PerLine, probe, rest, run)
+			}
+			rest = rest[1:]
+			for _, pos := range hits {
+				want = append(want, PlanarHit{pos, uint64(first + i)})
+			}
+		}
+		if len(rest) > 0 {
+			t.Fatalf("%d keys, %d bits, %d a line: runs %v are of no probe", len(keys), p.BucketBits, p.PerLine, rest)
+		}
+		var got []PlanarHit
+		for at := 0; at < found; {
+			hits, ready := p.Scan(dst, runs[at:found], probes)
+			got = append(got, dst[:hits]...)
+			if ready == 0 {
+				t.Fatalf("no progress with room for %d", len(dst))
+			}
+			at += ready
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d keys, %d bits: %d hits, want %d", len(keys), p.BucketBits, len(got), len(want))
+		}
+		located += done
+		if first += done; first < len(probes) {
+			_, length, _ := findPlanar(keys, p.BucketBits, probes[first])
+			if !p.Wide(p.Line(probes[first].Key>>(64-p.BucketBits))) && length <= PlanarBucketMax {
+				t.Fatalf("stopped before a bucket of %d in a narrow line", length)
+			}
+			passed++
+			first++
+		}
+	}
+	return located, passed
+}
+
+// The quotient by the inverse is exact up to the most bits of a bucket.
+func TestPlanarInverse(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for perLine := uint64(2); perLine <= PlanarLineBits; perLine++ {
+		inverse := ^uint64(0)/perLine + 1
+		for range 1000 {
+			line := r.Uint64N(1<<PlanarBucketBitsMax/perLine + 1)
+			for _, b := range []uint64{line * perLine, line*perLine + perLine - 1} {
+				if got, _ := bits.Mul64(b, inverse); got != line {
+					t.Fatalf("%d / %d is %d", b, perLine, got)
+				}
+			}
+		}
+	}
+}
+
+// Place and Run agree with the keys.
+func TestPlanarPlace(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, keys := range planarSets(r) {
+		p := newPlanar(keys, 9, 200)
+		for i, key := range keys {
+			line := key >> 55 / 200
+			if p.Wide(line) {
+				continue
+			}
+			if j, ok := p.Place(line, uint64(i)-p.Base(line)); !ok || line*200+j != key>>55 {
+				t.Fatalf("key %d of %d lies in bucket %d of line %d, %v", i, len(keys), j, line, ok)
+			}
+			if _, ok := p.Place(line, PlanarLineBits); ok {
+				t.Fatalf("line %d has key %d", line, PlanarLineBits)
+			}
+		}
+	}
+}
+
 // Runs of every length at every place, whose elements behind the run would hit.
 func TestPlanarScanEveryLength(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		low := make([]uint16, PlanarLongest+40+PlanarPad)
-		p := &Planar{Groups: make([]uint64, 16), Low: low, Keys: PlanarLongest + 40, GroupBits: 6}
-		for _, p := range guarded(t, p) {
+		p := NewPlanar(make([]uint64, 16), low, PlanarLongest+40, 6, 64)
+		for _, p := range guarded(t, &p) {
 			dst := make([]PlanarHit, PlanarLongest)
 			for n := range PlanarLongest + 1 {
 				at := uint64(n % 41)
-				hits, done := p.Scan(dst, []PlanarRun{{at, uint64(n)}}, []PlanarProbe{{Key: 0xfff0_0000_0000_0007, Limit: 3}})
+				hits, done := p.Scan(dst, []PlanarRun{{at, uint32(n), 0}}, []PlanarProbe{{Key: 0xfff0_0000_0000_0007, Limit: 3}})
 				if hits != n || done != 1 {
 					t.Fatalf("%d elements from %d: %d hits", n, at, hits)
 				}
@@ -174,7 +224,7 @@ func TestPlanarScanEveryLength(t *testing.T) {
 						t.Fatalf("%d elements from %d: hit %d is %v", n, at, i, h)
 					}
 				}
-				if hits, _ := p.Scan(dst, []PlanarRun{{at, uint64(n)}}, []PlanarProbe{{Key: 7, Limit: 2}}); hits != 0 {
+				if hits, _ := p.Scan(dst, []PlanarRun{{at, uint32(n), 0}}, []PlanarProbe{{Key: 7, Limit: 2}}); hits != 0 {
 					t.Fatalf("%d elements from %d: %d hits above the limit", n, at, hits)
 				}
 			}
@@ -182,43 +232,49 @@ func TestPlanarScanEveryLength(t *testing.T) {
 	})
 }
 
-// A directory that lies leads nowhere outside the keys.
+// Lines that lie lead nowhere outside the keys.
 func TestPlanarHostile(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
+		located := 0
 		for range 2000 {
-			p := &Planar{Groups: make([]uint64, 24), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 7}
-			for i := range p.Groups {
-				p.Groups[i] = r.Uint64() >> r.IntN(64)
+			p := NewPlanar(make([]uint64, 24), make([]uint16, 100+PlanarPad), 100, 7, 64+r.Uint64N(64))
+			for i := range p.Lines {
+				p.Lines[i] = r.Uint64() >> r.IntN(64) & (r.Uint64() | -(r.Uint64() & 1))
+				if i%8 == 0 && r.IntN(4) > 0 {
+					p.Lines[i] = r.Uint64N(100)
+				}
 			}
 			probes := planarProbes(r, nil, 50)
 			runs, want := make([]PlanarRun, 50), make([]PlanarRun, 50)
-			for len(probes) > 0 {
-				done := p.Locate(runs, probes)
-				if wanted := planarLocateGeneric(want[:len(probes)], probes, p); done != wanted || !slices.Equal(runs[:done], want[:done]) {
-					t.Fatalf("located %d, the specification %d", done, wanted)
+			for first := 0; first < len(probes); first++ {
+				found, done := p.Locate(runs, probes, first)
+				wanted, ready := planarLocateGeneric(want, probes[first:], &p, uint64(first))
+				if done != ready || !slices.Equal(runs[:found], want[:wanted]) {
+					t.Fatalf("located %v after %d, the specification %v after %d", runs[:found], done, want[:wanted], ready)
 				}
-				for _, run := range runs[:done] {
-					if run.Start > 100 || run.Len > 100-run.Start {
+				for _, run := range runs[:found] {
+					if run.Start > 100 || uint64(run.Len) > 100-run.Start {
 						t.Fatalf("run %v of 100 keys", run)
 					}
 				}
-				if done == len(probes) {
-					break
-				}
-				probes = probes[done+1:]
+				located += done
+				first += done
 			}
-			bad := []PlanarRun{{r.Uint64() >> r.IntN(64), r.Uint64() >> r.IntN(64)}}
-			if bad[0].Start > 100 || bad[0].Len > 100-bad[0].Start {
+			bad := PlanarRun{r.Uint64() >> r.IntN(64), r.Uint32() >> r.IntN(32), r.Uint32N(3)}
+			if bad.Start > 100 || uint64(bad.Len) > 100-bad.Start || bad.Probe > 0 {
 				func() {
 					defer func() {
 						if recover() == nil {
-							t.Fatalf("run %v of 100 keys is scanned", bad[0])
+							t.Fatalf("run %v of 100 keys is scanned", bad)
 						}
 					}()
-					p.Scan(make([]PlanarHit, PlanarLongest), bad, []PlanarProbe{{}})
+					p.Scan(make([]PlanarHit, PlanarLongest), []PlanarRun{bad}, []PlanarProbe{{}})
 				}()
 			}
+		}
+		if located < 1000 {
+			t.Fatalf("%d probes located test too little", located)
 		}
 	})
 }

@@ -134,20 +134,20 @@ var races = map[string]func(touch func(write func())){
 		Decode(dst, block, rulerWindow(75, block))
 	},
 	"planar locate reads its lines": func(touch func(func())) {
-		p := &Planar{Groups: make([]uint64, 16), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 6}
-		touch(func() { p.Groups[3] = 1 })
-		p.Locate(make([]PlanarRun, 1), []PlanarProbe{{Key: 5}})
+		p := NewPlanar(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
+		touch(func() { p.Lines[3] = 1 })
+		p.Locate(make([]PlanarRun, 1), []PlanarProbe{{Key: 5}}, 0)
 	},
 	"planar scan reads a run": func(touch func(func())) {
-		p := &Planar{Groups: make([]uint64, 16), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 6}
+		p := NewPlanar(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
 		touch(func() { p.Low[41] = 1 })
-		p.Scan(make([]PlanarHit, PlanarLongest), []PlanarRun{{40, 2}}, []PlanarProbe{{Key: 5}})
+		p.Scan(make([]PlanarHit, PlanarLongest), []PlanarRun{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
 	},
 	"planar scan writes dst": func(touch func(func())) {
-		p := &Planar{Groups: make([]uint64, 16), Low: make([]uint16, 100+PlanarPad), Keys: 100, GroupBits: 6}
+		p := NewPlanar(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
 		dst := make([]PlanarHit, PlanarLongest)
 		touch(func() { dst[0].Pos = 1 })
-		p.Scan(dst, []PlanarRun{{40, 2}}, []PlanarProbe{{Key: 5}})
+		p.Scan(dst, []PlanarRun{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
 	},
 }
 

@@ -74,7 +74,7 @@ func (h hugeSource) Section(name string) (store.Section, error) {
 }
 
 // keptSections are those of a table, in the order of a kept file.
-var keptSections = []string{"head", "groups", "wide", "low", "rest", "unary", "fences", "blocks", "last", "ranks"}
+var keptSections = []string{"head", "lines", "wide", "low", "rest", "fences", "blocks", "last", "ranks"}
 
 // loadSections reads what save kept in the folder NDD_TABLES, or returns nil.
 func loadSections(tb testing.TB, name string) *hugeSections {

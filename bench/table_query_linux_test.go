@@ -95,7 +95,7 @@ func BenchmarkTable(b *testing.B) {
 	defer lockMachine(b)()
 	miss := missTime(b, len(base))
 	b.Logf("an independent miss takes %.1f ns", miss)
-	lines := s.lines()
+	lines := s.lines(0)
 	for _, batch := range []int{1, 8, 32, 256} {
 		b.Run(fmt.Sprintf("layout=%s/tables=%d/n=%d/batch=%d", layout, len(design.Tables), len(base), batch), func(b *testing.B) {
 			runtime.LockOSThread()
@@ -221,17 +221,19 @@ func (s *tableSet) ask(tb testing.TB, queries []uint64, first, batch int) (hits 
 }
 
 // lines is how many lines of memory a query of the planar layout should take: of
-// low, for every probe, a run of n/2^G words; of rest, for each of them that
-// passes by chance; of rest and unary for half an answer. Directories stay in
-// cache up to 100 M.
-func (s *tableSet) lines() float64 {
-	sum := 1.0
+// buckets, which flips of the low bits share; of low, for every bucket that is not
+// empty; of rest, for each key that passes by chance; of low and rest for what is there.
+func (s *tableSet) lines(answers float64) float64 {
+	sum := answers * 2
 	for i, t := range s.tables {
-		n := float64(t.Len())
-		run := n / float64(uint64(1)<<t.Leading(64))
+		leading := s.search[i].Leading
+		run := float64(t.Len()) / math.Ldexp(1, leading)
+		seen := make(map[uint64]bool)
 		for _, flip := range s.search[i].Flips {
-			sum += 1 + (2*run-1)/64 + run*passes(tableK-bits.OnesCount64(flip))
+			seen[flip>>(64-leading)>>8] = true
+			sum += 1 - math.Exp(-run) + run*(2.0/64+passes(tableK-bits.OnesCount64(flip)))
 		}
+		sum += float64(len(seen))
 	}
 	return sum
 }

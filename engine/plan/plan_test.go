@@ -137,10 +137,10 @@ func TestNoRoom(t *testing.T) {
 		ids    IDs
 		want   string
 	}{
-		{20 << 30, 0, IDsNone, "nothing exact could, since their entropy is 32.5 GB (32.55 bits each); the least is 33."},
-		{33e9, 0, IDsNone, "do not fit in 33 GB; the least is 33."},
-		{40e9, 0, IDsRows, "their entropy is 32.5 GB (32.55 bits each) and their ids 33 GB; the least is 66."},
-		{60e9, 2, IDsNone, "do not fit in 60 GB; the least of 2 tables is 67."},
+		{20 << 30, 0, IDsNone, "nothing exact could, since their entropy is 32.5 GB (32.55 bits each); the least is 34."},
+		{33e9, 0, IDsNone, "do not fit in 33 GB; the least is 34."},
+		{40e9, 0, IDsRows, "their entropy is 32.5 GB (32.55 bits each) and their ids 33 GB; the least is 67."},
+		{60e9, 2, IDsNone, "do not fit in 60 GB; the least of 2 tables is 68."},
 	} {
 		r.Memory, r.Tables, r.IDs = c.memory, c.tables, c.ids
 		_, err := New(r)

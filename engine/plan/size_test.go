@@ -51,6 +51,9 @@ func TestBytes(t *testing.T) {
 				delete(got, p.Name)
 			}
 			for name, bytes := range got {
+				if name == "wide" && bytes < uint64(n)/1000 {
+					continue
+				}
 				if bytes > 0 {
 					t.Errorf("%s, %d keys: %d bytes of %s, which nobody predicted", md.layout(), n, bytes, name)
 				}

@@ -12,16 +12,16 @@
 // Layouts pack the same keys in different ways behind the interface [Table]
 // and give the same answers:
 //
-//	planar    groups of 8 to 16 keys found by a directory of a byte a group; of
-//	          each key, 16 bits lie in an array that every probe scans, the rest
-//	          and the unary part (Elias-Fano) where few probes look
+//	planar    buckets of less than a key, in unary (Elias-Fano), on lines that a
+//	          probe finds by a multiplication; of each key, 16 bits lie in an array that
+//	          a probe scans where its bucket is not empty, the rest where few look
 //	huffman   the paper's (section 3.2): blocks of Huffman-coded differences,
 //	          an index of last keys searched by interpolation
 //
 // For n = 1e8 uniform keys, k = 3, one thread, each probe of a batch:
 //
 //	          bytes a key   misses a probe        compute a probe
-//	planar    5.0           0.75 + 1.34 lines     10 ns
+//	planar    5.1           1 + 0.31 lines        25 ns
 //	huffman   5.2           4-5 + 10 lines        130 keys unpacked, 300 ns
 //
 // Package plan chooses by both on a sample. [SearchAll] searches the tables of a design

@@ -136,7 +136,7 @@ func TestWalkFindsChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for s, name := range r.names {
-		if name != "groups" && name != "unary" && name != "fences" {
+		if name != "lines" && name != "fences" {
 			continue
 		}
 		for at := range r.data[s] {

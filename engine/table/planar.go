@@ -3,7 +3,6 @@ package table
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"unsafe"
 
 	"ndd/asm"
@@ -19,85 +18,98 @@ import (
 //	| bucket                | rest                | low           |
 //	| bucketBits            | 48 - bucketBits     | 16            |
 //	+-----------------------+---------------------+---------------+
-//	  unary, Elias-Fano       packed               uint16
+//	  lines, unary            packed               uint16
 //
-//	low     |..|..|..|..|        2 bytes a key: what every probe scans
-//	rest    |...|...|...|        read where low passed: 1 probe in 40 by chance
-//	unary   0110001011..         bit bucket(i) + i is set for key i: read where rest passed too
-//	groups  a line of 64 bytes for each block of 64 groups: its first rank, its number of
-//	        keys, and by group where it begins, less where interpolation says ([asm.Planar])
-//	wide    the same for the blocks whose corrections do not fit: 64 packed offsets a block
+//	lines   |110 0 10 0 ..|..   64 bytes for perLine buckets: the first one's rank, a 1 for each
+//	                            key, a 0 behind each bucket ([asm.Planar]): what every probe reads
+//	low     |..|..|..|..|       2 bytes a key: read where a bucket is not empty
+//	rest    |...|...|...|       read where low passed: 1 key in 100 by chance
+//	wide    for the lines whose buckets and keys do not fit: perLine packed offsets a line
 //	fences  every 1024th key whole: 1/16 bit a key
 //	head    number of keys, widths
 //
-// A group is the keys that share their top groupBits bits, groupBits <=
-// bucketBits; 8 to 16 keys on average. Group g's unary bits begin at g <<
-// (bucketBits - groupBits) + start(g), so that a rebuild needs no select.
+// There are 1.4 to 2.9 buckets a key. A bucket says all of a key's leading bits, and its line
+// is where a multiplication says: no directory is read before it, and nothing is
+// rebuilt after.
 //
-// Bytes, for n uniform keys: 16 + (48 - B) + 1 + 2^B/n + 8 2^G/n + 1/16 bits
-// a key with B = ceil(log2 n), G = floor(log2 n) - 3. n = 1e8: 40.1 bits, two
-// tables 10.02 bytes a fingerprint; n = 1e9: 36.7 and 9.2; n = 2^33: 34.1 bits, 4.26
-// bytes a table, where the bound is 32.44 bits.
+// Bytes, for n uniform keys, B bucket bits, L = perLine: 16 + (48 - B) + 512 2^B/(L n)
+// + 1/16 bits a key. A line has room for 448 keys and buckets, of which the L(1 + n/2^B) that
+// are expected leave four deviations free. n = 1e8: B = 28, L = 294, 40.7 bits, two tables 10.18 bytes a
+// fingerprint; n = 1e9: 37.1 and 9.3; n = 8e9: 34.1 bits, 4.27 bytes a table, where the bound is 32.5 bits.
+// One bucket bit less takes 0.5 bits less of a key at 1e8, and a tenth more time.
 //
-// Cost of a probe: a run of 12 words lies on 1.34 lines, and 0.025 of its keys
-// pass by chance, each of which reads one line of rest. A query of two tables and
-// radius 1 at 1e8 makes 48 probes: 64 lines of low, 1.4 of rest, and for each
-// answer one of rest and one of unary: 67 misses. The directory is 2 x 8 MiB, of
-// which flips of a group's low six bits share a line: 36 lines. Measured where an
-// independent miss took 18 to 20 ns: 2.0 to 2.1 us a query in batches, 2.5 alone.
+// Cost of a probe, n = 1e8: a line of buckets; in 31 % of the buckets are keys, 0.37 on
+// average, which lie on one line of low; 1 % of those pass by chance, and read one of
+// rest. A query of 11 tables and radius 0 makes 11 probes: 11 lines of buckets, 3.4 of low,
+// and one of low and one of rest more for what it finds in a table. A query of two tables and radius 1 makes 58
+// probes: flips of a bucket's low eight bits share lines, 42 in all, and 18 lines of
+// low.
 //
 // Skew: a long run is narrowed to the leading bits that a probe fixes by
-// the fences, and scanned at memory speed otherwise; blocks become wide, at 2 to
-// 6 bytes a group. A rebuild starts at the last fence of its group.
+// the fences, and scanned at memory speed otherwise; lines become wide, at 2 to
+// 6 bytes a bucket.
 type planarTable struct {
-	directory  asm.Planar
-	head       store.Section
-	bucketBits uint
-	wideBlocks uint64
-	wide       succinct.Packed
-	rest       succinct.Packed
-	unary      []uint64
-	fences     []uint64
-	leading    int // bits that a probe should fix
-	parts      []Part
+	directory asm.Planar
+	head      store.Section
+	wideLines uint64
+	wide      succinct.Packed
+	rest      succinct.Packed
+	fences    []uint64
+	leading   int // bits that a probe should fix
+	parts     []Part
 }
 
 const (
 	planarHeadBytes = 32
 	lowBits         = 16
-	groupBitsMin    = 6 // one block
-	groupBitsMax    = 40
+	bucketBitsMin   = 6
 	fenceKeys       = 1024
-	groupsPerBlock  = 64
-	lineWords       = 8 // of a block; the first is the number of a wide block
+	lineWords       = 8
+	perLineMin      = 64
+	perLineMax      = 440
+	lineDeviations  = 4 // of the number of keys on a line, for which it has room
 )
 
-// planarWidths chooses the bits of a group and of a bucket for n keys. Another
-// bucket bit saves a bit of rest and costs 2^B/n unary bits.
-func planarWidths(n uint64) (groupBits, bucketBits uint) {
-	bucketBits = uint(min(max(bits.Len64(max(n, 1)-1), groupBitsMin), 64-lowBits))
-	groupBits = uint(min(max(bits.Len64(n)-1-3, groupBitsMin), int(bucketBits), groupBitsMax))
-	return groupBits, bucketBits
+// bucketBitsFor is the least of bits that give n keys 1/0.7 buckets a key.
+func bucketBitsFor(n uint64) uint {
+	b := uint(bucketBitsMin)
+	for b < 64-lowBits && n > 7*(1<<b)/10 {
+		b++
+	}
+	return b
+}
+
+// PlanarWidths is the bits of a bucket that the planar layout has for n keys, and how many
+// buckets share a line.
+func PlanarWidths(n uint64) (bucketBits uint, perLine uint64) {
+	bucketBits = bucketBitsFor(n)
+	for perLine = perLineMax; ; perLine-- {
+		keys := perLine*n>>bucketBits + 1
+		if perLine+keys+uint64(lineDeviations*math.Sqrt(float64(keys))) <= asm.PlanarLineBits {
+			return bucketBits, perLine
+		}
+	}
 }
 
 // planarHead is the section "head".
 //
-//	 0  keys          8
-//	 8  wide blocks   8
-//	16  group bits    1
-//	17  bucket bits   1
-//	18  wide bits     1
-//	19  zeros        13
+//	 0  keys              8
+//	 8  wide lines        8
+//	16  bucket bits       1
+//	17  wide bits         1
+//	18  buckets a line    2
+//	20  zeros            12
 type planarHead struct {
-	keys, wideBlocks                uint64
-	groupBits, bucketBits, wideBits uint
+	keys, wideLines, perLine uint64
+	bucketBits, wideBits     uint
 }
 
 func (h *planarHead) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, h.keys)
-	dst = binary.LittleEndian.AppendUint64(dst, h.wideBlocks)
-	dst = append(dst, byte(h.groupBits), byte(h.bucketBits), byte(h.wideBits))
-	return append(dst, make([]byte, planarHeadBytes-19)...)
+	dst = binary.LittleEndian.AppendUint64(dst, h.wideLines)
+	dst = append(dst, byte(h.bucketBits), byte(h.wideBits))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(h.perLine))
+	return append(dst, make([]byte, planarHeadBytes-20)...)
 }
 
 // parse reports what is wrong, or "".
@@ -106,19 +118,20 @@ func (h *planarHead) parse(b []byte) (why string) {
 		return "it has not 32 bytes"
 	}
 	h.keys = binary.LittleEndian.Uint64(b)
-	h.wideBlocks = binary.LittleEndian.Uint64(b[8:])
-	h.groupBits, h.bucketBits, h.wideBits = uint(b[16]), uint(b[17]), uint(b[18])
+	h.wideLines = binary.LittleEndian.Uint64(b[8:])
+	h.bucketBits, h.wideBits = uint(b[16]), uint(b[17])
+	h.perLine = uint64(binary.LittleEndian.Uint16(b[18:]))
 	switch {
 	case h.keys > asm.PlanarKeysMax:
 		return "more keys than 2^40"
-	case h.groupBits < groupBitsMin || h.groupBits > groupBitsMax || h.bucketBits < h.groupBits || h.bucketBits > 64-lowBits:
+	case h.bucketBits < bucketBitsMin || h.bucketBits > 64-lowBits || h.perLine < perLineMin || h.perLine > perLineMax:
 		return "widths that no table has"
-	case h.bucketBits > groupBitsMin && h.keys <= 1<<(h.bucketBits-1):
-		return "more bucket bits than the keys need"
-	case h.wideBlocks > h.blocks() || h.wideBits > 48:
-		return "more wide blocks than blocks, or wider ones than possible"
+	case h.bucketBits != bucketBitsFor(h.keys):
+		return "bucket bits that are not those for the keys"
+	case h.wideLines > h.lines() || h.wideBits > 48:
+		return "more wide lines than lines, or wider ones than possible"
 	}
-	for _, zero := range b[19:] {
+	for _, zero := range b[20:] {
 		if zero != 0 {
 			return "bytes behind the widths that are not zero"
 		}
@@ -126,13 +139,14 @@ func (h *planarHead) parse(b []byte) (why string) {
 	return ""
 }
 
-func (h *planarHead) blocks() uint64     { return 1 << h.groupBits / groupsPerBlock }
+func (h *planarHead) lines() uint64      { return asm.PlanarLines(h.bucketBits, h.perLine) }
 func (h *planarHead) restBits() uint     { return 64 - lowBits - h.bucketBits }
-func (h *planarHead) unaryWords() uint64 { return (1<<h.bucketBits + h.keys + 63) / 64 }
+func (h *planarHead) unaryWords() uint64 { return (1<<h.bucketBits + h.keys + 63) / 64 } // of all lines, as they are made
 func (h *planarHead) fences() uint64     { return (h.keys + fenceKeys - 1) / fenceKeys }
+func (h *planarHead) wideStarts() uint64 { return h.wideLines * h.perLine }
 
-// groupsWords is one line more than there are blocks.
-func (h *planarHead) groupsWords() uint64 { return lineWords * (h.blocks() + 1) }
+// lineWords is one line more than there are.
+func (h *planarHead) lineWords() uint64 { return lineWords * (h.lines() + 1) }
 
 // openPlanar checks every length; what the arrays say is checked where it is used.
 func openPlanar(source store.Source, prefix string) (Table, error) {
@@ -145,7 +159,7 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	if why := h.parse(t.head.Data); why != "" {
 		return nil, t.head.Corrupt(0, "planar table: %s", why)
 	}
-	var groups, wide, low, rest, unary, fences store.Section
+	var lines, wide, low, rest, fences store.Section
 	for _, part := range []struct {
 		name    string
 		section *store.Section
@@ -153,9 +167,8 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	}{
 		{"low", &low, 2 * (h.keys + asm.PlanarPad)},
 		{"rest", &rest, 8 * succinct.WordsFor(h.keys, int(h.restBits()))},
-		{"unary", &unary, 8 * h.unaryWords()},
-		{"groups", &groups, 8 * h.groupsWords()},
-		{"wide", &wide, 8 * succinct.WordsFor(h.wideBlocks*groupsPerBlock, int(h.wideBits))},
+		{"lines", &lines, 8 * h.lineWords()},
+		{"wide", &wide, 8 * succinct.WordsFor(h.wideStarts(), int(h.wideBits))},
 		{"fences", &fences, 8 * h.fences()},
 	} {
 		if *part.section, err = source.Section(prefix + part.name); err != nil {
@@ -167,24 +180,17 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 		t.parts = append(t.parts, Part{part.name, part.bytes})
 	}
 	t.parts = append(t.parts, Part{"head", planarHeadBytes})
-	t.directory = asm.Planar{
-		Groups:    store.Uint64s(groups.Data),
-		Low:       uint16s(low.Data),
-		Keys:      h.keys,
-		GroupBits: h.groupBits,
-	}
-	t.bucketBits = h.bucketBits
-	t.wideBlocks = h.wideBlocks
+	t.directory = asm.NewPlanar(store.Uint64s(lines.Data), uint16s(low.Data), h.keys, h.bucketBits, h.perLine)
+	t.wideLines = h.wideLines
 	t.wide = succinct.Packed{Words: store.Uint64s(wide.Data), Width: int(h.wideBits)}
 	t.rest = succinct.Packed{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
-	t.unary = store.Uint64s(unary.Data)
 	t.fences = store.Uint64s(fences.Data)
-	t.leading = leadingFor(t.fences, int(h.groupBits))
-	if first, last := t.directory.Base(0), t.directory.Base(h.blocks()); first != 0 || last != h.keys {
-		return nil, groups.Corrupt(0, "blocks begin at rank %d and end at %d of %d keys", first, last, h.keys)
+	t.leading = leadingFor(t.fences, int(h.bucketBits))
+	if first := t.directory.Base(0); first != 0 {
+		return nil, lines.Corrupt(0, "the first line begins at rank %d", first)
 	}
-	if behind := t.directory.Groups[lineWords*h.blocks():]; [lineWords]uint64(behind) != [lineWords]uint64{lineWords - 1: h.keys << 8} {
-		return nil, groups.Corrupt(64*h.blocks(), "the line behind the last block holds more than the number of keys")
+	if behind := t.directory.Lines[lineWords*h.lines():]; [lineWords]uint64(behind) != [lineWords]uint64{h.keys} {
+		return nil, lines.Corrupt(64*h.lines(), "the line behind the last holds more or less than the number of keys, %d", h.keys)
 	}
 	return t, nil
 }
@@ -193,7 +199,7 @@ func (t *planarTable) Layout() Layout { return LayoutPlanar }
 func (t *planarTable) Len() uint64    { return t.directory.Keys }
 func (t *planarTable) Parts() []Part  { return t.parts }
 
-// Leading fixes the bits of a group, and more of a table so skewed that this leaves
+// Leading fixes the bits of a bucket, and more of a table so skewed that this leaves
 // long runs to scan: see [leadingFor].
 func (t *planarTable) Leading(p int) int { return min(p, t.leading) }
 
@@ -203,15 +209,14 @@ const (
 	scanNs       = 0.1     // and a key of a long run
 )
 
-// leadingFor is how many leading bits, groupBits or more, cost a query least: each
-// one more is one more probe of radius 1, and shortens the runs that are too long
-// for the directory. The run that a query meets, if queries are like keys, has
+// leadingFor is how many leading bits, bucketBits or more, cost a query least: each
+// one more is one more probe of radius 1, and shortens the runs of long buckets. The run that a query meets, if queries are like keys, has
 // the squares of the runs' lengths over the number of keys, and the lengths show
 // in the fences: r neighbours that share the leading bits are r*1024 keys.
-func leadingFor(fences []uint64, groupBits int) int {
+func leadingFor(fences []uint64, bucketBits int) int {
 	step := max(1, len(fences)/fencesLooked)
-	best, least := groupBits, math.Inf(1)
-	for leading := groupBits; leading <= 64; leading++ {
+	best, least := bucketBits, math.Inf(1)
+	for leading := bucketBits; leading <= 64; leading++ {
 		mask := leadingMask(leading)
 		squares, run, looked := 0.0, 0.0, 0.0
 		for i := 0; i < len(fences); i += step {

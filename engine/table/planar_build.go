@@ -15,12 +15,12 @@ import (
 // cache, into the memory in which they were sorted; then it writes the table.
 //
 //	keys, sorted, in cache --Pack--> low, rest: where the keys lay
-//	                            `--> unary, fences: 0.3 bytes a key
-//	Write: unary --> groups, wide; all planes --> sink
+//	                            `--> unary, fences: 0.3 to 0.5 bytes a key
+//	Write: unary --> lines, wide; all planes --> sink
 //
 // Napkin, a key: packing 10 instructions for each of three planes, 8 bytes read from the
-// cache and 5 written; the directory 20 for a group, two a key. Memory beside the
-// rooms: 2^bucketBits + keys bits of unary, 1/16 bit a key of fences, a byte a group.
+// cache and 5 written; the lines 100 for each line, one a key. Memory beside the
+// rooms: 2^bucketBits + keys bits of unary, 1/16 bit a key of fences, and the lines.
 type PlanarBuilder struct {
 	head   planarHead
 	unary  *offheap.Buffer[uint64]
@@ -95,43 +95,40 @@ func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error
 	d := b.directory(threads)
 	return d.write(sink, prefix, planarPlanes{
 		pieces: b.pieces,
-		unary:  func(w *wordWriter) { w.words(b.unary.Data) },
 		fences: func(w *wordWriter) { w.words(b.fences.Data) },
 	})
 }
 
-// directory makes the section "groups" from "unary", in which every group begins behind a
+// directory makes the section "lines" from the unary bits, in which every line begins behind a
 // known number of zeros: that of the buckets before. A piece tells where its ones begin, so
 // threads begin at pieces.
 func (b *PlanarBuilder) directory(threads int) *planarDirectory {
 	h := &b.head
 	d := newPlanarDirectory(h)
-	blocks := h.blocks()
-	threads = int(max(1, min(uint64(threads), blocks/64)))
+	lines := h.lines()
+	threads = int(max(1, min(uint64(threads), lines/64)))
 	var wait sync.WaitGroup
 	for t := range uint64(threads) {
-		from, to := blocks*t/uint64(threads), blocks*(t+1)/uint64(threads)
-		wait.Go(func() { b.blocks(d, from, to) })
+		from, to := lines*t/uint64(threads), lines*(t+1)/uint64(threads)
+		wait.Go(func() { b.lines(d, from, to) })
 	}
 	wait.Wait()
 	d.finish()
 	return d
 }
 
-// blocks makes the lines of blocks [from, to).
-func (b *PlanarBuilder) blocks(d *planarDirectory, from, to uint64) {
-	step := uint64(1) << (b.head.bucketBits - b.head.groupBits) // zeros of a group
-	zeros := from * groupsPerBlock * step
+// lines makes lines [from, to).
+func (b *PlanarBuilder) lines(d *planarDirectory, from, to uint64) {
+	zeros := from * b.head.perLine
 	cursor := b.seek(zeros)
-	var starts [groupsPerBlock + 1]uint64
-	starts[groupsPerBlock] = cursor.start(zeros)
-	for block := from; block < to; block++ {
-		starts[0] = starts[groupsPerBlock]
-		for j := range groupsPerBlock {
-			zeros += step
-			starts[j+1] = cursor.start(zeros)
-		}
-		d.set(block, &starts)
+	base := cursor.start(zeros)
+	for line := from; line < to; line++ {
+		first, here := zeros, cursor
+		buckets := b.head.buckets(line)
+		zeros += buckets
+		past := cursor.start(zeros)
+		d.set(line, base, b.unary.Data, first+base, past-base+buckets, func(j uint64) uint64 { return here.start(first + j) })
+		base = past
 	}
 }
 

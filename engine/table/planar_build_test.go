@@ -15,7 +15,7 @@ import (
 func sections(t *testing.T, m *store.Memory) map[string][]byte {
 	t.Helper()
 	all := make(map[string][]byte)
-	for _, name := range []string{"head", "groups", "wide", "low", "rest", "unary", "fences"} {
+	for _, name := range []string{"head", "lines", "wide", "low", "rest", "fences"} {
 		s, err := m.Source().Section(name)
 		if err != nil {
 			t.Fatal(err)

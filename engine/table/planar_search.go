@@ -12,31 +12,42 @@ type planarScratch struct {
 	probes  [probesPerRound]asm.PlanarProbe
 	runs    [probesPerRound]asm.PlanarRun
 	hits    [hitsMax]asm.PlanarHit
-	pieces  [stretchMax]asm.PlanarRun   // of a long run,
-	same    [stretchMax]asm.PlanarProbe // and their probe
+	pieces  [stretchMax]asm.PlanarRun // of a long run
+	lines   [stretchMax]uint64        // of rest, to ask for
 	stretch []stretch
-	long    []int // probes whose runs need care, ascending
+	long    []longRun
 }
 
-// A stretch is consecutive probes of one table.
+// A stretch is consecutive probes of one table, and their runs: as many as runs,
+// in the places of the first of them.
 type stretch struct {
-	table    *planarTable
-	from, to int
+	table          *planarTable
+	from, to, runs int
+}
+
+// A longRun is what Locate passed over: a long bucket, one of a wide line, or all
+// buckets that begin with the leading bits of a probe.
+type longRun struct {
+	probe      int
+	start, end uint64
 }
 
 const (
-	// probesPerRound is how many probes are located and scanned before their
-	// hits are rebuilt: 10 queries of two tables and radius 1.
+	// probesPerRound is how many probes are located and scanned before their hits
+	// are looked at: 46 queries of 11 tables, 9 of two tables and radius 1.
 	probesPerRound = 512
 	// stretchMax is how many probes are looked at in one call.
 	stretchMax = 32
-	// locateAhead and directoryAhead are how many probes before its scan a run
-	// is located and asked for, and before that its directory: enough to keep
-	// every miss that a core can wait for under way while others are compared
-	// (BenchmarkTable: 48 to 160 make no difference).
-	locateAhead    = 96
-	directoryAhead = 192
+	// directoryAhead and locateAhead are how many stretches before its scan a probe's line of
+	// buckets is asked for, and the run located and asked for: enough to keep every miss that a core can
+	// wait for under way while others are compared (BenchmarkTable: 4 and 2 to all of a round make no
+	// difference).
+	directoryAhead = 6
+	locateAhead    = 3
 	hitsMax        = 2 * asm.PlanarLongest
+	// spanBits is how many leading bits less than a bucket has a search may fix
+	// and still ask bucket by bucket: up to eight of them.
+	spanBits = 3
 )
 
 func (t *planarTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error) {
@@ -45,17 +56,19 @@ func (t *planarTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error
 	return searchPlanar(dst, c.tables, c.searches, c)
 }
 
+// spans says whether a probe is all buckets that begin with its leading bits at once.
+func (t *planarTable) spans(s *Search) bool { return s.Leading+spanBits < int(t.directory.BucketBits) }
+
 // searchPlanar makes rounds of probes, of one table after the other, and answers
-// each round in short overlapping passes: it asks for the directory, reads it and
-// asks for the runs, scans the runs that have come; and at the end looks at the
-// rest of what passed, and rebuilds what passed that.
+// each round in short overlapping passes: it asks for the lines of buckets, reads them and
+// asks for the runs, scans the runs that have come, and asks for the rest of what
+// passed; at the end it looks at that.
 //
 //	probes      ............................................
-//	directory   ----->......................     asks for the lines of groups
+//	directory   ----->......................     asks for the lines of buckets
 //	locate         ----->...................     96 probes behind, asks for the lines of low
-//	scan              ----->................     96 probes behind that
-//	rest                                    ->   of 0.025 keys a probe by chance, asked for at once
-//	unary                                     -> of answers, asked for at once
+//	scan              ----->................     96 probes behind that, asks for the lines of rest
+//	settle                                  ->   answers, and 0.01 keys a probe by chance
 func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scratch) ([]Match, error) {
 	if c.planar == nil {
 		c.planar = new(planarScratch)
@@ -64,10 +77,11 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 	n := 0
 	for i, t := range tables {
 		s := &searches[i]
-		groupBits := t.directory.GroupBits
-		// Below the bits of a group, a probe fixes all groups that begin with them.
-		more := leadingMask(int(groupBits)) &^ leadingMask(s.Leading)
-		step := uint64(1) << (64 - groupBits)
+		bucketBits := t.directory.BucketBits
+		// Below the bits of a bucket, a probe fixes all buckets that begin with them.
+		more := leadingMask(int(bucketBits)) &^ leadingMask(s.Leading)
+		step := uint64(1) << (64 - bucketBits)
+		one := more == 0 || t.spans(s)
 		for query, q := range s.Queries {
 			for _, flip := range s.Flips {
 				limit := s.K - bits.OnesCount64(flip)
@@ -83,7 +97,7 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 						}
 						n = 0
 					}
-					if key == last {
+					if one || key == last {
 						break
 					}
 				}
@@ -109,59 +123,103 @@ func (r *planarRound) run(n int) error {
 		to := from + 1
 		for table := r.probes[from].Table; to < min(n, from+stretchMax) && r.probes[to].Table == table; to++ {
 		}
-		r.stretch = append(r.stretch, stretch{r.tables[r.probes[from].Table], from, to})
+		r.stretch = append(r.stretch, stretch{table: r.tables[r.probes[from].Table], from: from, to: to})
 		from = to
 	}
 	r.long = r.long[:0]
 	asked, located, hits, long := 0, 0, 0, 0
-	for _, s := range r.stretch {
-		for ; asked < len(r.stretch) && r.stretch[asked].from < s.from+directoryAhead; asked++ {
-			a := r.stretch[asked]
+	for i := range r.stretch {
+		s := &r.stretch[i]
+		for ; asked < min(len(r.stretch), i+directoryAhead); asked++ {
+			a := &r.stretch[asked]
 			a.table.directory.Ahead(r.probes[a.from:a.to])
 		}
-		for ; located < len(r.stretch) && r.stretch[located].from < s.from+locateAhead; located++ {
-			r.locate(r.stretch[located])
+		for ; located < min(len(r.stretch), i+locateAhead); located++ {
+			if err := r.locate(&r.stretch[located]); err != nil {
+				return err
+			}
 		}
 		var err error
-		if hits, err = r.scan(hits, s.table, r.runs[s.from:s.to], r.probes[s.from:s.to], s.from, 1); err != nil {
+		if hits, err = r.scan(hits, s.table, r.runs[s.from:s.from+s.runs]); err != nil {
 			return err
 		}
-		for ; long < len(r.long) && r.long[long] < s.to; long++ {
-			if hits, err = r.scanLong(hits, s.table, r.long[long]); err != nil {
+		for ; long < len(r.long) && r.long[long].probe < s.to; long++ {
+			if hits, err = r.scanLong(hits, s.table, &r.long[long]); err != nil {
 				return err
 			}
 		}
 	}
-	return r.rebuild(hits)
+	return r.settle(hits)
 }
 
-// locate finds the runs of a stretch, and leaves those that need care empty.
-func (r *planarRound) locate(s stretch) {
-	for from := s.from; ; {
-		from += s.table.directory.Locate(r.runs[from:s.to], r.probes[from:s.to])
-		if from == s.to {
-			return
+// locate finds the runs of a stretch, and asks for them.
+func (r *planarRound) locate(s *stretch) error {
+	table := r.probes[s.from].Table
+	spans := s.table.spans(&r.searches[table])
+	for from := s.from; from < s.to; from++ {
+		if !spans {
+			found, done := s.table.directory.Locate(r.runs[s.from+s.runs:s.to], r.probes[:s.to], from)
+			s.runs += found
+			if from += done; from == s.to {
+				break
+			}
 		}
-		r.runs[from] = asm.PlanarRun{}
-		r.long = append(r.long, from)
-		from++
+		if err := r.locateLong(s.table, &r.searches[table], from); err != nil {
+			return err
+		}
 	}
+	s.table.directory.Ask(r.runs[s.from : s.from+s.runs])
+	return nil
 }
 
-// scan adds the hits of runs, and makes room first where it needs to. Run i is of
-// probe first + i*stride.
-func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun, probes []asm.PlanarProbe, first, stride int) (int, error) {
+// locateLong finds the run of probe i from its first bucket to its last, and asks
+// for the beginning of it.
+func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
+	mask, below := leadingMask(s.Leading), 64-t.directory.BucketBits
+	key := r.probes[i].Key
+	low, high := key&mask, key|^mask
+	first, last := key>>below, key>>below
+	if t.spans(s) {
+		last = high >> below
+	}
+	start, end, err := t.bucket(first)
+	if err != nil {
+		return err
+	}
+	if last > first {
+		var from uint64
+		if from, end, err = t.bucket(last); err != nil {
+			return err
+		}
+		if start > from {
+			return t.head.Corrupt(0, "bucket %d begins at rank %d, bucket %d at rank %d", first, start, last, from)
+		}
+	}
+	if start, end = t.narrow(start, end, low, high); start < end {
+		r.long = append(r.long, longRun{i, start, end})
+		asm.PrefetchAt(t.directory.Low, []uint64{start})
+	}
+	return nil
+}
+
+// scan adds the hits of runs, makes room first where it needs to, and asks for
+// the rest of the hits.
+func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun) (int, error) {
 	for from := 0; from < len(runs); {
 		if hits > hitsMax-asm.PlanarLongest {
-			if err := r.rebuild(hits); err != nil {
+			if err := r.settle(hits); err != nil {
 				return 0, err
 			}
 			hits = 0
 		}
-		found, done := t.directory.Scan(r.hits[hits:], runs[from:], probes[from:])
-		for i := range r.hits[hits : hits+found] {
-			h := &r.hits[hits+i]
-			h.Probe = uint64(first + (from+int(h.Probe))*stride)
+		found, done := t.directory.Scan(r.hits[hits:], runs[from:], r.probes[:])
+		for fresh := r.hits[hits : hits+found]; len(fresh) > 0; {
+			n := min(len(fresh), len(r.lines))
+			for i := range fresh[:n] {
+				r.lines[i] = fresh[i].Pos * uint64(t.rest.Width) / 64
+			}
+			asm.PrefetchAt(t.rest.Words, r.lines[:n])
+			fresh = fresh[n:]
 		}
 		hits += found
 		from += done
@@ -169,78 +227,51 @@ func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun, probe
 	return hits, nil
 }
 
-// scanLong scans the run of probe i, which is long, or in a wide block.
-func (r *planarRound) scanLong(hits int, t *planarTable, i int) (int, error) {
-	probe := r.probes[i]
-	start, end, err := t.group(probe.Key >> (64 - t.directory.GroupBits))
-	if err != nil {
-		return 0, err
-	}
-	mask := leadingMask(r.searches[probe.Table].Leading)
-	start, end = t.narrow(start, end, probe.Key&mask, probe.Key|^mask)
-	for start < end {
+// scanLong scans a long run in pieces.
+func (r *planarRound) scanLong(hits int, t *planarTable, l *longRun) (_ int, err error) {
+	for start := l.start; start < l.end; {
 		n := 0
-		for ; n < stretchMax && start < end; n++ {
-			length := min(end-start, asm.PlanarLongest)
-			r.pieces[n] = asm.PlanarRun{Start: start, Len: length}
-			r.same[n] = probe
+		for ; n < stretchMax && start < l.end; n++ {
+			length := min(l.end-start, asm.PlanarLongest)
+			r.pieces[n] = asm.PlanarRun{Start: start, Len: uint32(length), Probe: uint32(l.probe)}
 			start += length
 		}
-		if hits, err = r.scan(hits, t, r.pieces[:n], r.same[:n], i, 0); err != nil {
+		if hits, err = r.scan(hits, t, r.pieces[:n]); err != nil {
 			return 0, err
 		}
 	}
 	return hits, nil
 }
 
-// rebuild turns the first n hits into matches: those of which the rest is close
-// too are rebuilt whole.
-func (r *planarRound) rebuild(n int) error {
-	var line [1]uint64
-	for _, h := range r.hits[:n] {
-		t := r.tables[r.probes[h.Probe].Table]
-		line[0] = h.Pos * uint64(t.rest.Width) / 64
-		asm.PrefetchAt(t.rest.Words, line[:])
-	}
-	kept := r.hits[:0]
-	for _, h := range r.hits[:n] {
+// settle turns those of the first n hits into matches whose whole key is close,
+// and that no earlier table finds.
+func (r *planarRound) settle(n int) error {
+	for i := range r.hits[:n] {
+		h := &r.hits[i]
 		probe := &r.probes[h.Probe]
 		t, s := r.tables[probe.Table], &r.searches[probe.Table]
-		tail := ^uint64(0) >> t.bucketBits
-		diff := (t.below(h.Pos) ^ probe.Key) & tail
-		if bits.OnesCount64(diff) > int(probe.Limit) || diff&leadingMask(s.Leading) != 0 {
+		tail := ^uint64(0) >> t.directory.BucketBits
+		key := probe.Key&^tail | t.below(h.Pos)
+		if bits.OnesCount64((key^probe.Key)&tail) > int(probe.Limit) {
 			continue
 		}
-		// The difference from the query; the bits between group and rest may be any.
-		groups := leadingMask(int(t.directory.GroupBits))
-		diff = (diff^probe.Key^s.Queries[probe.Query])&(groups|tail) | ^(groups | tail)
-		if found(diff, s.Earlier) {
-			continue
+		if t.spans(s) {
+			var err error
+			first := probe.Key >> (64 - t.directory.BucketBits)
+			last := (probe.Key | ^leadingMask(s.Leading)) >> (64 - t.directory.BucketBits)
+			if key, err = t.key(h.Pos, t.directory.Line(first), t.directory.Line(last)); err != nil {
+				return err
+			}
 		}
-		kept = append(kept, h)
-		line[0] = (probe.Key>>(64-t.directory.GroupBits)<<(t.bucketBits-t.directory.GroupBits) + h.Pos) / 64
-		asm.PrefetchAt(t.unary, line[:])
-	}
-	for _, h := range kept {
-		probe := &r.probes[h.Probe]
-		t, s := r.tables[probe.Table], &r.searches[probe.Table]
-		group := probe.Key >> (64 - t.directory.GroupBits)
-		start, _, err := t.group(group)
-		if err != nil {
-			return err
-		}
-		key, err := t.key(h.Pos, group, start)
-		if err != nil {
-			return err
-		}
-		if (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(key^s.Queries[probe.Query]) <= s.K {
+		diff := key ^ s.Queries[probe.Query]
+		if (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(diff) <= s.K && !found(diff, s.Earlier) {
 			r.dst = append(r.dst, Match{int(probe.Table), int(probe.Query), key})
 		}
 	}
 	return nil
 }
 
-// found reports whether an earlier table finds diff, or any part of it.
+// found reports whether an earlier table finds diff.
 func found(diff uint64, earlier []Finder) bool {
 	for i := range earlier {
 		if bits.OnesCount64(diff&earlier[i].Mask) <= earlier[i].Radius {
@@ -250,26 +281,37 @@ func found(diff uint64, earlier []Finder) bool {
 	return false
 }
 
-// group is where a group's run begins and ends.
-func (t *planarTable) group(group uint64) (start, end uint64, err error) {
+// bucket is where a bucket's run begins and ends.
+func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
 	d := &t.directory
-	if block, j := group/groupsPerBlock, group%groupsPerBlock; d.Wide(block) {
-		number := d.Groups[lineWords*block]
-		if number >= t.wideBlocks {
-			return 0, 0, t.head.Corrupt(8, "block %d of groups is wide block %d of %d", block, number, t.wideBlocks)
+	line := d.Line(bucket)
+	ok := d.Lines[lineWords*line]>>41 == 0
+	if ok && d.Wide(line) {
+		first, err := t.wideStart(line)
+		if err != nil {
+			return 0, 0, err
 		}
-		at := number*groupsPerBlock + j
-		start, end = d.Base(block)+t.wide.At(at), d.Base(block+1)
-		if j < groupsPerBlock-1 {
-			end = d.Base(block) + t.wide.At(at+1)
+		j := bucket - line*d.PerLine
+		start, end = d.Base(line)+t.wide.At(first+j), d.Base(line+1)
+		if j < d.PerLine-1 {
+			end = d.Base(line) + t.wide.At(first+j+1)
 		}
-	} else {
-		start, end = d.Run(group)
+	} else if ok {
+		start, end, ok = d.Run(bucket)
 	}
-	if start > end || end > d.Keys {
-		return 0, 0, t.head.Corrupt(0, "group %d has ranks %d to %d of %d keys", group, start, end, d.Keys)
+	if !ok || start > end || end > d.Keys {
+		return 0, 0, t.head.Corrupt(0, "bucket %d has ranks %d to %d of %d keys", bucket, start, end, d.Keys)
 	}
 	return start, end, nil
+}
+
+// wideStart is where in wide the offsets of a wide line begin.
+func (t *planarTable) wideStart(line uint64) (uint64, error) {
+	number := t.directory.Lines[lineWords*line+1]
+	if number >= t.wideLines {
+		return 0, t.head.Corrupt(8, "line %d of buckets is wide line %d of %d", line, number, t.wideLines)
+	}
+	return number * t.directory.PerLine, nil
 }
 
 // narrow cuts ranks [start, end) down to those whose keys may be low to high, by
@@ -296,42 +338,29 @@ func (t *planarTable) below(rank uint64) uint64 {
 	return t.rest.At(rank)<<lowBits | uint64(t.directory.Low[rank])
 }
 
-// key rebuilds the key at rank, of a group that begins at start. It reads the
-// unary bits from the beginning of the group on, or from its last fence before
-// rank: no more than fenceKeys ones and the zeros of one group.
-func (t *planarTable) key(rank, group, start uint64) (uint64, error) {
-	spread := t.bucketBits - t.directory.GroupBits
-	from, bit := start, group<<spread+start
-	if fence := rank / fenceKeys * fenceKeys; fence > start {
-		bucket := t.fences[rank/fenceKeys] >> (64 - t.bucketBits)
-		from, bit = fence, bucket+fence
-		if bucket>>spread != group {
-			return 0, t.wrong(rank, group)
+// key is the key at rank, which lies on one of the lines first to last.
+func (t *planarTable) key(rank, first, last uint64) (uint64, error) {
+	d := &t.directory
+	for first < last {
+		if middle := (first + last + 1) / 2; d.Base(middle) <= rank {
+			first = middle
+		} else {
+			last = middle - 1
 		}
 	}
-	skip := int(rank - from)
-	last := min(bit/64+uint64(skip+1<<spread)/64+1, uint64(len(t.unary))-1)
-	for i := bit / 64; i <= last; i++ {
-		word := t.unary[i]
-		if i == bit/64 {
-			word &^= 1<<(bit%64) - 1
+	i, j, ok := rank-d.Base(first), uint64(0), rank >= d.Base(first)
+	if ok && d.Wide(first) {
+		at, err := t.wideStart(first)
+		if err != nil {
+			return 0, err
 		}
-		if n := bits.OnesCount64(word); n <= skip {
-			skip -= n
-			continue
-		}
-		for ; skip > 0; skip-- {
-			word &= word - 1
-		}
-		bucket := i*64 + uint64(bits.TrailingZeros64(word)) - rank
-		if bucket>>spread != group {
-			break
-		}
-		return bucket<<(64-t.bucketBits) | t.below(rank), nil
+		j = uint64(sort.Search(int(d.PerLine), func(j int) bool { return t.wide.At(at+uint64(j)) > i })) - 1
+	} else if ok {
+		j, ok = d.Place(first, i)
 	}
-	return 0, t.wrong(rank, group)
-}
-
-func (t *planarTable) wrong(rank, group uint64) error {
-	return t.head.Corrupt(0, "the key of rank %d is not in its group %d", rank, group)
+	bucket := first*d.PerLine + j
+	if !ok || j >= d.PerLine || bucket>>d.BucketBits != 0 {
+		return 0, t.head.Corrupt(0, "the key of rank %d is in no bucket of line %d", rank, first)
+	}
+	return bucket<<(64-d.BucketBits) | t.below(rank), nil
 }

@@ -1,129 +1,135 @@
 package table
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"ndd/asm"
+)
 
 func (t *planarTable) Rank(key uint64, _ *Scratch) (uint64, bool, error) {
-	if t.Len() == 0 {
-		return 0, false, nil
-	}
-	group := key >> (64 - t.directory.GroupBits)
-	first, end, err := t.group(group)
+	start, end, err := t.bucket(key >> (64 - t.directory.BucketBits))
 	if err != nil {
 		return 0, false, err
 	}
-	start, end := t.narrow(first, end, key, key)
-	tail := ^uint64(0) >> t.bucketBits
+	start, end = t.narrow(start, end, key, key)
+	tail := ^uint64(0) >> t.directory.BucketBits
 	for i, low := range t.directory.Low[start:end] {
-		rank := start + uint64(i)
-		if low != uint16(key) || t.below(rank) != key&tail {
-			continue
-		}
-		found, err := t.key(rank, group, first)
-		if err != nil {
-			return 0, false, err
-		}
-		if found == key {
+		if rank := start + uint64(i); low == uint16(key) && t.below(rank) == key&tail {
 			return rank, true, nil
 		}
 	}
 	return 0, false, nil
 }
 
-// Key finds the group of rank by bisection of the blocks, and of a block's groups.
+// Key finds the line of rank by bisection.
 func (t *planarTable) Key(rank uint64, _ *Scratch) (uint64, error) {
 	if err := checkRank(rank, t.Len()); err != nil {
 		return 0, err
 	}
-	// The last group that begins at rank or before, and is not empty.
-	low, high := uint64(0), uint64(1)<<t.directory.GroupBits
-	for high-low > groupsPerBlock {
-		if middle := (low + high) / 2; t.directory.Base(middle/groupsPerBlock) <= rank {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	for high-low > 1 {
-		middle := (low + high) / 2
-		start, _, err := t.group(middle)
-		if err != nil {
-			return 0, err
-		}
-		if start <= rank {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	start, end, err := t.group(low)
-	if err != nil {
-		return 0, err
-	}
-	if rank < start || rank >= end {
-		return 0, t.wrong(rank, low)
-	}
-	return t.key(rank, low, start)
+	return t.key(rank, 0, asm.PlanarLines(t.directory.BucketBits, t.directory.PerLine)-1)
 }
 
-// Walk reads all planes side by side, and holds the directory and the fences
-// against them.
+// Walk reads all planes side by side, and holds the lines and the fences against
+// them.
 func (t *planarTable) Walk(yield func([]uint64) bool) error {
-	shift := 64 - t.bucketBits
-	spread := t.bucketBits - t.directory.GroupBits
-	buffer := make([]uint64, 0, fenceKeys)
-	rank, before, next := uint64(0), uint64(0), uint64(0) // next: the first group not begun
-	end := uint64(0)                                      // of group next-1
-	begin := func(group uint64) error {
-		for ; next <= group; next++ {
-			start, past, err := t.group(next)
-			if err != nil {
-				return err
-			}
-			if start != rank || end != rank {
-				return t.head.Corrupt(0, "group %d begins at rank %d; the directory says %d, and %d for the end of the one before", next, rank, start, end)
-			}
-			end = past
+	d := &t.directory
+	w := planarWalk{t: t, yield: yield, buffer: make([]uint64, 0, fenceKeys)}
+	wide := uint64(0)
+	for line := range asm.PlanarLines(d.BucketBits, d.PerLine) {
+		words := d.Lines[lineWords*line:][:lineWords]
+		buckets := min(d.PerLine, 1<<d.BucketBits-line*d.PerLine)
+		if words[0]>>41 != 0 || d.Base(line) != w.rank {
+			return t.head.Corrupt(0, "line %d of buckets begins with %#x, at rank %d", line, words[0], w.rank)
 		}
-		return nil
+		var err error
+		if d.Wide(line) {
+			if [lineWords - 1]uint64(words[1:]) != [lineWords - 1]uint64{wide} || wide >= t.wideLines {
+				return t.head.Corrupt(8, "line %d of buckets is not wide line %d of %d", line, wide, t.wideLines)
+			}
+			err = w.wide(line, wide, buckets)
+			wide++
+		} else {
+			err = w.line(line, buckets, words[1:])
+		}
+		if err != nil || w.stopped {
+			return err
+		}
 	}
-	for i, word := range t.unary {
+	if w.rank != t.Len() || wide != t.wideLines {
+		return t.head.Corrupt(0, "%d keys and %d wide lines in the lines, %d and %d by the head", w.rank, wide, t.Len(), t.wideLines)
+	}
+	if len(w.buffer) > 0 {
+		yield(w.buffer)
+	}
+	return nil
+}
+
+// planarWalk is a walk under way.
+type planarWalk struct {
+	t            *planarTable
+	yield        func([]uint64) bool
+	buffer       []uint64
+	rank, before uint64
+	stopped      bool
+}
+
+// line walks a line that is not wide, whose zeros are those of its buckets and those behind
+// the last.
+func (w *planarWalk) line(line, buckets uint64, words []uint64) error {
+	base := w.rank
+	for i, word := range words {
 		for ; word != 0; word &= word - 1 {
-			bit := uint64(i)*64 + uint64(bits.TrailingZeros64(word))
-			bucket := bit - rank
-			if rank == t.Len() || bucket>>t.bucketBits != 0 {
-				return t.head.Corrupt(0, "unary bit %d is more than the table's keys", bit)
-			}
-			key := bucket<<shift | t.below(rank)
-			if rank > 0 && key <= before {
-				return t.head.Corrupt(0, "key %d does not ascend", rank)
-			}
-			if err := begin(bucket >> spread); err != nil {
+			at := uint64(64*i + bits.TrailingZeros64(word))
+			if err := w.key(line, at-(w.rank-base), buckets); err != nil || w.stopped {
 				return err
-			}
-			if rank%fenceKeys == 0 && t.fences[rank/fenceKeys] != key {
-				return t.head.Corrupt(0, "the fence of key %d is another key", rank)
-			}
-			before = key
-			rank++
-			if buffer = append(buffer, key); len(buffer) == fenceKeys {
-				if !yield(buffer) {
-					return nil
-				}
-				buffer = buffer[:0]
 			}
 		}
 	}
-	if rank != t.Len() {
-		return t.head.Corrupt(0, "%d keys in the unary bits, %d by the head", rank, t.Len())
+	if w.rank-base+buckets > asm.PlanarLineBits {
+		return w.t.head.Corrupt(0, "line %d of buckets has %d keys", line, w.rank-base)
 	}
-	if err := begin(1<<t.directory.GroupBits - 1); err != nil {
-		return err
+	return nil
+}
+
+// wide walks a line by its offsets.
+func (w *planarWalk) wide(line, number, buckets uint64) error {
+	t, base := w.t, w.rank
+	past := t.directory.Base(line + 1)
+	for j := range t.directory.PerLine {
+		if at := t.wide.At(number*t.directory.PerLine + j); at != w.rank-base {
+			return t.head.Corrupt(0, "bucket %d of line %d begins at offset %d; the one before ends at %d", j, line, at, w.rank-base)
+		}
+		end := past
+		if j < t.directory.PerLine-1 {
+			end = base + t.wide.At(number*t.directory.PerLine+j+1)
+		}
+		for end <= t.Len() && w.rank < end {
+			if err := w.key(line, j, buckets); err != nil || w.stopped {
+				return err
+			}
+		}
 	}
-	if end != rank {
-		return t.head.Corrupt(0, "the last group ends at rank %d of %d", end, rank)
+	return nil
+}
+
+// key is the next key, in bucket j of a line.
+func (w *planarWalk) key(line, j, buckets uint64) error {
+	t := w.t
+	if w.rank >= t.Len() || j >= buckets {
+		return t.head.Corrupt(0, "rank %d of %d keys is in bucket %d of line %d", w.rank, t.Len(), j, line)
 	}
-	if len(buffer) > 0 {
-		yield(buffer)
+	key := (line*t.directory.PerLine+j)<<(64-t.directory.BucketBits) | t.below(w.rank)
+	if w.rank > 0 && key <= w.before {
+		return t.head.Corrupt(0, "key %d does not ascend", w.rank)
+	}
+	if w.rank%fenceKeys == 0 && t.fences[w.rank/fenceKeys] != key {
+		return t.head.Corrupt(0, "the fence of key %d is another key", w.rank)
+	}
+	w.before = key
+	w.rank++
+	if w.buffer = append(w.buffer, key); len(w.buffer) == fenceKeys {
+		w.stopped = !w.yield(w.buffer)
+		w.buffer = w.buffer[:0]
 	}
 	return nil
 }

@@ -12,12 +12,11 @@ import (
 // planarPlanes are what the sections of a planar table are written from.
 type planarPlanes struct {
 	pieces []planarPiece // all keys, in order
-	unary  func(*wordWriter)
 	fences func(*wordWriter)
 }
 
 // writePlanar writes plane after plane, each in one pass over the keys: memory
-// beside the keys is a byte a group, and 8 for each group of a wide block.
+// beside the keys is the lines, and 8 bytes for each bucket of a wide one.
 func writePlanar(sink store.Sink, prefix string, keys []uint64) error {
 	h := planarHead{keys: uint64(len(keys))}
 	if err := h.plan(); err != nil {
@@ -33,7 +32,6 @@ func writePlanar(sink store.Sink, prefix string, keys []uint64) error {
 	}
 	return d.write(sink, prefix, planarPlanes{
 		pieces: pieces,
-		unary:  func(w *wordWriter) { w.unary(keys, &h) },
 		fences: func(w *wordWriter) {
 			for i := 0; i < len(keys); i += fenceKeys {
 				w.word(keys[i])
@@ -60,11 +58,10 @@ func (d *planarDirectory) write(sink store.Sink, prefix string, p planarPlanes) 
 			_, err := w.Write(d.head.append(nil))
 			return err
 		}},
-		{"groups", words(func(w *wordWriter) { w.words(d.groups) })},
+		{"lines", words(func(w *wordWriter) { w.words(d.lines) })},
 		{"wide", words(func(w *wordWriter) { w.words(d.wide.Words) })},
 		{"low", func(w io.Writer) error { return writeLow(w, p.pieces, width) }},
 		{"rest", func(w io.Writer) error { return writeRest(w, p.pieces, width) }},
-		{"unary", words(p.unary)},
 		{"fences", words(p.fences)},
 	} {
 		sink.Section(prefix + section.name)
@@ -80,7 +77,7 @@ func (h *planarHead) plan() error {
 	if h.keys > asm.PlanarKeysMax {
 		return fmt.Errorf("%d keys: a planar table holds %d", h.keys, uint64(asm.PlanarKeysMax))
 	}
-	h.groupBits, h.bucketBits = planarWidths(h.keys)
+	h.bucketBits, h.perLine = PlanarWidths(h.keys)
 	return nil
 }
 
@@ -106,24 +103,6 @@ func (w *wordWriter) words(vs []uint64) {
 		n := min(len(vs), atOnce)
 		_, w.err = w.to.Write(store.Bytes64(vs[:n]))
 		vs = vs[n:]
-	}
-}
-
-// unary writes the bits bucket(i)+i of every key i, and zeros up to the end.
-func (w *wordWriter) unary(keys []uint64, h *planarHead) {
-	shift := 64 - h.bucketBits
-	at, word := uint64(0), uint64(0)
-	for i, key := range keys {
-		bit := key>>shift + uint64(i)
-		for ; at < bit/64; at++ {
-			w.word(word)
-			word = 0
-		}
-		word |= 1 << (bit % 64)
-	}
-	for ; at < h.unaryWords(); at++ {
-		w.word(word)
-		word = 0
 	}
 }
 
