@@ -134,31 +134,41 @@ func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, erro
 		return dst, nil
 	}
 	c.block, c.keys = -1, c.keys[:0]
+	query, flip := 0, 0
 	for first := 0; first < probes; first += probesAtOnce {
 		n := min(probesAtOnce, probes-first)
 		c.low = slices.Grow(c.low[:0], n)[:n]
 		c.blocks = slices.Grow(c.blocks[:0], n)[:n]
+		c.shares = slices.Grow(c.shares[:0], n)[:n]
+		c.asking = slices.Grow(c.asking[:0], n)[:n]
 		for i := range n {
-			c.low[i] = (s.Queries[(first+i)/perQuery] ^ s.Flips[(first+i)%perQuery]) & mask
+			c.low[i], c.asking[i] = (s.Queries[query]^s.Flips[flip])&mask, query
+			if flip++; flip == perQuery {
+				query, flip = query+1, 0
+			}
 		}
 		asm.Interpolate(c.blocks, t.last, c.low)
+		t.heads(c)
+		for i, b := range c.blocks {
+			c.shares[i] = t.share(b, c.low[i]|^mask)
+		}
 		for i := range min(n, blocksAhead) {
-			t.prefetch(c.blocks[i], c.low[i]|^mask, c)
+			t.prefetch(c.blocks[i], c.shares[i], c)
 		}
 		for i, b := range c.blocks {
 			if ahead := i + blocksAhead; ahead < n {
-				t.prefetch(c.blocks[ahead], c.low[ahead]|^mask, c)
+				t.prefetch(c.blocks[ahead], c.shares[ahead], c)
 			}
-			query := (first + i) / perQuery
-			low, high := c.low[i], c.low[i]|^mask
+			low, high, share := c.low[i], c.low[i]|^mask, c.shares[i]
 			for ; b < len(t.last); b++ {
-				if err := t.decodeUpTo(b, high, c); err != nil {
+				if err := t.decodeUpTo(b, high, share, c); err != nil {
 					return dst, err
 				}
-				dst = scan(dst, c.keys, low, high, s, query, c)
+				dst = scan(dst, c.keys, low, high, s, c.asking[i], c)
 				if t.last[b] >= high {
 					break
 				}
+				share = t.share(b+1, high)
 			}
 		}
 	}
@@ -166,17 +176,18 @@ func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, erro
 }
 
 const (
-	blocksAhead = 4  // probes for whose blocks memory is asked before they are unpacked
+	blocksAhead = 3  // probes for whose blocks memory is asked before they are unpacked
 	headLines   = 2  // the head of a block and its codes
-	spareKeys   = 16 // two deviations of a uniform key's place among 220
+	spareKeys   = 10 // with the rounding, two deviations of a uniform key's place among 200
 )
 
-// share is how much of block b lies before high, by the block's ends.
-func (t *huffmanTable) share(b int, high uint64) float64 {
-	last := t.last[b]
-	if high >= last {
+// share is how much of block b lies before high, by the block's ends: 1 of what is
+// behind the last.
+func (t *huffmanTable) share(b int, high uint64) float32 {
+	if b >= len(t.last) || high >= t.last[b] {
 		return 1
 	}
+	last := t.last[b]
 	before := uint64(0)
 	if b > 0 {
 		before = t.last[b-1]
@@ -184,37 +195,54 @@ func (t *huffmanTable) share(b int, high uint64) float64 {
 	if high <= before {
 		return 0
 	}
-	return float64(high-before) / float64(last-before)
+	return float32(int64((high-before)>>1)) / float32(int64((last-before)>>1)|1)
+}
+
+// heads asks for the first line of each of the blocks, one right after the other. A
+// prefetch whose page is not at hand keeps the processor from what follows it, and these
+// look their pages up together; those of the other lines find them.
+func (t *huffmanTable) heads(c *Scratch) {
+	var heads [probesAtOnce]uint64
+	for i, b := range c.blocks {
+		heads[i] = uint64(b) * uint64(t.blockBytes)
+	}
+	asm.PrefetchAt(t.blocks.Data, heads[:len(c.blocks)])
 }
 
 // prefetch asks for the lines of block b that its keys up to high need: codes at
 // its beginning, raw bits from its end down.
-func (t *huffmanTable) prefetch(b int, high uint64, c *Scratch) {
+func (t *huffmanTable) prefetch(b int, share float32, c *Scratch) {
 	if b >= len(t.last) {
 		return
 	}
 	lines := &c.lines
 	at, end := uint64(b*t.blockBytes), uint64((b+1)*t.blockBytes)
 	n := 0
-	for ; n < headLines; n++ {
-		lines[n] = at + uint64(64*n)
+	for ; n < headLines-1; n++ {
+		lines[n] = at + uint64(64*(n+1))
 	}
-	raws := int(t.share(b, high)*float64(t.blockBytes/64)) + 1
-	for ; n < min(headLines+raws, len(lines)); n++ {
-		lines[n] = end - uint64(64*(n-headLines)) - 1
+	raws := int(share*float32(t.blockBytes/64)) + 1
+	for first := n; n < min(first+raws, len(lines)); n++ {
+		lines[n] = end - uint64(64*(n-first)) - 1
 	}
 	asm.PrefetchAt(t.blocks.Data, lines[:n])
 }
 
+// prefix is how many keys of n hold a share, as a rule. Keys are unpacked eight at a time
+// behind the first.
+func prefix(share float32, n int) int {
+	return (int(share*float32(n))+spareKeys+7)&^7 + 1
+}
+
 // decodeUpTo unpacks the keys of block b up to high, and some more, into c.keys.
-func (t *huffmanTable) decodeUpTo(b int, high uint64, c *Scratch) error {
+func (t *huffmanTable) decodeUpTo(b int, high uint64, share float32, c *Scratch) error {
 	if b == c.block && len(c.keys) > 0 && (c.keys[len(c.keys)-1] >= high || c.whole) {
 		return nil
 	}
 	at := b * t.blockBytes
 	block := t.blocks.Data[at : at+t.blockBytes]
 	n := huffman.Keys(block)
-	want := int(t.share(b, high)*float64(n)) + spareKeys
+	want := prefix(share, n)
 	if c.block = b; want < n {
 		c.room(t.blockBytes)
 		if want > len(c.keys) {

@@ -17,9 +17,19 @@ func leadingMask(n int) uint64 {
 // bitsFor is how many leading bits tell n equal parts apart, rounded up.
 func bitsFor(n int) int { return bits.Len(uint(max(n, 1) - 1)) }
 
-// scan appends the keys from low to high that are within distance K of the query.
-// All keys of a block are compared: that takes less than finding the range.
+// scan appends the keys from low to high that are within distance K of the query. As a
+// rule they are few, and the last of the ascending keys or not far before: those are looked at one by one. All
+// keys are compared where many may be among them.
 func scan(dst []Match, keys []uint64, low, high uint64, s *Search, query int, c *Scratch) []Match {
+	const few = 32
+	if len(keys) <= few || keys[len(keys)-few] < low {
+		for i := len(keys) - 1; i >= 0 && keys[i] >= low; i-- {
+			if key := keys[i]; key <= high && bits.OnesCount64(key^s.Queries[query]) <= s.K {
+				dst = append(dst, Match{0, query, key})
+			}
+		}
+		return dst
+	}
 	if cap(c.found) == 0 {
 		c.found = make([]uint32, 256)
 	}

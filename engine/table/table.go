@@ -159,7 +159,9 @@ type Scratch struct {
 	whole    bool       // and whether these are all of its keys
 	lines    [24]uint64 // of blocks, to ask for
 	low      []uint64   // where the probes' ranges begin
-	blocks   []int      // and in which block
+	blocks   []int      // in which block,
+	shares   []float32  // which part of that lies before their ends,
+	asking   []int      // and for which queries they are
 	found    []uint32   // positions that a scan reports
 	planar   *planarScratch
 	tables   []*planarTable
