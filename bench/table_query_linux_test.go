@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -21,6 +21,7 @@ import (
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/radix"
+	"ndd/engine/store"
 	"ndd/engine/table"
 	"ndd/permute"
 )
@@ -55,7 +56,7 @@ func BenchmarkTable(b *testing.B) {
 	if layout == "" {
 		layout = table.LayoutPlanar
 	}
-	s := &tableSet{design: design}
+	s := &tableSet{design: design, layout: layout}
 	began := time.Now()
 	var built time.Duration
 	parts := make(map[string]float64)
@@ -73,6 +74,7 @@ func BenchmarkTable(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		s.sections = append(s.sections, sections)
 		s.add(tab, permute.New(t.Mask), t)
 		for _, p := range tab.Parts() {
 			if i == 0 {
@@ -90,12 +92,12 @@ func BenchmarkTable(b *testing.B) {
 	b.Logf("%-8s %7.3f bytes a fingerprint; bound %.3f", "sum", total,
 		float64(len(design.Tables))*(64-math.Log2(float64(s.tables[0].Len()))+1.44)/8)
 
-	s.verify(b, base, queries[:min(20, len(queries))])
+	s.verify(b, base, queries[:min(20, len(queries), 2e9/len(base)+1)])
 	want := runYardstick(b, len(design.Tables), len(queries))
 	defer lockMachine(b)()
-	miss := missTime(b, len(base))
+	miss := s.missTime(b)
 	b.Logf("an independent miss takes %.1f ns", miss)
-	lines := s.lines(0)
+	lines := s.lines(s.finders(b, queries[:min(2000, len(queries))]))
 	for _, batch := range []int{1, 8, 32, 256} {
 		b.Run(fmt.Sprintf("layout=%s/tables=%d/n=%d/batch=%d", layout, len(design.Tables), len(base), batch), func(b *testing.B) {
 			runtime.LockOSThread()
@@ -123,10 +125,8 @@ func BenchmarkTable(b *testing.B) {
 			b.ReportMetric(perQuery, "median-cpu-ns/query")
 			b.ReportMetric(took[len(took)/10], "p10-cpu-ns/query")
 			b.ReportMetric(total, "bytes/fp")
-			if layout == table.LayoutPlanar {
-				b.ReportMetric(lines, "misses/query")
-				b.ReportMetric(lines*miss/perQuery, "miss-share")
-			}
+			b.ReportMetric(lines, "misses/query")
+			b.ReportMetric(lines*miss/perQuery, "miss-share")
 		})
 	}
 }
@@ -170,13 +170,15 @@ func threadTime(b *testing.B) time.Duration {
 
 // tableSet is a design's tables, asked as a segment asks them.
 type tableSet struct {
-	design  permute.Design
-	tables  []table.Table
-	perms   []permute.Permutation
-	search  []table.Search
-	scratch table.Scratch
-	matches []table.Match
-	queries []uint64
+	design   permute.Design
+	layout   table.Layout
+	sections []*hugeSections
+	tables   []table.Table
+	perms    []permute.Permutation
+	search   []table.Search
+	scratch  table.Scratch
+	matches  []table.Match
+	queries  []uint64
 }
 
 func (s *tableSet) add(t table.Table, p permute.Permutation, d permute.Table) {
@@ -195,6 +197,16 @@ func (s *tableSet) add(t table.Table, p permute.Permutation, d permute.Table) {
 
 // ask counts and sums the answers of queries, batch after batch.
 func (s *tableSet) ask(tb testing.TB, queries []uint64, first, batch int) (hits int, sum uint64) {
+	s.each(tb, queries, batch, func(query int, diff uint64) {
+		hits++
+		sum += oracle.Term(first+query, queries[query]^diff)
+	})
+	return hits, sum
+}
+
+// each asks queries, batch after batch, and calls answer with the number of the query
+// and what the answer differs in.
+func (s *tableSet) each(tb testing.TB, queries []uint64, batch int, answer func(query int, diff uint64)) {
 	if len(s.queries) < batch*len(s.tables) {
 		s.queries = make([]uint64, batch*len(s.tables))
 	}
@@ -212,30 +224,49 @@ func (s *tableSet) ask(tb testing.TB, queries []uint64, first, batch int) (hits 
 		for _, m := range s.matches {
 			diff := s.perms[m.Table].Invert(m.Key ^ s.search[m.Table].Queries[m.Query])
 			if s.design.First(diff) == m.Table {
-				hits++
-				sum += oracle.Term(first+from+m.Query, part[m.Query]^diff)
+				answer(from+m.Query, diff)
 			}
 		}
 	}
-	return hits, sum
 }
 
-// lines is how many lines of memory a query of the planar layout should take: of
-// buckets, which flips of the low bits share; of low, for every bucket that is not
-// empty; of rest, for each key that passes by chance; of low and rest for what is there.
-func (s *tableSet) lines(answers float64) float64 {
-	sum := answers * 2
+// lines is how many lines of memory a query should take, of which so many tables find
+// something. Planar: of buckets, which flips of the low bits share; of low, for every bucket that is not
+// empty; of rest, for each key that passes by chance; of low and rest for what is
+// there. Huffman: half a block, the beginnings of codes and raw bits, and the end of the search
+// for it.
+func (s *tableSet) lines(finders float64) float64 {
+	sum := 0.0
 	for i, t := range s.tables {
-		leading := s.search[i].Leading
-		run := float64(t.Len()) / math.Ldexp(1, leading)
-		seen := make(map[uint64]bool)
-		for _, flip := range s.search[i].Flips {
-			seen[flip>>(64-leading)>>8] = true
-			sum += 1 - math.Exp(-run) + run*(2.0/64+passes(tableK-bits.OnesCount64(flip)))
+		flips := s.search[i].Flips
+		if s.layout == table.LayoutHuffman {
+			sum += float64(len(flips)) * (1024/64/2 + 3)
+			continue
 		}
-		sum += float64(len(seen))
+		leading := s.search[i].Leading
+		bucketBits, perLine := table.PlanarWidths(t.Len())
+		run := float64(t.Len()) / math.Ldexp(1, int(bucketBits))
+		seen := make(map[uint64]bool)
+		for _, flip := range flips {
+			seen[flip>>(64-bucketBits)/perLine] = true
+			sum += math.Ldexp(1, max(0, int(bucketBits)-leading)) * (1 - math.Exp(-run) + run*(2.0/64+passes(tableK-bits.OnesCount64(flip))))
+		}
+		sum += float64(len(seen)) + finders*(math.Exp(-run)+1)/float64(len(s.tables))
 	}
 	return sum
+}
+
+// finders is how many tables find something of a query, once for each answer.
+func (s *tableSet) finders(tb testing.TB, queries []uint64) float64 {
+	found := 0
+	s.each(tb, queries, 32, func(_ int, diff uint64) {
+		for _, t := range s.design.Tables {
+			if t.Finds(diff) {
+				found++
+			}
+		}
+	})
+	return float64(found) / float64(len(queries))
 }
 
 // passes is the chance that two words of 16 bits differ in at most limit.
@@ -271,15 +302,21 @@ func (s *tableSet) verify(b *testing.B, base, queries []uint64) {
 	}
 }
 
-// missTime is the time of an independent miss: random lines of as many bytes as
-// the fingerprints have, 2 MiB pages, read as a prefetched batch.
-func missTime(b *testing.B, n int) float64 {
-	words := hugeWords(b, max(n, 1<<23))
-	for i := range words {
-		words[i] = uint64(i)
+// missTime is the time of an independent miss: random words of the tables themselves, so
+// that as many pages are as far as for their probes.
+func (s *tableSet) missTime(b *testing.B) float64 {
+	var words [][]uint64
+	total := uint64(0)
+	for _, sections := range s.sections {
+		for _, data := range sections.data {
+			if n := len(data) / 8; n > 0 {
+				words = append(words, unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(data))), n))
+				total += uint64(n)
+			}
+		}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	at := make([]uint64, 256)
+	at := make([]*uint64, 256)
 	sum := uint64(0)
 	best := time.Duration(1 << 62)
 	const rounds = 4000
@@ -287,12 +324,18 @@ func missTime(b *testing.B, n int) float64 {
 		var took time.Duration
 		for range rounds {
 			for i := range at {
-				at[i] = rng.Uint64N(uint64(len(words)))
+				place := rng.Uint64N(total)
+				for _, w := range words {
+					if place < uint64(len(w)) {
+						at[i] = &w[place]
+						break
+					}
+					place -= uint64(len(w))
+				}
 			}
 			began := threadTime(b)
-			asm.PrefetchAt(words, at)
-			for _, i := range at {
-				sum += words[i]
+			for _, p := range at {
+				sum += *p
 			}
 			took += threadTime(b) - began
 		}
@@ -344,7 +387,7 @@ func tableDesign(b *testing.B) permute.Design {
 
 func tableInput(b *testing.B) (base, queries []uint64) {
 	if path := os.Getenv("NDD_BASE"); path != "" {
-		base, queries = readWords(b, path), readWords(b, os.Getenv("NDD_QUERIES"))
+		base, queries = mapWords(b, path), mapWords(b, os.Getenv("NDD_QUERIES"))
 		return base, queries[:min(tableQueries, len(queries))]
 	}
 	rng := rand.New(rand.NewPCG(42, 0))
@@ -368,7 +411,8 @@ func tableInput(b *testing.B) (base, queries []uint64) {
 	return base, queries
 }
 
-func readWords(b *testing.B, path string) []uint64 {
+// mapWords maps a file, which the page cache may let go while tables are asked.
+func mapWords(b *testing.B, path string) []uint64 {
 	f, err := os.Open(path)
 	if err != nil {
 		b.Fatal(err)
@@ -378,17 +422,10 @@ func readWords(b *testing.B, path string) []uint64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	words := hugeWords(b, int(info.Size()/8))
-	buffer := make([]byte, 1<<20)
-	for at := 0; at < len(words); {
-		n := min(len(buffer)/8, len(words)-at)
-		if _, err := f.ReadAt(buffer[:8*n], int64(8*at)); err != nil {
-			b.Fatal(err)
-		}
-		for i := range n {
-			words[at+i] = binary.LittleEndian.Uint64(buffer[8*i:])
-		}
-		at += n
+	data, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		b.Fatal(err)
 	}
-	return words
+	b.Cleanup(func() { unix.Munmap(data) })
+	return store.Uint64s(data)
 }

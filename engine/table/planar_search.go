@@ -77,28 +77,29 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 	n := 0
 	for i, t := range tables {
 		s := &searches[i]
-		bucketBits := t.directory.BucketBits
+		below := 64 - t.directory.BucketBits
 		// Below the bits of a bucket, a probe fixes all buckets that begin with them.
-		more := leadingMask(int(bucketBits)) &^ leadingMask(s.Leading)
-		step := uint64(1) << (64 - bucketBits)
-		one := more == 0 || t.spans(s)
+		more := leadingMask(int(t.directory.BucketBits)) &^ leadingMask(s.Leading)
+		buckets := uint64(1)
+		if !t.spans(s) {
+			buckets += more >> below
+		}
 		for query, q := range s.Queries {
+			q &^= more
 			for _, flip := range s.Flips {
 				limit := s.K - bits.OnesCount64(flip)
 				if limit < 0 {
 					continue
 				}
-				key := (q ^ flip) &^ more
-				for last := key | more; ; key += step {
-					r.probes[n] = asm.PlanarProbe{Key: key, Limit: uint16(limit), Table: uint16(i), Query: uint32(query)}
+				probe := asm.PlanarProbe{Key: q ^ flip, Limit: uint16(limit), Table: uint16(i), Query: uint32(query)}
+				for bucket := range buckets {
+					probe.Key = q ^ flip | bucket<<below
+					r.probes[n] = probe
 					if n++; n == probesPerRound {
 						if err := r.run(n); err != nil {
 							return r.dst, err
 						}
 						n = 0
-					}
-					if one || key == last {
-						break
 					}
 				}
 			}
