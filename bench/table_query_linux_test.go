@@ -66,7 +66,7 @@ func BenchmarkTable(b *testing.B) {
 		sections := loadSections(b, name)
 		if sections == nil {
 			at := time.Now()
-			sections = buildTable(b, base, t.Mask, layout)
+			sections = packTable(b, base, t.Mask, layout)
 			sections.save(name)
 			built += time.Since(at)
 		}
@@ -131,8 +131,8 @@ func BenchmarkTable(b *testing.B) {
 	}
 }
 
-// buildTable sorts the fingerprints under a mask, on two threads, and packs them.
-func buildTable(b *testing.B, base []uint64, mask uint64, layout table.Layout) *hugeSections {
+// packTable sorts the fingerprints under a mask, on two threads, and packs them.
+func packTable(b *testing.B, base []uint64, mask uint64, layout table.Layout) *hugeSections {
 	keys := make([]uint64, len(base))
 	radix.Keys(keys, base, mask, 2)
 	sections := newHugeSections(b)
