@@ -22,6 +22,10 @@
 // Build writes a folder under a temporary name beside its place and renames
 // it; it appears whole or not at all. Open maps the files.
 //
+// On a host of several memory nodes the tables can be spread over them, each
+// searched by workers beside it ([OpenOptions].Spread, package worker). Where
+// they are and who searches them is no matter for the answers.
+//
 // An Index is safe for many goroutines. Readers never wait: they hold the
 // version (segments and buffers) that is current when they begin, for 17 ns, and
 // what they hold is not unmapped before they release it. An Index may be closed
