@@ -24,7 +24,8 @@ const (
 	directCost = 1.3
 	vectorCost = 0.6
 	dealtCost  = 2.6
-	dealtMore  = 0.7
+	dealtMore  = 0.9
+	pileCost   = 0.9  // for each doubling of the least number of piles
 	longCost   = 25.0 // where a bucket is long
 	lineCost   = 2.0  // for a line from the outer cache
 )
@@ -90,7 +91,7 @@ func layoutOf(queries, bits int) layout {
 		l.piles = max(pilesLeast, bits+32+rowBits-64)
 		l.room = roomBits - l.piles
 		lines := math.Ldexp(float64(l.bytes)/64, -roomBits) // a word
-		l.cost = dealtCost + dealtMore*vectors + lineCost*lines
+		l.cost = dealtCost + dealtMore*vectors + pileCost*float64(l.piles-pilesLeast) + lineCost*lines
 	}
 	if vectors > asm.JoinLanes/16 {
 		l.cost += longCost
