@@ -93,7 +93,7 @@ func TestOracle(t *testing.T) {
 	for k := 0; k <= 4; k++ {
 		designs := permute.Catalogue(k, 7)
 		for _, d := range designs {
-			if len(d.Tables) > 24 {
+			if len(d.Tables) > 24 || testing.Short() && len(d.Tables) > 6 {
 				continue // the same code with more tables
 			}
 			t.Run(fmt.Sprintf("k=%d/%s", k, d.Name), func(t *testing.T) {
@@ -126,12 +126,16 @@ func TestOracle(t *testing.T) {
 
 // TestLarger has blocks enough for interpolation and ranges over many of them.
 func TestLarger(t *testing.T) {
-	for _, name := range []int{4, 10, 16, 20} {
+	tables, n := []int{4, 10, 16, 20}, 20_000
+	if testing.Short() {
+		tables, n = tables[:2], 5_000
+	}
+	for _, name := range tables {
 		d, err := permute.Paper(name, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, set := range sets.All(20_000, 60, 3, 99) {
+		for _, set := range sets.All(n, 60, 3, 99) {
 			x := inMemory(t, set.Base, segment.Options{Design: d, Threads: 2})
 			want := oracle.Search(set.Base, set.Queries, 3)
 			if got := flat(t, x, set.Queries, 3, 2); !slices.Equal(got, want) {
