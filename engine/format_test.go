@@ -50,14 +50,43 @@ func TestFormatPage(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	head, low, rest, unary := section("t0.head"), section("t0.low"), section("t0.rest"), section("t0.unary")
-	keys, bucketBits := binary.LittleEndian.Uint64(head), uint64(head[17])
-	var prints []uint64
-	for i, at := uint64(0), uint64(0); i < keys; at++ {
-		if bit(unary, at) == 0 {
-			continue
+	head, lines, wide, low, rest := section("t0.head"), section("t0.lines"), section("t0.wide"), section("t0.low"), section("t0.rest")
+	keys, bucketBits, wideBits := binary.LittleEndian.Uint64(head), uint64(head[16]), uint64(head[17])
+	perLine := uint64(binary.LittleEndian.Uint16(head[18:]))
+	word := func(i uint64) uint64 { return binary.LittleEndian.Uint64(lines[8*i:]) }
+	run := func(bucket uint64) (start, end uint64) {
+		line, j := bucket/perLine, bucket%perLine
+		base := word(8*line) & (1<<40 - 1)
+		if word(8*line)>>40&1 != 0 { // wide
+			i := word(8*line+1)*perLine + j
+			start, end = base+field(wide, i, wideBits), word(8*line+8)&(1<<40-1)
+			if j < perLine-1 {
+				end = base + field(wide, i+1, wideBits)
+			}
+			return start, end
 		}
-		key := (at-i)<<(64-bucketBits) | field(rest, i, 48-bucketBits)<<16 | uint64(binary.LittleEndian.Uint16(low[2*i:]))
+		zeros, length := uint64(0), uint64(0)
+		for at := uint64(0); ; at++ {
+			switch {
+			case bit(lines, 512*line+64+at) != 0:
+				length++
+			case zeros == j:
+				return base + at - j - length, base + at - j
+			default:
+				zeros, length = zeros+1, 0
+			}
+		}
+	}
+	bucket := uint64(0)
+	var prints []uint64
+	for i := uint64(0); i < keys; i++ {
+		for _, end := run(bucket); end <= i; _, end = run(bucket) {
+			bucket++
+		}
+		if start, end := run(bucket); i < start || i >= end {
+			t.Fatalf("bucket %d has keys %d to %d, not key %d", bucket, start, end, i)
+		}
+		key := bucket<<(64-bucketBits) | field(rest, i, 48-bucketBits)<<16 | uint64(binary.LittleEndian.Uint16(low[2*i:]))
 		print, next := uint64(0), 63 // from the key's leading bit
 		for _, part := range []uint64{mask, ^mask} {
 			for b := 63; b >= 0; b-- {
@@ -68,7 +97,6 @@ func TestFormatPage(t *testing.T) {
 			}
 		}
 		prints = append(prints, print)
-		i++
 	}
 
 	ordinals, firsts := section("ids.ordinals"), section("ids.firsts")
