@@ -33,7 +33,7 @@ func Prefetch32Runs(low []uint32, runs []Run) {
 }
 
 // PrefetchAt asks memory for the lines on which the elements xs[index[i]] begin:
-// the directory entries of a query's groups. An index outside xs is passed over.
+// the lines of a query's buckets. An index outside xs is passed over.
 func PrefetchAt[T any](xs []T, index []uint64) {
 	if len(index) > 0 && len(xs) > 0 {
 		prefetchAt(unsafe.Pointer(unsafe.SliceData(xs)), unsafe.Sizeof(xs[0]), &index[0], len(index))

@@ -49,8 +49,8 @@ func Named(name string, k int, seed uint64) (Design, error) {
 }
 
 // Catalogue lists the designs for k that are worth considering, fewest tables first. For some number
-// of groups from 2^8 to 2^32, each probes the fewest of its number of tables, and at least 15 % fewer
-// than any with fewer tables, where four neighbouring groups count as one probe more. For every k
+// of buckets from 2^8 to 2^32, each probes the fewest of its number of tables, and at least 15 % fewer
+// than any with fewer tables, where four neighbouring buckets count as one probe more. For every k
 // there is at least one whose tables all have radius 0, and one that has a single table.
 func Catalogue(k int, seed uint64) []Design {
 	if k < 0 || k > MaxK {

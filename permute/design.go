@@ -59,14 +59,14 @@ func (d *Design) Leading() (least, most int) {
 	return least, most
 }
 
-// Probes is the number of runs of groups that one query reads, when every table groups its
-// fingerprints by the top groupBits bits: in a table with p leading bits, Ball(min(p, groupBits),
-// radius) runs of 2^(groupBits-p) neighbouring groups, or of one group where p is larger. It stops at
+// Probes is the number of runs of buckets that one query reads, when every table has a bucket for
+// each value of the top bucketBits bits: in a table with p leading bits, Ball(min(p, bucketBits),
+// radius) runs of 2^(bucketBits-p) neighbouring buckets, or of one bucket where p is larger. It stops at
 // math.MaxInt.
-func (d *Design) Probes(groupBits int) int {
+func (d *Design) Probes(bucketBits int) int {
 	sum := 0
 	for _, t := range d.Tables {
-		probes := Ball(min(t.Leading(), groupBits), t.Radius)
+		probes := Ball(min(t.Leading(), bucketBits), t.Radius)
 		if probes > math.MaxInt-sum {
 			return math.MaxInt
 		}
@@ -75,19 +75,19 @@ func (d *Design) Probes(groupBits int) int {
 	return sum
 }
 
-// Groups is the number of groups that the probes of one query read in all: Probes(groupBits) where
-// every table has at least groupBits leading bits, more where a probe spans neighbouring groups.
-func (d *Design) Groups(groupBits int) float64 {
-	return d.Share(groupBits) * math.Ldexp(1, groupBits)
+// Groups is the number of buckets that the probes of one query read in all: Probes(bucketBits) where
+// every table has at least bucketBits leading bits, more where a probe spans neighbouring buckets.
+func (d *Design) Groups(bucketBits int) float64 {
+	return d.Share(bucketBits) * math.Ldexp(1, bucketBits)
 }
 
 // Share is the part of n uniform fingerprints that one query compares, summed over the tables:
-// n*Share(groupBits) candidates are expected. It falls as groupBits grows, until that passes the
+// n*Share(bucketBits) candidates are expected. It falls as bucketBits grows, until that passes the
 // leading bits.
-func (d *Design) Share(groupBits int) float64 {
+func (d *Design) Share(bucketBits int) float64 {
 	sum := 0.0
 	for _, t := range d.Tables {
-		sum += share(min(t.Leading(), groupBits), t.Radius)
+		sum += share(min(t.Leading(), bucketBits), t.Radius)
 	}
 	return sum
 }

@@ -20,10 +20,10 @@
 //	  +- Apply, table 1 -> BBBBAAAA
 //	       probe BBBB, and ...
 //
-// An index keeps the top g bits as a directory of groups (g is about log2 n - 4, so that a group has
-// some 16 fingerprints). A table with p >= g leading bits needs Ball(g, radius) probes of one group
-// each; one with p < g needs Ball(p, radius) probes of 2^(g-p) neighbouring groups each. So leading
-// bits beyond g buy nothing, and missing ones double the work each.
+// A table tells its fingerprints apart by their top g bits, as buckets (package table: g is log2 n and
+// half to one and a half more, so that a bucket has less than one fingerprint). A table with p >= g leading bits needs
+// Ball(g, radius) probes of one bucket each; one with p < g needs Ball(p, radius) probes of 2^(g-p) neighbouring
+// buckets each. So leading bits beyond g buy nothing, and missing ones double the work each.
 //
 // # Coverings: fewer tables for radius 0
 //
@@ -55,7 +55,7 @@
 //
 //	 |<---- A: 29 bits, radius 1 ---->|<-- a -->|<-- b -->|<-- c -->|<-- d -->|
 //
-//	At most 1 error in A: table 0 finds it, with 1 + 28 probes for 28 group bits. Otherwise at most
+//	At most 1 error in A: table 0 finds it, with 1 + 28 probes for 28 bucket bits. Otherwise at most
 //	1 is left for a, b, c, d, and of the tables abc, abd, acd, bcd, radius 0, one has none: 4 probes.
 //
 // That is 33 probes where two halves take 58. The catalogue has such families for k = 3 to 8, found
@@ -64,10 +64,10 @@
 //
 // # What they cost
 //
-// For k = 3. Probes and groups are per query with groups by 28 bits, for 2^33 fingerprints 32 a group;
-// every table costs about 4.3 bytes a fingerprint there.
+// For k = 3. Probes and buckets are per query with buckets of 28 bits, as tables of 100 M fingerprints have
+// them; every table costs about 5.1 bytes a fingerprint there.
 //
-//	design         tables leading  probes   groups  valid because
+//	design         tables leading  probes  buckets  valid because
 //	one                 1 64         3683     3683  trivially
 //	halves              2 32           58       58  one half has at most 1 of 3 errors
 //	thirds              3 20-24        27      912  radii 1, 0, 0 sum to 3-3+1

@@ -33,7 +33,7 @@
 //	table   each table, for a query in a batch: permutation, test of hits
 //	probe   instructions of one probe, everything in cache
 //	unit    instructions of one more unit that a probe looks into: a planar
-//	        group, a huffman block
+//	        bucket, a huffman block
 //	read    one random line: a function of the bytes it may lie in, since
 //	        caches hold a part of them; amortised when many are in flight, in
 //	        full when the next depends on it
@@ -49,21 +49,20 @@
 // Names, ids and answers do not count. Napkin, for 2 planar tables of 100 M keys:
 // 58 probes of 12 ns, 42 lines of buckets of 9 ns and 18 of runs of 14 ns.
 //
-// What that is worth, predicted / measured on a busy machine with AVX-512, k = 3
-// (BenchmarkPlan in bench; bytes agree to the third digit everywhere):
+// What that is worth, predicted / measured with AVX-512, k = 3 (BenchmarkPlan in bench, one run, 10 M; bytes
+// agree to the third digit everywhere):
 //
-//	design        layout       n  online  batch
-//	one           planar    10 M    1.26   1.20
-//	halves        planar    10 M    1.09   1.06
-//	mixed-3-1000  planar    10 M    0.90   0.99
-//	cover-6-4-3   planar    10 M    0.77   0.83
-//	cover-11-6-3  planar    10 M    0.76   0.82
-//	halves        huffman   10 M    0.91   0.91
-//	paper-10      huffman   10 M    0.79   1.18
-//	halves        planar   100 M    1.00   0.99
-//	halves        huffman  100 M    0.91   0.93
+//	design        layout   online  batch  measured, ns
+//	one           planar     1.17   1.13  42,604  44,014
+//	halves        planar     1.02   1.08   1,416   1,109
+//	mixed-3-1000  planar     0.90   1.10   1,206     680
+//	cover-6-4-3   planar     0.66   0.58   1,574     805
+//	cover-11-6-3  planar     0.74   0.79   1,525     403
+//	halves        huffman    1.20   1.24  28,013  27,322
+//	paper-10      huffman    0.70   1.58  10,312   4,669
 //
-// It repeats within a factor of 1.3 or so: what other programs do to the caches
+// Furthest off are probes that ask eight neighbouring buckets each (cover-6-4-3), and huffman in batches
+// of many tables. It repeats within a factor of 1.3 or so: what other programs do to the caches
 // while costs are measured shows in them. Tables that are mapped, not loaded, have
 // pages of 4 KiB and take longer.
 //

@@ -32,7 +32,7 @@ type Costs struct {
 	QueryNS float64 `json:"query_ns"` // each table, for a query that comes alone
 	TableNS float64 `json:"table_ns"` // each table, for a query in a batch
 	ProbeNS float64 `json:"probe_ns"` // a probe and its first unit
-	UnitNS  float64 `json:"unit_ns"`  // a further unit: huffman block, planar group
+	UnitNS  float64 `json:"unit_ns"`  // a further unit: huffman block, planar bucket
 	PassNS  float64 `json:"pass_ns"`  // a key that passed a comparison of its low bits (planar)
 }
 

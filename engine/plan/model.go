@@ -16,10 +16,10 @@ type model interface {
 	// layout has such, take e bits.
 	parts(n float64, e entry) []table.Part
 
-	// groupBits is how many leading bits tell groups or blocks apart.
+	// groupBits is how many leading bits tell buckets or blocks apart.
 	groupBits(n float64, e entry) int
 
-	// units is how many blocks or groups one probe looks into.
+	// units is how many blocks or buckets one probe looks into.
 	units(w *work) float64
 
 	// time is what a query of all the tables of an index takes, in ns.

@@ -25,7 +25,7 @@ type Table interface {
 
 	// Leading is how many of p leading bits a probe should fix when every
 	// pattern of flips in them costs a probe: no more than there are blocks
-	// or groups to tell apart.
+	// or buckets to tell apart.
 	Leading(p int) int
 
 	// Search appends to dst every key that a probe of s finds, in the order
