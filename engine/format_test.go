@@ -4,20 +4,58 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math/bits"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 
 	"ndd/engine/ndf"
+	"ndd/engine/segment"
 	"ndd/engine/store"
+	"ndd/engine/table"
 )
 
-// TestFormatPage reads a segment as FORMAT.md tells a reader in another
-// language to, with nothing of ours but the sections' bytes: the fingerprints
-// of all documents, from table 0 and the ids.
+// TestFormatPage reads segments as FORMAT.md tells a reader in another
+// language to.
 func TestFormatPage(t *testing.T) {
-	f, err := store.Open(filepath.Join(golden, "planar", "00000001.segment"), store.KindSegment)
+	if wide := readAsTold(t, filepath.Join(golden, "planar"), filepath.Join(golden, "pages.ndf")); wide != 0 {
+		t.Errorf("%d wide lines", wide)
+	}
+
+	// Half of these share their leading bits, some are equal.
+	r := rand.New(rand.NewPCG(3, 1))
+	var prints []uint64
+	for range 2000 {
+		prints = append(prints, r.Uint64(), 0x8421<<48|r.Uint64N(1<<24))
+	}
+	prints = append(prints, prints[:100]...)
+	dir := t.TempDir()
+	file, index := filepath.Join(dir, "skewed.bin"), filepath.Join(dir, "index")
+	if err := os.WriteFile(file, store.Bytes64(prints), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	pages, err := ndf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pages.Close()
+	o := segment.Options{Design: goldenDesign(t), Table: table.Options{Layout: table.LayoutPlanar}}
+	if err := Build(t.Context(), index, []*ndf.File{pages}, o); err != nil {
+		t.Fatal(err)
+	}
+	if wide := readAsTold(t, index, file); wide == 0 {
+		t.Error("no wide lines")
+	}
+}
+
+// readAsTold reads, with nothing of ours but the sections' bytes, the fingerprints
+// of all documents of an index, from table 0 and the ids, and holds them against
+// those of the file. It returns how many wide lines the table has.
+func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
+	t.Helper()
+	f, err := store.Open(filepath.Join(index, "00000001.segment"), store.KindSegment)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +145,7 @@ func TestFormatPage(t *testing.T) {
 		rank += int(bit(firsts, i))
 		rows[field(ordinals, i, width)] = prints[rank]
 	}
-	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
+	pages, err := ndf.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,4 +153,5 @@ func TestFormatPage(t *testing.T) {
 	if !slices.Equal(rows, pages.Fingerprints()) {
 		t.Error("read otherwise than written")
 	}
+	return binary.LittleEndian.Uint64(head[8:])
 }
