@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -40,13 +39,6 @@ func hugeBytes(tb testing.TB, n int) []byte {
 	}
 	tb.Cleanup(func() { unix.Munmap(mem) })
 	return mem
-}
-
-func hugeWords(tb testing.TB, n int) []uint64 {
-	if n == 0 {
-		return nil
-	}
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(hugeBytes(tb, 8*n)))), n)
 }
 
 func (h *hugeSections) Section(name string) {
