@@ -15,6 +15,7 @@
 //	join, deal   queries in buckets, keys    -> pairs within k in 32 bits; keys in piles
 //	interpolate, decode, permute, buckets    -> see their files
 //	countdigits  []uint64, mask              -> how many have each value of the mask's bits
+//	planar       lines of buckets, low bits   -> runs of the buckets; positions within each limit
 //	leaves       []uint64, ends              -> each leaf of up to 16 sorted
 //	nearrows     []uint64, ends, k           -> keys with another near them in their run
 //

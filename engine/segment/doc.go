@@ -11,10 +11,13 @@
 //
 // A search asks every table, drops what a former table reports (the canonical
 // rule of permute.Design.First), and so yields each fingerprint once. Its
-// documents are found by one exact probe of table 0: rank, then ordinals.
+// documents are found by one exact probe of table 0: rank, then ordinals. The tables may be
+// asked in parts ([Segment.SearchTables]): each match is found by one of them only.
+// So many queries that they touch most of a table are a sweep ([Segment.Sweep]): sorted,
+// and the table walked once; a [Team] does its part of one beside the memory of its tables.
 //
 // Bytes for n distinct fingerprints of n documents: those of the tables, and
-// log2 n bits each for the ordinals.
+// log2 n bits each for the ordinals. What memory making them takes, [Plan] says before.
 //
 // A segment is written to a file or to memory (package store) and read from
 // it; a [Segment] is safe for many goroutines, each with its own [Scratch].
