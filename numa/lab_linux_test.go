@@ -93,7 +93,7 @@ func TestLabPlacement(t *testing.T) {
 			}
 			defer a.Free()
 			if where := a.Placement(); !a.Bound || where.Asked != where.Pages || where.On != where.Pages || where.Pages != bytes/pageBytes+1 {
-				t.Errorf("bound %t, %+v", a.Bound, where)
+				t.Errorf("bound %t, %v: %d pages, %d asked for, %d there, %d missing", a.Bound, where, where.Pages, where.Asked, where.On, where.Missing)
 			}
 			c := NewCrew(h, p, 2, func(w *Worker) func([]int) {
 				return func([]int) {

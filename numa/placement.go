@@ -2,7 +2,9 @@ package numa
 
 import (
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 )
 
 // A Placement says where an arena's pages are.
@@ -22,6 +24,9 @@ const askMost = 1 << 20
 // askTogether is of how many in one call.
 const askTogether = 1 << 14
 
+// askAgain is how many times more, over 31 ms, for pages that seem missing.
+const askAgain = 5
+
 // Placement asks the kernel where the arena's pages are now.
 func (a *Arena) Placement() Placement {
 	p := Placement{Node: a.Place.Node.ID, Bytes: uint64(len(a.Data)), Pages: (uint64(len(a.Data)) + pageBytes - 1) / pageBytes}
@@ -38,7 +43,7 @@ func (a *Arena) Placement() Placement {
 		for j := range pages {
 			pages[j] = address(a.Data) + uintptr((first+uint64(j))*stride*pageBytes)
 		}
-		if err := a.host.calls.movePages(pages, on); err != nil {
+		if err := a.where(pages, on); err != nil {
 			a.host.note("move_pages", "where pages are is not known: move_pages: "+err.Error())
 			return
 		}
@@ -55,6 +60,27 @@ func (a *Arena) Placement() Placement {
 		}
 	})
 	return p
+}
+
+// where asks on which nodes pages are: negative for those that are in no memory.
+// The kernel says so too of a page that it is just moving within a node, to make
+// room for huge ones, so what is missing is asked for again.
+func (a *Arena) where(pages []uintptr, on []int32) error {
+	if err := a.host.calls.movePages(pages, on); err != nil {
+		return err
+	}
+	for try := 0; try < askAgain && slices.ContainsFunc(on, func(node int32) bool { return node < 0 }); try++ {
+		time.Sleep(time.Millisecond << try)
+		for i := range on {
+			if on[i] >= 0 {
+				continue
+			}
+			if err := a.host.calls.movePages(pages[i:i+1], on[i:i+1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Add counts another arena's pages in.
