@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"ndd/engine/oracle/sets"
 	"ndd/engine/store"
@@ -93,62 +90,10 @@ func TestBatchDiskFull(t *testing.T) {
 	}
 }
 
-// A process that is killed leaves nothing under a final name that is not whole,
-// one that is interrupted nothing at all, and a rerun gives the same bytes.
 func TestBatchKilled(t *testing.T) {
-	args := batchCorpus(t, 1200, 3000)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := func(out string) (*exec.Cmd, *bytes.Buffer) {
-		stderr := new(bytes.Buffer)
-		cmd := &exec.Cmd{Path: self, Args: append([]string{"ndd"}, args(out)...), Stderr: stderr}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		return cmd, stderr
-	}
-	whole := t.TempDir()
-	began := time.Now()
-	if cmd, stderr := start(whole); cmd.Wait() != nil {
-		t.Fatal(stderr)
-	}
-	took := time.Since(began)
-	want := contents(t, whole)
-	moments := 10
-	if testing.Short() {
-		moments = 2
-	}
-	for i := range 2 * moments {
-		signal := []os.Signal{os.Kill, os.Interrupt}[i%2]
-		out := t.TempDir()
-		cmd, stderr := start(out)
-		time.Sleep(took * time.Duration(i/2) / time.Duration(moments))
-		cmd.Process.Signal(signal) // it may have ended
-		err := cmd.Wait()
-		// A process that has just begun has no handler yet.
-		status := cmd.ProcessState.ExitCode()
-		if signal == os.Interrupt && status != exitInterrupted && status != exitDone && status != -1 {
-			t.Fatalf("interrupted: status %d, %v: %s", status, err, stderr)
-		}
-		for name := range want {
-			if data, err := os.ReadFile(filepath.Join(out, name)); err == nil && string(data) != want[name] {
-				t.Fatalf("%v: %s is there and not whole", signal, name)
-			}
-		}
-		if left := contents(t, out); status == exitInterrupted && len(left) > 0 && left["hits.tsv"] != want["hits.tsv"] {
+	testKilled(t, 10, batchCorpus(t, 1200, 3000), func(out string, want map[string]string) {
+		if left := contents(t, out); len(left) > 0 && left["hits.tsv"] != want["hits.tsv"] {
 			t.Fatalf("interrupted: %d files are left", len(left))
 		}
-		if i < moments {
-			if cmd, stderr := start(out); cmd.Wait() != nil {
-				t.Fatal(stderr)
-			}
-			for name := range want {
-				if data, err := os.ReadFile(filepath.Join(out, name)); err != nil || string(data) != want[name] {
-					t.Fatalf("the rerun differs in %s: %v", name, err)
-				}
-			}
-		}
-	}
+	})
 }

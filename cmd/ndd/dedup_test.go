@@ -10,13 +10,11 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // dedupCorpus is a folder with JSONL of n documents in groups of near-duplicates,
@@ -174,71 +172,11 @@ func TestDedupCancelled(t *testing.T) {
 	}
 }
 
-// A process that is killed leaves nothing under a final name that is not whole,
-// one that is interrupted nothing at all, and a rerun gives the same bytes.
 func TestDedupKilled(t *testing.T) {
 	_, args := dedupCorpus(t, 1200)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := func(out string) (*exec.Cmd, *bytes.Buffer) {
-		stderr := new(bytes.Buffer)
-		cmd := &exec.Cmd{Path: self, Args: append([]string{"ndd"}, args(out)...), Stderr: stderr, Env: append(os.Environ(), "TMPDIR="+t.TempDir())}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		return cmd, stderr
-	}
-	whole := t.TempDir()
-	began := time.Now()
-	cmd, stderr := start(whole)
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err, stderr)
-	}
-	took := time.Since(began)
-	want := contents(t, whole)
-	moments := 5
-	if testing.Short() {
-		moments = 2
-	}
-	for i := range 2 * moments {
-		signal := []os.Signal{os.Kill, os.Interrupt}[i%2]
-		out := t.TempDir()
-		cmd, stderr := start(out)
-		// A process that has just begun has no handler yet; then nothing has been made either.
-		time.Sleep(took * time.Duration(i/2) / time.Duration(moments))
-		cmd.Process.Signal(signal) // it may have ended
-		err := cmd.Wait()
-		status := cmd.ProcessState.ExitCode()
-		if signal == os.Interrupt && status != exitInterrupted && status != exitDone && status != -1 {
-			t.Fatalf("interrupted: status %d, %v: %s", status, err, stderr)
-		}
-		for name := range want {
-			if data, err := os.ReadFile(filepath.Join(out, name)); err == nil && string(data) != want[name] {
-				t.Fatalf("%v: %s is there and not whole", signal, name)
-			}
-		}
-		left, err := os.ReadDir(out)
-		if err != nil || signal == os.Interrupt && status == exitInterrupted && len(left) > 0 {
+	testKilled(t, 5, args, func(out string, _ map[string]string) {
+		if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
 			t.Fatalf("interrupted: %v is left, %v", left, err)
 		}
-		for _, name := range []string{"result", "kept"} {
-			if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if i >= moments {
-			continue
-		}
-		cmd, stderr = start(out)
-		if err := cmd.Wait(); err != nil {
-			t.Fatal(err, stderr)
-		}
-		for name := range want {
-			if data, err := os.ReadFile(filepath.Join(out, name)); err != nil || string(data) != want[name] {
-				t.Fatalf("the rerun differs in %s: %v", name, err)
-			}
-		}
-	}
+	}, "result", "kept")
 }

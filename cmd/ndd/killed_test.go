@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// testKilled kills and interrupts processes with args, at moments spread over
+// the time that one takes. One that is killed leaves nothing under a final name
+// that is not whole; one that is interrupted leaves what interrupted allows; and a
+// rerun, after the folders named in clear are removed, gives the same bytes.
+func testKilled(t *testing.T, moments int, args func(out string) []string, interrupted func(out string, want map[string]string), clear ...string) {
+	if testing.Short() {
+		moments = 2
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(out string) (*exec.Cmd, *bytes.Buffer) {
+		stderr := new(bytes.Buffer)
+		cmd := &exec.Cmd{Path: self, Args: append([]string{"ndd"}, args(out)...), Stderr: stderr, Env: append(os.Environ(), "TMPDIR="+t.TempDir())}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, stderr
+	}
+	run := func(out string) map[string]string {
+		if cmd, stderr := start(out); cmd.Wait() != nil {
+			t.Fatal(stderr)
+		}
+		return contents(t, out)
+	}
+	began := time.Now()
+	want := run(t.TempDir())
+	took := time.Since(began)
+	for i := range 2 * moments {
+		signal := []os.Signal{os.Kill, os.Interrupt}[i%2]
+		out := t.TempDir()
+		cmd, stderr := start(out)
+		// A process that has just begun has no handler yet; then nothing has been made either.
+		time.Sleep(took * time.Duration(i/2) / time.Duration(moments))
+		cmd.Process.Signal(signal) // it may have ended
+		err := cmd.Wait()
+		status := cmd.ProcessState.ExitCode()
+		if signal == os.Interrupt && status != exitInterrupted && status != exitDone && status != -1 {
+			t.Fatalf("interrupted: status %d, %v: %s", status, err, stderr)
+		}
+		for name := range want {
+			if data, err := os.ReadFile(filepath.Join(out, name)); err == nil && string(data) != want[name] {
+				t.Fatalf("%v: %s is there and not whole", signal, name)
+			}
+		}
+		if signal == os.Interrupt && status == exitInterrupted {
+			interrupted(out, want)
+		}
+		if i >= moments {
+			continue
+		}
+		for _, name := range clear {
+			if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again := run(out)
+		for name := range want {
+			if again[name] != want[name] {
+				t.Fatalf("the rerun differs in %s", name)
+			}
+		}
+	}
+}
