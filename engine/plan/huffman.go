@@ -43,6 +43,8 @@ func (huffmanModel) units(w *work) float64 {
 }
 
 // time adds up the tables: nothing of one is under way while another is asked.
+// The pages of the blocks of many probes are looked up together, so only the first
+// block of a query that comes alone is waited for.
 func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := m.Layouts[md.layout()]
 	online = c.CallNS
@@ -55,12 +57,12 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 
 		const linesBetween = huffman.BlockBytesDefault/64 - 2
 		line := min(m.LineNS, read.Together)
-		first := read.Alone + read.Together + linesBetween*line
+		first := 2*read.Together + linesBetween*line
 		further := (linesBetween + 2) * line
 		probe := c.ProbeNS + first + (units-1)*(c.UnitNS+further)
 
 		batch += c.TableNS + w.probes*(probe+seekLines*seek.Together)
-		online += c.QueryNS + w.probes*probe + max(seekLines*seek.Alone, w.probes*seekLines*seek.Together)
+		online += c.QueryNS + w.probes*probe + read.Alone - read.Together + max(seekLines*seek.Alone, w.probes*seekLines*seek.Together)
 	}
 	return online, batch
 }

@@ -84,7 +84,11 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 		}
 		const ahead = 4 // lines of a run that are asked for
 		run := -math.Expm1(-w.candidates) + max(0, w.candidates-1)*planarLow/8/64
-		work += w.probes * (c.ProbeNS + (md.units(w)-1)*c.UnitNS)
+		unit := c.UnitNS
+		if more := md.groupBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan {
+			unit = c.ProbeNS // a bucket by itself is asked like a probe
+		}
+		work += w.probes * (c.ProbeNS + (md.units(w)-1)*unit)
 		entries += md.entries(w)
 		asked += w.probes * min(run, ahead)
 		further += w.probes * max(0, run-ahead)
