@@ -53,16 +53,16 @@
 // agree to the third digit everywhere):
 //
 //	design        layout   online  batch  measured, ns
-//	one           planar     1.17   1.13  42,604  44,014
-//	halves        planar     1.02   1.08   1,416   1,109
-//	mixed-3-1000  planar     0.90   1.10   1,206     680
-//	cover-6-4-3   planar     0.66   0.58   1,574     805
-//	cover-11-6-3  planar     0.74   0.79   1,525     403
-//	halves        huffman    1.20   1.24  28,013  27,322
-//	paper-10      huffman    0.70   1.58  10,312   4,669
+//	one           planar     1.05   1.02  43,011  43,827
+//	halves        planar     0.92   0.97   1,395   1,104
+//	mixed-3-1000  planar     0.87   1.04   1,125     648
+//	cover-6-4-3   planar     0.85   0.97   1,541     814
+//	cover-11-6-3  planar     0.63   0.64   1,596     434
+//	halves        huffman    0.92   0.93  27,743  27,185
+//	paper-10      huffman    0.72   1.12  10,220   4,674
 //
-// Furthest off are probes that ask eight neighbouring buckets each (cover-6-4-3), and huffman in batches
-// of many tables. It repeats within a factor of 1.3 or so: what other programs do to the caches
+// Furthest off are eleven tables of one probe each, whose instructions hide fewer of their misses than
+// assumed. It repeats within a factor of 1.3 or so: what other programs do to the caches
 // while costs are measured shows in them. Tables that are mapped, not loaded, have
 // pages of 4 KiB and take longer.
 //
