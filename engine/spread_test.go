@@ -326,7 +326,7 @@ func TestSpreadTruncated(t *testing.T) {
 func TestLabSpread(t *testing.T) {
 	line, err := os.ReadFile("/proc/cmdline")
 	if err != nil || !strings.Contains(string(line), "ndd.lab=") {
-		t.Skip("this is not the lab: see numa/lab/run")
+		t.Skip("needs a machine of the lab: numa/lab/run boots one, and .ci/run runs this there")
 	}
 	design, err := permute.Named("paper-4", 3, 4)
 	if err != nil {
