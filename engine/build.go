@@ -141,9 +141,6 @@ func input(files []*ndf.File) segment.Input {
 		in.Names = func(yield func(string, error) bool) {
 			for _, f := range files {
 				for name, err := range f.Names {
-					if err != nil {
-						err = fmt.Errorf("%s: %w", f.Path(), err)
-					}
 					if !yield(name, err) {
 						return
 					}

@@ -42,8 +42,14 @@ type identities struct{ n byte }
 
 func (s *identities) Read(p []byte) (int, error) {
 	s.n++
-	sum := sha256.Sum256([]byte{'n', 'd', 'd', s.n})
-	return copy(p, sum[:]), nil
+	id := identity(0, s.n)
+	return copy(p, id.ID[:]), nil
+}
+
+// identity is the n-th that identities gives.
+func identity(generation uint64, n byte) store.Identity {
+	sum := sha256.Sum256([]byte{'n', 'd', 'd', n})
+	return store.Identity{ID: [16]byte(sum[:16]), Generation: generation}
 }
 
 func goldenDesign(t *testing.T) permute.Design {
@@ -255,18 +261,7 @@ func pin(t *testing.T, path string, kind store.Kind) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	w, err := store.CreateWith(path, kind, f.Identity().Generation, store.Options{Random: new(identities)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Abort()
-	for _, s := range f.Sections() {
-		w.Section(s.Name)
-		if _, err := w.Write(s.Data); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Commit(); err != nil {
+	if err := os.WriteFile(path, store.AppendFile(nil, kind, identity(f.Identity().Generation, 1), f.Sections()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

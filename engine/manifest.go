@@ -1,18 +1,27 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 
 	"ndd/engine/simhash"
 	"ndd/engine/store"
+	"ndd/permute"
 )
 
-const manifestName = "manifest"
+const (
+	manifestName = "manifest"
+	manifestMax  = 1 << 20 // bytes: some thousand segments
+	documentsMax = 1 << 56 // of all segments
+)
+
+// segmentName is what a segment's file is called: nothing that leads out of the folder.
+var segmentName = regexp.MustCompile(`^[0-9]{8,12}\.segment$`)
 
 // manifest says what an index is: the section "manifest" of the file of that
 // name, as JSON.
@@ -76,24 +85,44 @@ func parseManifest(f *store.File) (_ *manifest, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(s.Data) > manifestMax {
+		return nil, s.Corrupt(0, "%d bytes: a manifest has at most %d", len(s.Data), manifestMax)
+	}
 	m := new(manifest)
-	d := json.NewDecoder(bytes.NewReader(s.Data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(m); err != nil {
-		return nil, s.Corrupt(uint64(d.InputOffset()), "%v", err)
+	if err := s.JSON(m); err != nil {
+		return nil, err
+	}
+	if why := m.wrong(); why != "" {
+		return nil, s.Corrupt(0, "%s", why)
+	}
+	return m, nil
+}
+
+// wrong says what a manifest cannot be right about, empty when there is nothing.
+func (m *manifest) wrong() string {
+	if m.K < 0 || m.K > permute.MaxK {
+		return fmt.Sprintf("k = %d: must be 0 to %d", m.K, permute.MaxK)
 	}
 	if m.Recipe != nil {
 		if err := m.Recipe.Validate(); err != nil {
-			return nil, s.Corrupt(0, "%v", err)
+			return err.Error()
 		}
 	}
+	if len(m.Segments) == 0 {
+		return "no segments"
+	}
+	seen, documents := make(map[string]bool, len(m.Segments)), uint64(0)
 	for _, g := range m.Segments {
-		if filepath.Base(g.File) != g.File || g.File == "." || g.File == ".." {
-			return nil, s.Corrupt(0, "segment file name %q", g.File)
+		if !segmentName.MatchString(g.File) || seen[g.File] {
+			return fmt.Sprintf("segment file name %q", g.File)
 		}
+		seen[g.File] = true
 		if id, err := hex.DecodeString(g.ID); err != nil || len(id) != 16 {
-			return nil, s.Corrupt(0, "segment identity %q", g.ID)
+			return fmt.Sprintf("segment identity %q", g.ID)
+		}
+		if documents += g.Documents; documents > documentsMax || g.Documents > documentsMax {
+			return fmt.Sprintf("%d documents: at most %d", documents, uint64(documentsMax))
 		}
 	}
-	return m, nil
+	return ""
 }

@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
@@ -191,7 +193,12 @@ func (x *opening) openFiles(ctx context.Context, o OpenOptions) error {
 		get = func(path string, kind store.Kind) (*store.File, error) { return store.Load(ctx, path, kind, o.Threads) }
 	}
 	for _, g := range x.manifest.Segments {
-		f, err := get(filepath.Join(x.dir, g.File), store.KindSegment)
+		path := filepath.Join(x.dir, g.File)
+		f, err := get(path, store.KindSegment)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w: the manifest names this file, of %s, and it is missing: copy it from where it is, or build the index again",
+				path, store.ErrCorrupt, humanize.Bytes(g.Bytes))
+		}
 		if err != nil {
 			return err
 		}
@@ -200,9 +207,6 @@ func (x *opening) openFiles(ctx context.Context, o OpenOptions) error {
 			return &store.CorruptError{File: f.Path(), Section: "header", Block: -1,
 				Why: "a sound segment, but not the one that the manifest names"}
 		}
-	}
-	if len(x.files) == 0 {
-		return fmt.Errorf("%s: %w: a manifest without segments", x.dir, store.ErrCorrupt)
 	}
 	return nil
 }

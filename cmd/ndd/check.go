@@ -69,7 +69,8 @@ func (g *globals) checkIndex(ctx context.Context, path string) error {
 	return nil
 }
 
-func (g *globals) checkPrints(ctx context.Context, path string) error {
+func (g *globals) checkPrints(ctx context.Context, path string) (err error) {
+	defer store.CatchFault(&err)()
 	f, err := ndf.Open(path)
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (g *globals) checkPrints(ctx context.Context, path string) error {
 		unmarked = 0
 		for _, err := range list {
 			if err != nil {
-				return fmt.Errorf("%s: %w: %w", path, store.ErrCorrupt, err)
+				return err
 			}
 			unmarked++
 		}

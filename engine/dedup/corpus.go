@@ -199,7 +199,7 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	}
 	for name, err := range f.Names {
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.Path(), err)
+			return err
 		}
 		c.names.append(name)
 		if len(c.names.at) >= c.next {

@@ -20,6 +20,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/store"
 )
 
 const (
@@ -30,8 +32,8 @@ const (
 	blockMax = perBlock * (MaxBytes + binary.MaxVarintLen64)
 )
 
-// ErrCorrupt is what errors about the content wrap.
-var ErrCorrupt = errors.New("corrupt names")
+// ErrCorrupt is what errors about the content wrap. It wraps [store.ErrCorrupt].
+var ErrCorrupt = fmt.Errorf("%w names", store.ErrCorrupt)
 
 // A Writer compresses names to a stream of blocks.
 type Writer struct {
@@ -155,6 +157,9 @@ func (c *Cursor) load(b int64) (err error) {
 	}
 	if from > to || to > uint64(len(n.blocks)) {
 		return fmt.Errorf("bytes %d to %d of %d", from, to, len(n.blocks))
+	}
+	if err := checkFrame(n.blocks[from:to]); err != nil {
+		return err
 	}
 	if c.raw, err = n.zstd.DecodeAll(n.blocks[from:to], c.raw[:0]); err != nil {
 		return err

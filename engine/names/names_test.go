@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -83,6 +87,37 @@ func TestCorrupt(t *testing.T) {
 	defer n.Close()
 	if _, err := n.Cursor().Name(perBlock); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("ends out of order: %v", err)
+	}
+}
+
+// A frame that says to unpack to 8 MB, in a few bytes, is refused before room is made for it.
+func TestLyingFrame(t *testing.T) {
+	lie := []byte{0x28, 0xb5, 0x2f, 0xfd, // magic
+		0xa0, 0x00, 0x00, 0x80, 0x00, // one segment, 0x800000 bytes
+		0x09, 0x00, 0x00, 'a'} // the last block: one byte as it is
+	honest := append(lie[:5:5], 0x01, 0, 0, 0)
+	honest = append(honest, lie[9:]...)
+	for _, c := range []struct {
+		frame []byte
+		says  string
+	}{
+		{lie, "says 8388608 bytes and has at most 1"},
+		{honest, "a name runs past the end"}, // 97 bytes long
+		{append(slices.Clone(honest), 0), "a zstd frame of 13 bytes in 14"},
+		{honest[:12], "runs past the end"},
+		{honest[:10], "without its last block"},
+		{[]byte{0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0}, "without content"},
+		{[]byte("no frame at all"), "invalid"},
+	} {
+		n, err := Open(c.frame, []uint64{1, uint64(len(c.frame))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hostile.Allocates(t, hostile.Limit(uint64(len(c.frame))), func() { _, err = n.Cursor().Name(0) })
+		if !errors.Is(err, ErrCorrupt) || !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%x: %v, want %q", c.frame, err, c.says)
+		}
+		n.Close()
 	}
 }
 

@@ -192,7 +192,12 @@ func openSections(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{path: path, file: file}
+	return of(file)
+}
+
+// of is the fingerprint file that a container holds; it closes the container on an error.
+func of(file *store.File) (*File, error) {
+	f := &File{path: file.Path(), file: file}
 	if err := f.parse(); err != nil {
 		f.Close()
 		return nil, err
@@ -200,7 +205,8 @@ func openSections(path string) (*File, error) {
 	return f, nil
 }
 
-func (f *File) parse() error {
+func (f *File) parse() (err error) {
+	defer store.CatchFault(&err)()
 	s := f.file.Sections()
 	const perChunk = 4
 	if len(s) < 3 || s[0].Name != "recipe" || (len(s)-3)%perChunk != 0 {
@@ -294,26 +300,35 @@ func (f *File) TextBytes(yield func([]uint32) bool) {
 // Names yields the documents' names in order of row; nothing for a raw file.
 func (f *File) Names(yield func(string, error) bool) {
 	for i := range f.chunks {
-		if !yieldNames(f.chunks[i].names, yield) {
+		if !f.yieldNames(f.chunks[i].names, yield) {
 			return
 		}
 	}
 }
 
 // Unmarked yields the names of documents that got no fingerprint.
-func (f *File) Unmarked(yield func(string, error) bool) { yieldNames(f.noted, yield) }
+func (f *File) Unmarked(yield func(string, error) bool) { f.yieldNames(f.noted, yield) }
 
-func yieldNames(n *names.Names, yield func(string, error) bool) bool {
+func (f *File) yieldNames(n *names.Names, yield func(string, error) bool) bool {
 	if n == nil {
 		return true
 	}
 	cursor := n.Cursor()
 	for i := range n.Len() {
-		if s, err := cursor.Name(i); !yield(s, err) || err != nil {
+		if s, err := f.name(cursor, i); !yield(s, err) || err != nil {
 			return false
 		}
 	}
 	return true
+}
+
+// name is one of a cursor's, or an error that says of which file.
+func (f *File) name(c *names.Cursor, i uint64) (string, error) {
+	name, err := c.Name(i)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", f.path, err)
+	}
+	return name, nil
 }
 
 // Close releases the file.
@@ -352,7 +367,7 @@ func (l *Lookup) Name(row uint64) (string, error) {
 		if l.cursors[i] == nil {
 			l.cursors[i] = list.Cursor()
 		}
-		return l.cursors[i].Name(row)
+		return l.file.name(l.cursors[i], row)
 	}
 	panic("ndf: no such row")
 }

@@ -1,8 +1,6 @@
 package segment
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"sync/atomic"
 
@@ -31,10 +29,8 @@ func Open(source store.Source) (*Segment, error) {
 		return nil, err
 	}
 	s := &Segment{}
-	dec := json.NewDecoder(bytes.NewReader(head.Data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s.meta); err != nil {
-		return nil, head.Corrupt(uint64(dec.InputOffset()), "%v", err)
+	if err := head.JSON(&s.meta); err != nil {
+		return nil, err
 	}
 	m := &s.meta
 	if err := m.Design.Validate(); err != nil {

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -172,6 +175,20 @@ type Section struct {
 // Corrupt is an error about the section's content at byte offset at of it.
 func (s *Section) Corrupt(at uint64, why string, args ...any) error {
 	return s.file.corrupt(s.Name, s.Offset+at, why, args...)
+}
+
+// JSON decodes the section's content, which must be one value of known fields and nothing else.
+// The error wraps [ErrCorrupt].
+func (s *Section) JSON(into any) error {
+	d := json.NewDecoder(bytes.NewReader(s.Data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return s.Corrupt(uint64(d.InputOffset()), "%v", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return s.Corrupt(uint64(d.InputOffset()), "data behind the JSON value")
+	}
+	return nil
 }
 
 // Sections are all of the file's, in order.

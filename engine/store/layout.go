@@ -201,4 +201,28 @@ func (t *trailer) parse(b []byte, id *Identity) (why string) {
 	return ""
 }
 
+// appendTail appends what stands behind the sections, from byte offset at of the file on: the
+// sums, the footer, the trailer. sums are the sections' blocks', of which the last sections, if
+// empty, may have none; it completes the entries.
+func (h *header) appendTail(dst []byte, at uint64, entries []entry, sums [][]uint64) []byte {
+	begin := len(dst)
+	for i := range entries {
+		from := len(dst)
+		if i < len(sums) {
+			for _, s := range sums[i] {
+				dst = binary.LittleEndian.AppendUint64(dst, s)
+			}
+		}
+		entries[i].digest = h.sum(sumsSection, uint64(i), dst[from:])
+	}
+	from := len(dst)
+	for i := range entries {
+		dst = entries[i].append(dst)
+	}
+	t := trailer{sums: at, footer: at + uint64(from-begin), sections: uint64(len(entries))}
+	t.footerSum = h.sum(footerSection, 0, dst[from:])
+	t.length = at + uint64(len(dst)-begin) + trailerBytes
+	return t.append(dst, &h.Identity)
+}
+
 func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -203,7 +202,7 @@ func (w *Writer) Commit() error {
 	w.done.Wait()
 	err := w.err()
 	if err == nil {
-		_, err = w.file.Write(w.tail())
+		_, err = w.file.Write(w.head.appendTail(nil, w.at, w.entries, w.sums))
 	}
 	if err == nil {
 		err = w.publish()
@@ -216,29 +215,6 @@ func (w *Writer) Commit() error {
 }
 
 var errGivenUp = errors.New("store: the file was committed or given up before")
-
-// tail is what stands behind the sections: sums, footer, trailer.
-func (w *Writer) tail() (b []byte) {
-	for len(w.sums) < len(w.entries) { // the last sections may be empty
-		w.sums = append(w.sums, nil)
-	}
-	t := trailer{sums: w.at, sections: uint64(len(w.entries))}
-	for i, sums := range w.sums {
-		from := len(b)
-		for _, s := range sums {
-			b = binary.LittleEndian.AppendUint64(b, s)
-		}
-		w.entries[i].digest = w.head.sum(sumsSection, uint64(i), b[from:])
-	}
-	from := len(b)
-	for i := range w.entries {
-		b = w.entries[i].append(b)
-	}
-	t.footer = w.at + uint64(from)
-	t.footerSum = w.head.sum(footerSection, 0, b[from:])
-	t.length = w.at + uint64(len(b)) + trailerBytes
-	return t.append(b, &w.head.Identity)
-}
 
 func (w *Writer) publish() error {
 	if err := w.file.Chmod(0o644); err != nil {

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/ndf"
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+)
+
+// An adversary changes the manifest of a golden index and repairs its checksums; the segment
+// that it names, and what that answers, stay as they are.
+type adversary struct {
+	dir      string
+	sections []store.Section
+	queries  []uint64
+	want     string
+}
+
+func newAdversary(t testing.TB) *adversary {
+	t.Helper()
+	a := &adversary{dir: filepath.Join(golden, "planar")}
+	a.sections = hostile.Sections(t, filepath.Join(a.dir, manifestName), store.KindManifest)
+	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pages.Close()
+	a.queries = append(a.queries, pages.Fingerprints()[:3]...)
+	a.want = a.answers(t, a.sections)
+	if a.want == "" {
+		t.Fatal("no answer")
+	}
+	return a
+}
+
+// answers opens the index with a manifest of these sections and asks it. It is empty when the
+// manifest, or the index, is refused with a typed error; other errors fail the test, and so does
+// an index that is not what its manifest says.
+func (a *adversary) answers(t testing.TB, sections []store.Section) string {
+	t.Helper()
+	f := hostile.File(t, store.KindManifest, sections)
+	var m *manifest
+	var err error
+	hostile.Allocates(t, hostile.Limit(f.Bytes()), func() { m, err = parseManifest(f) })
+	var x *Index
+	if err == nil {
+		o := &opening{dir: a.dir, manifest: m, generation: f.Identity().Generation}
+		if x, err = o.open(t.Context(), OpenOptions{Threads: 1}); err != nil {
+			o.close()
+		}
+	}
+	if err != nil {
+		if !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("not a typed error: %v", err)
+		}
+		return ""
+	}
+	defer x.Close()
+	documents := uint64(0)
+	for _, s := range m.Segments {
+		documents += s.Documents
+	}
+	if s := x.Stats(); s.Documents != documents || x.Design().K != m.K {
+		t.Errorf("%d documents, k = %d; the manifest says %d, %d", s.Documents, x.Design().K, documents, m.K)
+	}
+	var out bytes.Buffer
+	for _, q := range a.queries {
+		hits, err := x.Query(simhash.Fingerprint(q), 3, AllDocs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range hits {
+			out.WriteString(h.Fingerprint.String())
+		}
+	}
+	return out.String()
+}
+
+// try demands that a change is refused or changes no answer.
+func (a *adversary) try(t testing.TB, c hostile.Change) {
+	t.Helper()
+	if got := a.answers(t, c.Apply(a.sections)); got != "" && got != a.want {
+		t.Errorf("%+v: other answers", c)
+	}
+}
+
+// TestHostileManifest changes every byte of a manifest to some others, and writes what a
+// manifest of another index, or nonsense, may say.
+func TestHostileManifest(t *testing.T) {
+	a := newAdversary(t)
+	data := a.sections[0].Data
+	rng := rand.New(rand.NewPCG(8, 8))
+	for at := range data {
+		for _, b := range []byte{'0', '9', '"', '}', ',', ' ', byte(rng.Uint32())} {
+			a.try(t, hostile.Change{At: uint16(at), Bytes: []byte{b}})
+		}
+		a.try(t, hostile.Change{At: uint16(at), Length: uint16(1 + at)})
+	}
+	for order := range uint8(4) {
+		a.try(t, hostile.Change{Order: order})
+	}
+	for _, c := range []struct{ from, to string }{
+		{`"k": 3`, `"k": 9`},
+		{`"k": 3`, `"k": -3`},
+		{`"k": 3`, `"k": 3, "more": 1`},
+		{`"file": "00000001.segment"`, `"file": "../huffman/00000001.segment"`},
+		{`"file": "00000001.segment"`, `"file": "00000002.segment"`},
+		{`"file": "00000001.segment"`, `"file": "manifest"`},
+		{`"file": "00000001.segment"`, `"file": ""`},
+		{`"documents": 400`, `"documents": 401`},
+		{`"documents": 400`, `"documents": 18446744073709551615`},
+		{`"documents": 400`, `"documents": -1`},
+		{`"segments": [`, `"segments": [], "segments2": [`},
+		{`"version": 1`, `"version": 2`},
+	} {
+		bad := bytes.Replace(data, []byte(c.from), []byte(c.to), 1)
+		if bytes.Equal(bad, data) {
+			t.Fatalf("the manifest does not say %s", c.from)
+		}
+		if got := a.answers(t, []store.Section{{Name: manifestName, Data: bad}}); got != "" {
+			t.Errorf("%s is taken", c.to)
+		}
+	}
+	for _, bad := range [][]byte{append(bytes.Clone(data), "{}"...), bytes.Repeat([]byte(" "), manifestMax+1), []byte("null"), {}} {
+		if got := a.answers(t, []store.Section{{Name: manifestName, Data: bad}}); got != "" {
+			t.Errorf("a manifest of %d bytes is taken", len(bad))
+		}
+	}
+}
+
+// FuzzManifest is the opening of an index against a writer who repairs every checksum.
+func FuzzManifest(f *testing.F) {
+	a := newAdversary(f)
+	data := a.sections[0].Data
+	for _, at := range []string{`3`, `400`, `00000001`, `{`, `]`} {
+		f.Add(uint16(0), uint16(bytes.Index(data, []byte(at))), []byte("7"), uint8(0))
+	}
+	f.Add(uint16(20), uint16(0), []byte(`{"segments":[{}]}`), uint8(2))
+	f.Fuzz(func(t *testing.T, length, at uint16, content []byte, order uint8) {
+		a.try(t, hostile.Change{Length: length, At: at, Bytes: content, Order: order})
+	})
+}

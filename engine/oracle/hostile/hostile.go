@@ -1,0 +1,97 @@
+// Package hostile is what every reader of files is tested against: a writer who changes what a
+// sound file says and repairs all its checksums, so that nothing but the reader's own care is
+// left between the change and the answer.
+//
+//	sections of a sound file --Change.Apply--> sections --store.AppendFile--> a file that verifies
+//
+// A reader passes when it gives an error that wraps store.ErrCorrupt or an answer that agrees with
+// itself, never panics, and allocates in proportion to the file and not to what the file says
+// ([Allocates]). It is for tests and fuzz targets.
+package hostile
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"ndd/engine/store"
+)
+
+// A Change is made to the sections of a file. Every value of its fields is one: the numbers
+// are taken modulo what there is.
+type Change struct {
+	Section uint16 // the one that is changed
+	Length  uint16 // it is cut or extended by zeros to this, up to twice its length and 63; 0 leaves it
+	At      uint16 // from here on it is overwritten
+	Bytes   []byte // by these
+	Order   uint8  // then: 1 drops the section, 2 repeats it, 3 swaps it with the next one, 0 and others do nothing
+}
+
+// Apply returns changed sections; those given stay as they are.
+func (c *Change) Apply(sections []store.Section) []store.Section {
+	list := slices.Clone(sections)
+	i := int(c.Section) % len(list)
+	data := slices.Clone(list[i].Data)
+	if n := int(c.Length) % (2*len(data) + 64); n != 0 {
+		data = append(data, make([]byte, max(n-len(data), 0))...)[:n]
+	}
+	if len(data) > 0 {
+		copy(data[int(c.At)%len(data):], c.Bytes)
+	}
+	list[i].Data = data
+	switch next := (i + 1) % len(list); c.Order {
+	case 1:
+		list = slices.Delete(list, i, i+1)
+	case 2:
+		list = slices.Insert(list, i, list[i])
+	case 3:
+		list[i], list[next] = list[next], list[i]
+	}
+	return list
+}
+
+// Extremes are numbers that hurt most where a size or a count is read.
+var Extremes = []uint64{0, 1, ^uint64(0), 1 << 63, 1 << 56, 1 << 40, 1 << 32, 401}
+
+// Sections are copies of those of the file at path.
+func Sections(t testing.TB, path string, kind store.Kind) []store.Section {
+	t.Helper()
+	f, err := store.Open(path, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	list := f.Sections()
+	for i := range list {
+		list[i].Data = slices.Clone(list[i].Data)
+	}
+	return list
+}
+
+// File is a sound container of the sections, whatever they hold, that verifies in full.
+func File(t testing.TB, kind store.Kind, sections []store.Section) *store.File {
+	t.Helper()
+	f, err := store.OpenBytes("hostile", store.AppendFile(nil, kind, store.Identity{ID: [16]byte{1}, Generation: 1}, sections), kind)
+	if err == nil {
+		err = f.Verify(t.Context(), 1, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Limit is what may be allocated for so many bytes of input: promise P5.
+func Limit(bytes uint64) uint64 { return 16*bytes + 1<<20 }
+
+// Allocates fails the test when f takes more of the heap than limit bytes.
+func Allocates(t testing.TB, limit uint64, f func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > limit {
+		t.Errorf("%d bytes allocated, %d are allowed", n, limit)
+	}
+}
