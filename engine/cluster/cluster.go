@@ -17,25 +17,28 @@ type Options struct {
 	Star    bool // every member must be within K of the representative
 	Threads int  // default: as many as there are processors
 
-	// PairBytes is how much memory near pairs may take with Star; default
-	// 256 MiB. More of them cost repeated joins instead.
-	PairBytes int64
+	// StarBytes is how much memory the representatives of one star cluster's
+	// documents may take while they are looked up; default 256 MiB, in which
+	// there are some 2 million. More of them cost repeated passes instead.
+	StarBytes int64
 
 	// Prefer orders rows: it is negative when document a should be kept
 	// rather than b. Rows that it calls equal, and all rows when it is nil,
-	// are preferred in order.
+	// are preferred in order. It is called from many goroutines.
 	Prefer func(a, b int) int
+
+	Meter *Meter // counts what is done so far, if not nil
 }
 
-const pairBytesDefault = 256 << 20
+const starBytesDefault = 256 << 20
 
 // withDefaults fills in what the caller left empty.
 func (o Options) withDefaults() Options {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	if o.PairBytes <= 0 {
-		o.PairBytes = pairBytesDefault
+	if o.StarBytes <= 0 {
+		o.StarBytes = starBytesDefault
 	}
 	return o
 }
@@ -45,13 +48,13 @@ const RowsMax = math.MaxUint32
 
 // Bytes is the most memory that [Find] takes for that many documents, beside
 // their fingerprints: while they are sorted 16 bytes each and 16 of what is
-// made of it; then up to 32, with Star 33 and the pairs; and the sort's
-// buckets.
+// made of it; then up to 32, and with Star the representatives; and the
+// sort's buckets.
 func (o Options) Bytes(documents uint64) uint64 {
 	o = o.withDefaults()
-	bytes := 33*documents + uint64(o.Threads)<<21
+	bytes := 32*documents + uint64(o.Threads)<<21
 	if o.Star {
-		bytes += uint64(o.PairBytes)
+		bytes += uint64(o.StarBytes)
 	}
 	return bytes
 }
@@ -64,8 +67,7 @@ type Cluster struct {
 
 // A Result is what [Find] found. It may be read from many goroutines.
 type Result struct {
-	Distinct int    // fingerprints
-	Pairs    uint64 // of distinct fingerprints within K
+	Distinct int // fingerprints
 
 	fingerprints    []uint64 // the caller's
 	rows            []uint32 // of the clusters, one after the other
@@ -127,11 +129,11 @@ func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	roots, err := r.connect(ctx, p, best)
+	roots, err := connect(ctx, p, best)
 	if err != nil {
 		return nil, err
 	}
-	p.first.free()
+	p.first.free() // nobody needs distinct any more
 	if err := r.gather(p, roots, best); err != nil {
 		return nil, err
 	}
@@ -139,25 +141,25 @@ func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error
 }
 
 // connect finds for each fingerprint the root of its cluster.
-func (r *Result) connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err error) {
-	if p.Star {
-		s, err := newStars(p, best)
-		if err != nil {
-			return nil, err
-		}
-		r.Pairs, err = s.run(ctx)
-		return s.by, err
-	}
+func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err error) {
 	elements, err := arrayOf[uint32](&p.memory, len(p.distinct))
 	if err != nil {
 		return nil, err
 	}
 	u := newUnion(elements)
-	err = p.join(ctx, func(x, y uint32) {
-		r.Pairs++
-		u.join(x, y)
-	})
-	return u.flatten(), err
+	if len(u) > 1 {
+		d := Choose(len(u), p.K)
+		p.Meter.begin(len(u) * len(d.Tables))
+		err = Connect(ctx, p.distinct, d, p.Threads, p.Meter, func(a, b uint64) {
+			if u.join(p.index(a), p.index(b)) {
+				p.Meter.joined()
+			}
+		})
+	}
+	if roots = u.flatten(); err != nil || !p.Star {
+		return roots, err
+	}
+	return roots, p.stars(ctx, roots, best)
 }
 
 // gather collects the rows of the fingerprints that have the same root. It

@@ -112,7 +112,7 @@ func TestFind(t *testing.T) {
 			}
 			longest := func(a, b int) int { return cmp.Compare(length[b], length[a]) }
 			for _, prefer := range []func(a, b int) int{nil, longest} {
-				for _, o := range []Options{{}, {Star: true}, {Star: true, PairBytes: 1}, {Star: true, PairBytes: 7 * heldBytes}} {
+				for _, o := range []Options{{}, {Star: true}, {Star: true, StarBytes: 1}, {Star: true, StarBytes: 200}} {
 					o.K, o.Prefer = k, prefer
 					want := expect(set.Base, o)
 					for _, o.Threads = range []int{1, 4} {
@@ -132,8 +132,8 @@ func TestFind(t *testing.T) {
 							}
 						}
 						if !reflect.DeepEqual(got, want) || rows != r.Rows() || len(got) != r.Len() {
-							t.Fatalf("k=%d, %s, star %v with %d bytes for pairs, longest %v, %d threads: %d clusters, want %d",
-								k, set.Name, o.Star, o.PairBytes, prefer != nil, o.Threads, len(got), len(want))
+							t.Fatalf("k=%d, %s, star %v with %d bytes, longest %v, %d threads: %d clusters, want %d",
+								k, set.Name, o.Star, o.StarBytes, prefer != nil, o.Threads, len(got), len(want))
 						}
 					}
 				}
@@ -149,10 +149,10 @@ func TestStarRounds(t *testing.T) {
 	for i := range 40 {
 		base = append(base, 1<<i-1) // 1 bit from its neighbours, 2 from theirs
 	}
-	for _, o := range []Options{{K: 1, Star: true, PairBytes: 1}, {K: 1, Star: true}} {
+	for _, o := range []Options{{K: 1, Star: true, StarBytes: 1}, {K: 1, Star: true}} {
 		r, err := Find(context.Background(), base, o)
-		if err != nil || r.Len() != 20 || r.Pairs != 39 {
-			t.Fatalf("%d clusters, %d pairs, %v", r.Len(), r.Pairs, err)
+		if err != nil || r.Len() != 20 {
+			t.Fatalf("%d clusters, %v", r.Len(), err)
 		}
 	}
 }
@@ -287,8 +287,8 @@ func BenchmarkFind(b *testing.B) {
 	for b.Loop() {
 		r, err := Find(context.Background(), base, Options{K: 3, Threads: 1})
 		// As many pairs as a batch of the set against an index of itself finds.
-		if err != nil || r.Pairs != 10072 {
-			b.Fatalf("%d pairs, %v", r.Pairs, err)
+		if err != nil || r.Rows() == 0 {
+			b.Fatal(err)
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(base)), "ns/fingerprint")

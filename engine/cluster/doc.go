@@ -1,8 +1,9 @@
 // Package cluster joins a set of fingerprints with itself and groups what is
-// near: [Join] and [Pairs] find every pair within Hamming distance k, [Find] the
-// clusters that the pairs connect. Memory: [Options.Bytes], about 33 bytes a document.
+// near: [Join] and [Pairs] find every pair within Hamming distance k, [Connect] enough of them to
+// tell what is connected, [Find] the clusters. Memory: [Options.Bytes], about 32 bytes a document.
 //
-//	rows --sort--> distinct --for each table: permute, partition--> runs of equal leading bits --XOR, popcount--> pairs --union-find--> clusters
+//	rows --sort--> distinct --for each table: permute, partition--> runs of equal leading bits --XOR, popcount--> links --union-find--> components
+//	components --star: members by preference, each looks for a representative--> stars
 //
 // The join needs no index and no sort: for each table of a radius-0 design the
 // fingerprints that share its leading bits are brought together as a run
@@ -21,12 +22,31 @@
 //	1e7     5        18             38       64
 //	1e8     6        21             48       79
 //
-// Equal fingerprints are joined before and cost nothing. Where very many different
-// ones share the leading bits of a table, their run is joined by itself, with tables of
-// its own; a corpus built to collide in those too costs the square of its run.
+// # Clumps
+//
+// A site's template makes clumps: thousands of fingerprints of which each is near hundreds.
+// Equal fingerprints are joined before and cost nothing. Of a clump, clusters need no pairs but what
+// connects it: in a run where near pairs are many each key takes all that are near it out of
+// the run, and what has been taken is not compared again (spanner). Stars need no pairs either: a
+// member is compared with representatives, which are few where members are dense. Where
+// very many different ones share the leading bits of a table, what is not connected of their run
+// is joined by itself, with tables of bits that tell these apart; a corpus built to collide in those too
+// costs the square of its run. Measured, one thread (BenchmarkClumps), us a document:
+//
+//	documents                              near pairs   clusters   stars
+//	400,000 in 20 clumps, 0-3 bits changed   22 million      0.5     0.5
+//	400,000 in 20 clumps, 2-6 bits changed   19 million      1.4     2.1
+//	262,144, all values of 18 bits          129 million      1.4     1.7
+//
+// Pairs themselves cost some 100 ns each, in [Join] and [Pairs] only.
 //
 // A cluster is a connected component: its members need not all be within k of
 // each other, which is why every member's distance to the representative is
 // worth a report ([Result.Distance]). A star (Options.Star) has only what is
 // within k of its representative.
+//
+// # Concurrency
+//
+// Runs are compared, and components solved, on Options.Threads threads; links go into one
+// lock-free forest. Results depend on nothing but the fingerprints and options.
 package cluster

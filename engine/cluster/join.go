@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"math"
 	"math/bits"
 	"sync"
 
@@ -12,44 +11,6 @@ import (
 	"ndd/permute"
 )
 
-// costs of joining are in ns a fingerprint and table, one thread (BenchmarkJoin,
-// asm.BenchmarkNearRows): bringing runs together, comparing a run, and each key of it.
-type costs struct{ partition, run, key float64 }
-
-var (
-	costsWide = costs{partition: 9, run: 1.3, key: 0.064} // AVX-512
-	costsGo   = costs{partition: 15, run: 4, key: 0.49}
-)
-
-// runLeast is what runs come to when a table has bits enough: what is shorter is not split.
-const runLeast = 6
-
-// Choose is the design for joining n distinct fingerprints that should cost least. Its
-// tables have radius 0.
-func Choose(n, k int) permute.Design { return choose(n, k, 1) }
-
-func choose(n, k int, seed uint64) permute.Design {
-	c := costsGo
-	if asm.Kernel() == asm.AVX512 {
-		c = costsWide
-	}
-	best, least := permute.Design{}, math.Inf(1)
-	for _, d := range permute.Catalogue(k, seed) {
-		cost := 0.0
-		for _, t := range d.Tables {
-			if t.Radius > 0 {
-				cost = math.Inf(1)
-			}
-			run := max(runLeast, float64(n)*math.Ldexp(1, -t.Leading()))
-			cost += c.partition + c.run + c.key*run
-		}
-		if cost < least {
-			best, least = d, cost
-		}
-	}
-	return best
-}
-
 // Join calls emit with every pair a < b of fingerprints within distance d.K of
 // each other, each pair once, from one goroutine at a time and in no order.
 // The fingerprints must be distinct; the design must have radius 0.
@@ -57,15 +18,23 @@ func choose(n, k int, seed uint64) permute.Design {
 // Memory beside them is 8 bytes a fingerprint, off the heap, and a bucket a thread.
 func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, emit func(a, b uint64)) error {
 	var mu sync.Mutex
-	return join(ctx, fingerprints, d, threads, 0, func(a, b uint64) {
+	return join(ctx, fingerprints, d, threads, joiner{emit: func(a, b uint64) {
 		mu.Lock()
 		defer mu.Unlock()
 		emit(a, b)
-	})
+	}})
 }
 
-// join is Join, whose emit is called from several goroutines.
-func join(ctx context.Context, fingerprints []uint64, d permute.Design, threads, depth int, emit func(a, b uint64)) error {
+// Connect is Join that may leave out pairs of fingerprints which the others connect, and may repeat
+// some: link is told enough of them to connect what Join's pairs connect, from several
+// goroutines. What costs Join its time where very many are near each other, their pairs, costs
+// nothing here. The meter, if not nil, counts fingerprints, once for each table.
+func Connect(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter, link func(a, b uint64)) error {
+	return join(ctx, fingerprints, d, threads, joiner{emit: link, link: link, meter: m})
+}
+
+// join compares with joiners like j.
+func join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, j joiner) error {
 	memory, err := offheap.Make[uint64](len(fingerprints))
 	if err != nil {
 		return err
@@ -75,7 +44,8 @@ func join(ctx context.Context, fingerprints []uint64, d permute.Design, threads,
 		if tab.Radius != 0 {
 			panic("cluster: a join needs tables of radius 0")
 		}
-		j := joiner{ctx: ctx, design: &d, table: t, perm: permute.New(tab.Mask), depth: depth, emit: emit}
+		j := j
+		j.ctx, j.design, j.table, j.perm = ctx, &d, t, permute.New(tab.Mask)
 		o := radix.Options{Mask: tab.Mask, Threads: threads}
 		if err := radix.Runs(ctx, memory.Data, radix.Chunks{fingerprints}, o, tab.Leading(), j.runs); err != nil {
 			return err
@@ -90,23 +60,21 @@ type joiner struct {
 	design *permute.Design
 	table  int
 	perm   permute.Permutation
-	depth  int // of joins of runs
-	emit   func(a, b uint64)
+	depth  int               // of joins of runs
+	emit   func(a, b uint64) // of a pair, in its canonical table
+	link   func(a, b uint64) // of a pair that is one of few that connect a run; nil if all pairs are wanted
+	meter  *Meter            // may be nil
 }
 
 // runs compares all pairs of each run. The kernel says which keys have a near one behind them.
 func (j *joiner) runs(keys []uint64, ends []uint32) error {
 	var rows [asm.NearRunMax]uint32
+	j.meter.compared(len(keys))
+	s := spanner{k: j.design.K, link: j.linkKeys}
 	from := uint32(0)
 	for len(ends) > 0 {
 		n, done := asm.NearRows(rows[:], keys, ends, from, j.design.K)
-		run := 0
-		for _, i := range rows[:n] {
-			for ends[run] <= i {
-				run++
-			}
-			j.row(keys[i], keys[i+1:ends[run]])
-		}
+		j.found(keys, ends, from, rows[:n], &s)
 		if done == 0 {
 			if err := j.long(keys[from:ends[0]]); err != nil {
 				return err
@@ -117,6 +85,32 @@ func (j *joiner) runs(keys []uint64, ends []uint32) error {
 		ends = ends[done:]
 	}
 	return j.ctx.Err()
+}
+
+// spanRows is from how many rows of a run on it is rather connected than searched for all pairs.
+const spanRows = 8
+
+// found deals with the rows that have a near one behind them in their runs.
+func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32, s *spanner) {
+	run := 0
+	for len(rows) > 0 {
+		for ends[run] <= rows[0] {
+			from = ends[run]
+			run++
+		}
+		near := 1
+		for near < len(rows) && rows[near] < ends[run] {
+			near++
+		}
+		if j.link != nil && near >= spanRows {
+			s.span(keys[from:ends[run]])
+		} else {
+			for _, i := range rows[:near] {
+				j.row(keys[i], keys[i+1:ends[run]])
+			}
+		}
+		rows = rows[near:]
+	}
 }
 
 func (j *joiner) row(a uint64, behind []uint64) {
@@ -134,13 +128,22 @@ const (
 
 // long compares all pairs of a run that the kernel does not take: of a corpus that is far from
 // uniform. What shares the leading bits of this table may differ in those of others, so a very long
-// run is joined by itself, with tables of its own.
+// run is joined by itself, with tables of its own; but first what is dense in it is connected, if
+// that is all that is wanted.
 func (j *joiner) long(keys []uint64) error {
-	if len(keys) >= nestMin && j.depth < nestMax {
-		prints := make([]uint64, len(keys))
-		asm.Unpermute(prints, keys, j.perm.Mask())
-		d := choose(len(prints), j.design.K, uint64(j.depth)+2)
-		return join(j.ctx, prints, d, 1, j.depth+1, j.print)
+	nest := len(keys) >= nestMin && j.depth < nestMax
+	if j.link != nil {
+		s := spanner{ctx: j.ctx, k: j.design.K, link: j.linkKeys}
+		if nest {
+			s.patience = spanPatience
+		}
+		keys = s.span(keys)
+	}
+	switch {
+	case j.ctx.Err() != nil || len(keys) < 2:
+		return j.ctx.Err()
+	case nest:
+		return j.nest(keys)
 	}
 	found := make([]uint32, 1024)
 	for i, a := range keys {
@@ -158,6 +161,17 @@ func (j *joiner) long(keys []uint64) error {
 	return nil
 }
 
+// nest joins a run by itself.
+func (j *joiner) nest(keys []uint64) error {
+	prints := make([]uint64, len(keys))
+	asm.Unpermute(prints, keys, j.perm.Mask())
+	inner := joiner{depth: j.depth + 1, emit: j.print, link: j.link}
+	if j.link != nil {
+		inner.emit = j.link
+	}
+	return join(j.ctx, prints, suit(prints, len(prints), j.design.K), 1, inner)
+}
+
 // pair reports two keys if this table is the pair's canonical one.
 func (j *joiner) pair(a, b uint64) { j.print(j.perm.Invert(a), j.perm.Invert(b)) }
 
@@ -167,3 +181,6 @@ func (j *joiner) print(a, b uint64) {
 		j.emit(min(a, b), max(a, b))
 	}
 }
+
+// linkKeys reports two keys whatever their table.
+func (j *joiner) linkKeys(a, b uint64) { j.link(j.perm.Invert(a), j.perm.Invert(b)) }

@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"ndd/engine/offheap"
 	"ndd/engine/radix"
@@ -13,7 +12,7 @@ import (
 type prints struct {
 	Options
 	memory   arena    // of everything but distinct
-	first    arena    // of distinct, which is needed only for the join
+	first    arena    // of distinct, which is needed only while they are compared
 	rows     []uint32 // of fingerprints, equal ones together, ascending
 	distinct []uint64
 	ends     []uint32 // distinct[i] has rows[ends[i-1]:ends[i]]
@@ -68,22 +67,37 @@ func (p *prints) free() {
 	p.first.free()
 }
 
-// join calls emit with the indices of near fingerprints, each pair once, from
-// one goroutine at a time.
-func (p *prints) join(ctx context.Context, emit func(x, y uint32)) error {
-	if len(p.distinct) < 2 {
-		return ctx.Err()
+// index is the place of a fingerprint that is there. Where they are uniform the third guess,
+// by what the one before is off, is off by some ten; from there steps double until it is
+// between two, as they have to where clumps make guesses bad.
+func (p *prints) index(f uint64) uint32 {
+	d := p.distinct
+	last := len(d) - 1
+	slope := float64(last) / max(1, float64(d[last]-d[0]))
+	guess := min(int(float64(f-d[0])*slope), last)
+	for range 2 {
+		off := int(float64(int64(f/2)-int64(d[guess]/2)) * 2 * slope)
+		guess = min(max(guess+off, 0), last)
 	}
-	return Join(ctx, p.distinct, Choose(len(p.distinct), p.K), p.Threads, func(a, b uint64) {
-		emit(p.index(a), p.index(b))
-	})
+	from, to := guess, guess+1
+	for step := guessOff; from > 0 && d[from] > f; step *= 2 {
+		to, from = from, max(0, from-step)
+	}
+	for step := guessOff; to <= last && d[to] <= f; step *= 2 {
+		from, to = to, min(last+1, to+step)
+	}
+	for to-from > 1 {
+		if mid := int(uint(from+to) / 2); d[mid] <= f {
+			from = mid
+		} else {
+			to = mid
+		}
+	}
+	return uint32(from)
 }
 
-// index is the place of a fingerprint that is there.
-func (p *prints) index(f uint64) uint32 {
-	i, _ := slices.BinarySearch(p.distinct, f)
-	return uint32(i)
-}
+// guessOff is how far a good guess is off.
+const guessOff = 8
 
 func (p *prints) rowsOf(i int) []uint32 {
 	if i == 0 {

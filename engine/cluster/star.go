@@ -4,170 +4,186 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// stars finds the representatives of star mode and what each takes. Taken one
-// by one in order of preference, a fingerprint that no former one has taken is
-// a representative, and takes all within K that are still free:
+// stars turns roots, the component of each fingerprint, into the representative that takes it.
 //
-//	a fingerprint is a representative  if none of its better neighbours is one
-//	              is taken by          the best neighbour that is one
+// Stars lie within what near pairs connect, so each component is solved by itself. Taken one by one in
+// order of preference, a fingerprint that no former one has taken is a representative and takes
+// all within K that are still free; which comes to the same as that it looks for the best
+// representative within K, and is one if there is none:
 //
-// That has one solution, whatever the order in which pairs come. Pairs are
-// held and solved at once where there is room. Where there is not, a round
-// holds those that begin at the fingerprints preferred most, as many as fit,
-// and solves these; so as not to depend on room alone, it also settles every
-// fingerprint whose better neighbours are all settled (the best one that is
-// free always is). Then the join is repeated for what is left, of which only
-// the pairs that begin at a free fingerprint matter. A clump of billions of
-// pairs is settled in a few rounds, since its first members take most of it; a
-// long chain has few pairs and needs no rounds.
-type stars struct {
-	*prints
-	best  []uint32 // row preferred, by fingerprint
-	by    []uint32 // the representative that takes a fingerprint, or itself
-	state []state
-	held  []uint64 // pairs: the better one above, the other below
-	room  int      // how many pairs may be held
-	limit int64    // pairs are held in this round if the better one's row is this or preferred to it; or noLimit, or noRow
-}
-
-const (
-	noLimit = -1
-	noRow   = -2
-)
-
-// state of a fingerprint.
-type state uint8
-
-const (
-	free    state = iota
-	blocked       // free, and a better neighbour was free in this round
-	taken
-	representative
-)
-
-// heldBytes is what a held pair takes: 8 bytes, as much again and more while the
-// list grows or shrinks, and its hub.
-const heldBytes = 32
-
-// newStars begins with all fingerprints free.
-func newStars(p *prints, best []uint32) (s *stars, err error) {
-	s = &stars{prints: p, best: best}
-	if s.by, err = arrayOf[uint32](&p.memory, len(best)); err != nil {
-		return nil, err
+//	roots --by component--> members --by preference--> each: the first representative within K, or one more
+//
+// So a member is compared with the representatives of its neighbourhood and never with its neighbours,
+// who may be thousands: where they are dense few represent many.
+func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
+	var memory arena
+	defer memory.free()
+	ends, err := arrayOf[uint32](&memory, len(roots)+1)
+	if err != nil {
+		return err
 	}
-	for i := range s.by {
-		s.by[i] = uint32(i)
+	for _, root := range roots {
+		ends[root]++
 	}
-	s.state = make([]state, len(best))
-	s.room = int(max(1, p.PairBytes/heldBytes))
-	return s, nil
-}
+	members := uint32(0) // of components of two and more, one component after the other
+	for i, n := range ends {
+		if ends[i] = members; n > 1 {
+			members += n
+		}
+	}
+	list, err := arrayOf[uint32](&memory, int(members))
+	if err != nil {
+		return err
+	}
+	for i, root := range roots { // the root, which is the least, comes first
+		if root != uint32(i) || ends[i] < ends[i+1] {
+			list[ends[root]] = uint32(i)
+			ends[root]++
+		}
+	}
+	// That made the beginning of each component its end, and the next one's beginning.
+	component := func(root int) []uint32 {
+		from := uint32(0)
+		if root > 0 {
+			from = ends[root-1]
+		}
+		return list[from:ends[root]]
+	}
 
-// run solves it and returns the number of pairs.
-func (s *stars) run(ctx context.Context) (pairs uint64, err error) {
-	for round := 0; ; round++ {
-		s.held, s.limit = s.held[:0], noLimit
-		err := s.join(ctx, func(x, y uint32) {
-			if round == 0 {
-				pairs++
+	var next atomic.Int64
+	g, inner := errgroup.WithContext(ctx)
+	for range p.Threads {
+		g.Go(func() error {
+			s := star{prints: p, by: roots, best: best, threads: 1, reps: representatives{k: p.K, bytes: p.StarBytes}}
+			for from := 0; from < len(roots); {
+				from = int(next.Add(starPart)) - starPart
+				for i := from; i < min(from+starPart, len(roots)); i++ {
+					if c := component(i); len(c) > 0 && len(c) < starLarge {
+						if err := s.solve(inner, c); err != nil {
+							return err
+						}
+					}
+				}
 			}
-			if s.better(s.best[y], s.best[x]) < 0 {
-				x, y = y, x
-			}
-			s.pair(x, y)
+			return inner.Err()
 		})
-		if err != nil {
-			return 0, err
-		}
-		s.solve()
-		if s.limit == noLimit {
-			return pairs, nil
-		}
-		for i, st := range s.state {
-			switch st {
-			case free:
-				s.state[i] = representative
-			case blocked:
-				s.state[i] = free
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	s := star{prints: p, by: roots, best: best, threads: p.Threads, reps: representatives{k: p.K, bytes: p.StarBytes}}
+	for i := range roots {
+		if c := component(i); len(c) >= starLarge {
+			if err := s.solve(ctx, c); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
 }
 
-// pair takes a pair whose better one is u.
-func (s *stars) pair(u, v uint32) {
-	switch s.state[u] {
-	case representative:
-		s.take(u, v)
-	case free, blocked:
-		if s.state[v] == free {
-			s.state[v] = blocked
-		}
-		if s.limit == noRow || s.limit >= 0 && s.better(s.best[u], uint32(s.limit)) > 0 {
-			return
-		}
-		if s.held = append(s.held, uint64(u)<<32|uint64(v)); len(s.held) >= s.room {
-			s.shrink()
-		}
+const (
+	starPart  = 1 << 14 // fingerprints whose components a thread solves at a time
+	starLarge = 1 << 15 // members from which on a component is worth all threads
+	starLook  = 1 << 12 // members that a thread looks up at a time
+)
+
+// star solves components.
+type star struct {
+	*prints
+	by, best []uint32 // by fingerprint
+	threads  int
+	reps     representatives
+	seen     []int32 // by member, who has been found for it; -1 nobody
+}
+
+// solve finds who takes each member of a component, which it reorders.
+func (s *star) solve(ctx context.Context, members []uint32) error {
+	if s.Prefer == nil {
+		slices.SortFunc(members, func(a, b uint32) int { return cmp.Compare(s.best[a], s.best[b]) })
+	} else {
+		slices.SortFunc(members, func(a, b uint32) int { return s.better(s.best[a], s.best[b]) })
 	}
-}
-
-// take gives v to the representative u unless a better one has it.
-func (s *stars) take(u, v uint32) {
-	if s.state[v] != taken || s.better(s.best[u], s.best[s.by[v]]) < 0 {
-		s.state[v], s.by[v] = taken, u
-	}
-}
-
-// shrink forgets the pairs of the hubs preferred least, half of what there is room for.
-func (s *stars) shrink() {
-	kept := 0
-	s.limit = noRow
-	var keep []uint64
-	for _, h := range s.hubs() {
-		if kept += int(h.to - h.from); kept > s.room/2 {
-			break
+	for len(members) > 0 {
+		s.reps.reset()
+		for len(members) > 0 && !s.reps.full() {
+			part := members[:min(len(members), s.threads*starLook)]
+			n, err := s.elect(ctx, part)
+			if err != nil {
+				return err
+			}
+			members = members[n:]
 		}
-		keep = append(keep, s.held[h.from:h.to]...)
-		s.limit = int64(s.best[h.print])
-	}
-	s.held = keep
-}
-
-// A hub is a fingerprint with the pairs held[from:to] of which it is the better one.
-type hub struct{ print, from, to uint32 }
-
-// hubs sorts the pairs and lists the hubs in order of preference.
-func (s *stars) hubs() (hubs []hub) {
-	slices.Sort(s.held)
-	for from := 0; from < len(s.held); {
-		u := uint32(s.held[from] >> 32)
-		to := from
-		for to < len(s.held) && uint32(s.held[to]>>32) == u {
-			to++
+		// What is left looks for those who were elected; who finds nobody takes part in the next election.
+		free := members[:0]
+		for len(members) > 0 {
+			part := members[:min(len(members), s.threads*starLook)]
+			if err := s.look(ctx, part); err != nil {
+				return err
+			}
+			for i, x := range part {
+				if s.seen[i] < 0 {
+					free = append(free, x)
+				} else {
+					s.by[x] = s.reps.ids[s.seen[i]]
+				}
+			}
+			members = members[len(part):]
 		}
-		hubs = append(hubs, hub{u, uint32(from), uint32(to)})
-		from = to
+		members = free
 	}
-	slices.SortFunc(hubs, func(a, b hub) int {
-		return cmp.Or(s.better(s.best[a.print], s.best[b.print]), cmp.Compare(a.print, b.print))
-	})
-	return hubs
+	return nil
 }
 
-// solve settles the hubs that are held, the best first: no pair is missing that begins
-// at one of them or at a better fingerprint.
-func (s *stars) solve() {
-	for _, h := range s.hubs() {
-		if s.state[h.print] == taken {
+// elect settles members, one by one, until there is no room for representatives, and returns how
+// many it settled.
+func (s *star) elect(ctx context.Context, members []uint32) (n int, err error) {
+	before := len(s.reps.keys)
+	if err := s.look(ctx, members); err != nil {
+		return 0, err
+	}
+	for i, x := range members {
+		r := s.seen[i]
+		if r < 0 && len(s.reps.keys) > before {
+			r = s.reps.first(s.distinct[x]) // elected meanwhile
+		}
+		if r >= 0 {
+			s.by[x] = s.reps.ids[r]
 			continue
 		}
-		s.state[h.print] = representative
-		for _, pair := range s.held[h.from:h.to] {
-			s.take(h.print, uint32(pair))
+		if s.reps.full() {
+			return i, nil
+		}
+		s.by[x] = x
+		s.reps.add(s.distinct[x], x)
+	}
+	return len(members), nil
+}
+
+// look finds for each member the best of the representatives so far, on all threads.
+func (s *star) look(ctx context.Context, members []uint32) error {
+	s.seen = slices.Grow(s.seen[:0], len(members))[:len(members)]
+	some := func(from, to int) {
+		for i := from; i < to; i++ {
+			s.seen[i] = s.reps.first(s.distinct[members[i]])
 		}
 	}
-	s.held = nil
+	if len(members) <= starLook {
+		some(0, len(members))
+		return ctx.Err()
+	}
+	var g errgroup.Group
+	for from := 0; from < len(members); from += starLook {
+		g.Go(func() error {
+			some(from, min(from+starLook, len(members)))
+			return nil
+		})
+	}
+	g.Wait()
+	return ctx.Err()
 }

@@ -19,6 +19,9 @@ type Options struct {
 	// compared with itself.
 	Known func(ctx context.Context, fingerprints []uint64, found func(row int, id string, distance int) error) error
 
+	// Meter, if not nil, counts what has been compared.
+	Meter *cluster.Meter
+
 	// Verify, if not nil, compares the texts; the corpus must have been read
 	// by [ReadDocuments], from files.
 	Verify *Verify
@@ -47,7 +50,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 			prints[i] = c.prints[row]
 		}
 	}
-	co := cluster.Options{K: o.K, Star: o.Star, Threads: o.Threads, Prefer: prefer}
+	co := cluster.Options{K: o.K, Star: o.Star, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
 	if rest != nil && prefer != nil {
 		co.Prefer = func(a, b int) int { return prefer(int(rest[a]), int(rest[b])) }
 	}
@@ -55,7 +58,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Distinct, r.Pairs = found.Distinct, found.Pairs
+	r.Distinct = found.Distinct
 	r.take(found, rest)
 	if o.Verify != nil {
 		return r, r.verify(ctx, o.Verify, o.Threads, prefer)

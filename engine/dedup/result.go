@@ -8,7 +8,6 @@ import (
 // A Result is the clusters of a corpus.
 type Result struct {
 	Distinct int     // fingerprints that were compared
-	Pairs    uint64  // of distinct fingerprints within K
 	Known    []Known // rows that the caller has already, ascending
 	Rejected int     // documents that would go by their fingerprints and stay by their texts
 

@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"ndd/asm"
+	"ndd/permute"
+)
+
+// costs of joining are in ns a fingerprint and table, one thread (BenchmarkJoin,
+// asm.BenchmarkNearRows): bringing runs together, comparing a run, and each key of it.
+type costs struct{ partition, run, key float64 }
+
+var (
+	costsWide = costs{partition: 9, run: 1.3, key: 0.064} // AVX-512
+	costsGo   = costs{partition: 15, run: 4, key: 0.49}
+)
+
+// runLeast is what runs come to when a table has bits enough: what is shorter is not split.
+const runLeast = 6
+
+// Choose is the design for joining n distinct fingerprints that should cost least. Its
+// tables have radius 0.
+func Choose(n, k int) permute.Design {
+	d, _ := choose(n, k, 1, func(mask uint64) float64 { return math.Ldexp(1, -bits.OnesCount64(mask)) })
+	return d
+}
+
+// choose is [Choose] for fingerprints of which the given share of pairs agree in the bits of
+// a mask.
+func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permute.Design, least float64) {
+	c := costsGo
+	if asm.Kernel() == asm.AVX512 {
+		c = costsWide
+	}
+	least = math.Inf(1)
+	for _, d := range permute.Catalogue(k, seed) {
+		cost := 0.0
+		for _, t := range d.Tables {
+			if t.Radius > 0 {
+				cost = math.Inf(1)
+				break
+			}
+			run := max(runLeast, float64(n)*share(t.Mask))
+			cost += c.partition + c.run + c.key*run
+		}
+		if cost < least {
+			best, least = d, cost
+		}
+	}
+	return best, least
+}
+
+const (
+	sampleKeys  = 128     // tell a run of n/8,000 keys
+	sampleSeeds = 4       // designs by different bits, of which one suits the sample best
+	sampleMany  = 1 << 16 // keys from which so many are looked at: 2 ms
+)
+
+// suit is the design for joining n fingerprints like those of a sample: far from uniform, of
+// which many bits may always be the same. Which bits lead makes all the difference there.
+func suit(sample []uint64, n, k int) (best permute.Design) {
+	few := make([]uint64, 0, sampleKeys)
+	for i := range min(sampleKeys, len(sample)) {
+		few = append(few, sample[i*len(sample)/min(sampleKeys, len(sample))])
+	}
+	masked := make([]uint64, len(few))
+	share := func(mask uint64) float64 {
+		for i, f := range few {
+			masked[i] = f & mask
+		}
+		slices.Sort(masked)
+		equal, run := 0, 0
+		for i := 1; i < len(masked); i++ {
+			if masked[i] != masked[i-1] {
+				run = 0
+				continue
+			}
+			run++
+			equal += run
+		}
+		return max(float64(equal)/float64(max(1, len(few)*(len(few)-1)/2)), math.Ldexp(1, -bits.OnesCount64(mask)))
+	}
+	seeds := uint64(1)
+	if n >= sampleMany {
+		seeds = sampleSeeds
+	}
+	least := math.Inf(1)
+	for seed := range seeds {
+		if d, cost := choose(n, k, seed+2, share); cost < least {
+			best, least = d, cost
+		}
+	}
+	return best
+}

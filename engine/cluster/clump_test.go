@@ -1,0 +1,204 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"ndd/engine/oracle/sets"
+)
+
+// clumps are sets of about n fingerprints that have far more near pairs than members, or
+// connect all of them.
+func clumps(n int) map[string][]uint64 {
+	rng := rand.New(rand.NewPCG(4, 20))
+	centres := make([]uint64, 20)
+	for i := range centres {
+		centres[i] = rng.Uint64()
+	}
+	all := map[string][]uint64{}
+	fill := func(name string, at func(i int) uint64) {
+		set := make([]uint64, n)
+		for i := range set {
+			set[i] = at(i)
+		}
+		rng.Shuffle(n, func(i, j int) { set[i], set[j] = set[j], set[i] })
+		all[name] = set
+	}
+	fill("balls", func(i int) uint64 { return sets.Near(rng, centres[i%20], rng.IntN(4)) })
+	fill("wide", func(i int) uint64 { return sets.Near(rng, centres[i%20], 2+rng.IntN(5)) })
+	spread := rng.Perm(64)
+	fill("cube", func(i int) (f uint64) { // all values of some bits
+		for b := range bits.Len(uint(n - 1)) {
+			f |= uint64(i) >> b & 1 << spread[b]
+		}
+		return f
+	})
+	at := rng.Uint64()
+	fill("walk", func(int) uint64 { at = sets.Near(rng, at, 3); return at })
+	fill("wide walk", func(i int) uint64 { at = sets.Near(rng, at, 1+i%3); return at })
+	fill("close walk", func(int) uint64 { at = sets.Near(rng, at, 1) ^ at&1<<40; return at })
+	return all
+}
+
+// greedy is Find by its definition: all pairs by comparing all with all, or with star each document
+// with all representatives before it.
+func greedy(base []uint64, o Options) (list []Cluster) {
+	of := make([]int, len(base)) // the place in list of a row's cluster
+	rows := order(len(base), o.Prefer)
+	if o.Star {
+		for _, row := range rows {
+			of[row] = slices.IndexFunc(list, func(c Cluster) bool {
+				return bits.OnesCount64(base[row]^base[c.Representative]) <= o.K
+			})
+			if of[row] < 0 {
+				of[row] = len(list)
+				list = append(list, Cluster{Representative: uint32(row)})
+			}
+		}
+	} else {
+		seen := make([]bool, len(base))
+		free := slices.Clone(rows) // who is in no cluster
+		for _, row := range rows {
+			if seen[row] {
+				continue
+			}
+			for todo := []int{row}; len(todo) > 0; todo = todo[1:] {
+				seen[todo[0]] = true
+				of[todo[0]] = len(list)
+				free = slices.DeleteFunc(free, func(other int) bool {
+					near := !seen[other] && bits.OnesCount64(base[todo[0]]^base[other]) <= o.K
+					if near {
+						seen[other] = true
+						todo = append(todo, other)
+					}
+					return near || seen[other]
+				})
+			}
+			list = append(list, Cluster{Representative: uint32(row)})
+		}
+	}
+	for row := range base {
+		list[of[row]].Rows = append(list[of[row]].Rows, uint32(row))
+	}
+	list = slices.DeleteFunc(list, func(c Cluster) bool { return len(c.Rows) < 2 })
+	slices.SortFunc(list, func(a, b Cluster) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
+	return list
+}
+
+// TestClumps: what is dense is clustered without its pairs, runs beyond the kernel's are spanned, joined by
+// themselves, or both, and representatives have tables, or no room for all at once; as by
+// comparing all with all.
+func TestClumps(t *testing.T) {
+	const n = 9000 // enough for tables of representatives: a walk has more than starFew
+	for name, base := range clumps(n) {
+		score := rand.New(rand.NewPCG(1, 1)).Perm(n)
+		for _, prefer := range []func(a, b int) int{nil, func(a, b int) int { return cmp.Compare(score[a]/8, score[b]/8) }} {
+			for _, star := range []bool{false, true} {
+				for _, k := range []int{1, 3} {
+					o := Options{K: k, Star: star, Prefer: prefer}
+					want := greedy(base, o)
+					for _, o.Threads = range []int{1, 3} {
+						for _, o.StarBytes = range []int64{0, 1 << 20} {
+							if !star && o.StarBytes > 0 {
+								continue
+							}
+							found(t, fmt.Sprintf("%s, k=%d, star %v, preference %v, %d threads, %d bytes", name, k, star, prefer != nil, o.Threads, o.StarBytes),
+								base, o, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLargeStar has one component on all threads.
+func TestLargeStar(t *testing.T) {
+	base := clumps(starLarge + 2*starLook)["wide walk"]
+	o := Options{K: 3, Star: true}
+	want := greedy(base, o)
+	for _, o.Threads = range []int{1, 4} {
+		for _, o.StarBytes = range []int64{0, 2 << 20} {
+			found(t, fmt.Sprintf("%d threads, %d bytes", o.Threads, o.StarBytes), base, o, want)
+		}
+	}
+}
+
+// found holds what Find finds against what is wanted.
+func found(t *testing.T, what string, base []uint64, o Options, want []Cluster) {
+	t.Helper()
+	o.Meter = &Meter{}
+	r, err := Find(t.Context(), base, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []Cluster
+	for _, c := range r.Clusters() {
+		got = append(got, c)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: %d clusters of %d documents, want %d", what, len(got), r.Rows(), len(want))
+	}
+	m := o.Meter
+	if m.Total.Load() != m.Compared.Load() || m.Total.Load() == 0 || !o.Star && m.Joined.Load() > int64(r.Rows()-r.Len()) {
+		t.Errorf("%s: %d of %d compared, %d joined", what, m.Compared.Load(), m.Total.Load(), m.Joined.Load())
+	}
+}
+
+// TestClumpsAreCheap counts the links of clumps that have hundreds of pairs for each.
+func TestClumpsAreCheap(t *testing.T) {
+	for name, links := range map[string]int{"cube": 20, "balls": 20} {
+		base := slices.Compact(slices.Sorted(slices.Values(clumps(1 << 16)[name])))
+		n := 0
+		d := Choose(len(base), 3)
+		if err := Connect(t.Context(), base, d, 1, nil, func(_, _ uint64) { n++ }); err != nil || n > links*len(base) {
+			t.Errorf("%s: %d links of %d fingerprints, %v", name, n, len(base), err)
+		}
+	}
+}
+
+// TestIndex finds every fingerprint by its guess, wherever they are.
+func TestIndex(t *testing.T) {
+	for _, set := range sets.All(3000, 0, 3, 77) {
+		p := &prints{distinct: slices.Compact(slices.Sorted(slices.Values(append(set.Base, 0, ^uint64(0)))))}
+		for i, f := range p.distinct {
+			if got := p.index(f); got != uint32(i) {
+				t.Fatalf("%s: %x is at %d, not %d", set.Name, f, got, i)
+			}
+		}
+		p.distinct = p.distinct[1:2]
+		if p.index(p.distinct[0]) != 0 {
+			t.Fatal(set.Name)
+		}
+	}
+}
+
+// BenchmarkClumps: 20 clumps of 20,000, and a cube of 18 bits, whose pairs are 129 million.
+func BenchmarkClumps(b *testing.B) {
+	large, cube := clumps(400_000), clumps(1 << 18)["cube"]
+	for name, prints := range map[string][]uint64{"balls": large["balls"], "wide": large["wide"], "cube": cube} {
+		for _, star := range []bool{false, true} {
+			b.Run(fmt.Sprintf("set=%s/star=%v", name, star), func(b *testing.B) {
+				clusters := 0
+				for b.Loop() {
+					r, err := Find(context.Background(), prints, Options{K: 3, Star: star, Threads: 1})
+					if err != nil {
+						b.Fatal(err)
+					}
+					clusters = r.Len()
+				}
+				if name == "cube" && !star && clusters != 1 {
+					b.Fatalf("%d clusters", clusters)
+				}
+				b.ReportMetric(float64(clusters), "clusters")
+				b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(prints)), "ns/document")
+			})
+		}
+	}
+}
