@@ -27,7 +27,7 @@ type documentFlags struct {
 // register adds the flags; formatFlag names the one for the documents' format.
 func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
 	f := cmd.Flags()
-	f.StringVar(&d.format, formatFlag, "auto", "of the documents: auto, text, html, jsonl or csv")
+	f.StringVar(&d.format, formatFlag, "auto", "of the documents: auto, text, html, jsonl, csv or warc")
 	f.StringVar(&d.text, "text", "text", "jsonl, csv: field that holds the text")
 	f.StringVar(&d.id, "id", "id", "jsonl, csv: field that holds the id (without it: file:line)")
 	f.StringVar(&d.recipe, "recipe", "", "file with the recipe, as JSON; see 'ndd fingerprint --help'")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,9 +109,10 @@ type Create func(name string, fill func(w io.Writer) error) error
 
 // Copy reads the inputs again and copies them without what was dropped.
 //
-// JSONL and CSV files are copied without the lines or records that can go, byte
-// for byte, compressed as they were; lines that are no documents, or have too
-// few features to be compared, stay. A file that is one document is copied as
+// JSONL, CSV and WARC files are copied without the lines or records that can go, byte
+// for byte, compressed as they were, WARC records each by itself; lines that are no
+// documents, or have too few features to be compared, stay, and so do WARC records
+// of other types. A file that is one document is copied as
 // it is if it is kept. Files that hold no documents are not copied.
 func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) error {
 	c := r.corpus
@@ -151,7 +153,7 @@ type copier struct {
 type cut struct{ from, to int64 }
 
 func (k *copier) file(f document.File, names *Copies, create Create) error {
-	units, kept, cuts, err := k.scan(f)
+	units, kept, cuts, starts, err := k.scan(f)
 	if err != nil {
 		return err
 	}
@@ -174,18 +176,22 @@ func (k *copier) file(f document.File, names *Copies, create Create) error {
 		if !content.Rows {
 			return copyFile(w, f.Path)
 		}
-		return without(w, content, cuts)
+		if !content.Members {
+			starts = nil
+		}
+		return without(w, content, cuts, starts)
 	})
 }
 
-// scan finds what to leave out of a file.
-func (k *copier) scan(f document.File) (units, kept int, cuts []cut, err error) {
+// scan finds what to leave out of a file, and where the records that stay begin.
+func (k *copier) scan(f document.File) (units, kept int, cuts []cut, starts []int64, err error) {
 	for u, err := range f.Scan(k.ctx, k.opts, nil) {
-		if _, skipped := errors.AsType[*document.Skip](err); skipped {
+		if skip, skipped := errors.AsType[*document.Skip](err); skipped {
+			starts = append(starts, skip.At)
 			continue
 		}
 		if err != nil {
-			return 0, 0, nil, err
+			return 0, 0, nil, nil, err
 		}
 		units++
 		isRow := k.corpus.units.has(k.unit)
@@ -194,14 +200,15 @@ func (k *copier) scan(f document.File) (units, kept int, cuts []cut, err error) 
 		}
 		if !isRow || !k.gone.has(k.row) {
 			kept++
+			starts = append(starts, u.From)
 			continue
 		}
 		if _, err := k.corpus.text(k.extractor, u, uint32(k.row)); err != nil {
-			return 0, 0, nil, err
+			return 0, 0, nil, nil, err
 		}
 		cuts = append(cuts, cut{u.From, u.To})
 	}
-	return units, kept, cuts, nil
+	return units, kept, cuts, starts, nil
 }
 
 func copyFile(w io.Writer, path string) error {
@@ -214,9 +221,10 @@ func copyFile(w io.Writer, path string) error {
 	return err
 }
 
-// without copies a content but for the cuts, compressed as it was.
-func without(w io.Writer, content *document.Content, cuts []cut) error {
-	var out io.WriteCloser
+// without copies a content but for the cuts, compressed as it was, in members of which
+// one begins at each start.
+func without(w io.Writer, content *document.Content, cuts []cut, starts []int64) error {
+	var out packer
 	switch content.Packing {
 	case document.Gzip:
 		out = gzip.NewWriter(w)
@@ -227,28 +235,68 @@ func without(w io.Writer, content *document.Content, cuts []cut) error {
 		}
 		out = z
 	default:
-		out = nopCloser{w}
+		out = unpacked{w}
 	}
-	err := copyWithout(out, content, cuts)
+	c := copying{in: bufio.NewReaderSize(content, 1<<17), out: out, to: w, starts: starts}
+	for _, cut := range cuts {
+		if err := c.copy(cut.from); err != nil {
+			return cmp.Or(err, out.Close())
+		}
+		if _, err := c.in.Discard(int(cut.to - cut.from)); err != nil {
+			return err
+		}
+		c.at = cut.to
+	}
+	err := c.copy(math.MaxInt64)
 	return cmp.Or(err, out.Close())
 }
 
-func copyWithout(w io.Writer, r io.Reader, cuts []cut) error {
-	in := bufio.NewReaderSize(r, 1<<17)
-	at := int64(0)
-	for _, c := range cuts {
-		if _, err := io.CopyN(w, in, c.from-at); err != nil {
-			return err
-		}
-		if _, err := in.Discard(int(c.to - c.from)); err != nil {
-			return err
-		}
-		at = c.to
-	}
-	_, err := io.Copy(w, in)
-	return err
+// packer compresses what is written, or does not.
+type packer interface {
+	io.WriteCloser
+	Reset(to io.Writer) // begins anew, after Close
 }
 
-type nopCloser struct{ io.Writer }
+type unpacked struct{ io.Writer }
 
-func (nopCloser) Close() error { return nil }
+func (unpacked) Close() error    { return nil }
+func (unpacked) Reset(io.Writer) {}
+
+// copying is a file on its way.
+type copying struct {
+	in     *bufio.Reader
+	at     int64 // bytes of in that have been read
+	out    packer
+	to     io.Writer
+	starts []int64 // of members that are ahead
+	begun  bool    // there is something in this member
+}
+
+// copy copies up to an offset, or the end of the file.
+func (c *copying) copy(to int64) error {
+	for c.at < to {
+		next := to
+		for len(c.starts) > 0 && c.starts[0] <= c.at {
+			if c.starts[0] == c.at && c.begun {
+				if err := c.out.Close(); err != nil {
+					return err
+				}
+				c.out.Reset(c.to)
+			}
+			c.starts = c.starts[1:]
+		}
+		if len(c.starts) > 0 {
+			next = min(next, c.starts[0])
+		}
+		n, err := io.CopyN(c.out, c.in, next-c.at)
+		c.at += n
+		c.begun = c.begun || n > 0
+		if errors.Is(err, io.EOF) && to == math.MaxInt64 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

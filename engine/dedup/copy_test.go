@@ -3,6 +3,7 @@ package dedup
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/ingest"
+	"ndd/engine/jaccard"
 	"ndd/engine/simhash"
 )
 
@@ -165,6 +167,70 @@ func TestCopy(t *testing.T) {
 	}
 	if r, err := Find(t.Context(), c, Options{K: 3}); err != nil || r.Len() != 0 {
 		t.Errorf("%d clusters are left, %v", r.Len(), err)
+	}
+}
+
+// TestCopyWARC: records go, and those that stay are compressed each by itself, as they were.
+func TestCopyWARC(t *testing.T) {
+	record := func(kind, uri, date, text string) string {
+		block := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + text
+		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			kind, uri, date, len(block), block)
+	}
+	const rivers = "Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"
+	records := []string{
+		record("response", "old", "2023-01-01T00:00:00Z", rivers), // goes
+		record("warcinfo", "", "", "made by a test"),
+		record("request", "new", "", "GET /"),
+		record("response", "new", "2024-01-01T00:00:00Z", rivers),
+		record("response", "older", "2022-01-01T00:00:00Z", rivers), // goes
+		record("response", "few", "", "few"),
+		record("metadata", "few", "", "of few"),
+	}
+	want := []string{records[1], records[2], records[3], records[5], records[6]}
+	t.Chdir(t.TempDir())
+	var packed []byte
+	for _, r := range records {
+		packed = append(packed, pack(t, "a.warc.gz", r)...)
+	}
+	for name, content := range map[string][]byte{"in/a.warc.gz": packed, "in/b.warc": []byte(strings.Join(records[:2], ""))} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := NewCopies(t.Context(), []string{"in"}, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := ReadDocuments(t.Context(), []string{"in"}, ingest.Config{}, ReadOptions{Keep: Keep{Policy: Newest}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Find(t.Context(), c, Options{K: 3, Verify: &Verify{Jaccard: 0.9, Shingles: jaccard.Options{Words: 3, Chars: 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := copyAll(t.Context(), r, names)
+	if err != nil || len(got) != 2 || got["b.warc"] != records[1] {
+		t.Fatalf("%q, %v", got, err)
+	}
+	in := strings.NewReader(got["a.warc.gz"])
+	z, err := gzip.NewReader(in)
+	for i := 0; err == nil && i < len(want); i++ {
+		z.Multistream(false)
+		member, err := io.ReadAll(z)
+		if err != nil || string(member) != want[i] {
+			t.Errorf("member %d is %q, want %q; %v", i, member, want[i], err)
+		}
+		if err := z.Reset(in); err != nil && (err != io.EOF || i != len(want)-1) {
+			t.Fatalf("after member %d: %v", i, err)
+		}
+	}
+	if err != nil || in.Len() > 0 {
+		t.Errorf("%d bytes more, %v", in.Len(), err)
 	}
 }
 

@@ -10,29 +10,35 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decodeText brings a text file to UTF-8. A byte order mark decides; without one it is UTF-8 or, if it is not and
-// looks so, GBK; else UTF-8, repaired.
-func decodeText(raw []byte) (text []byte, repaired int) {
+// decodeText brings a text to UTF-8. A byte order mark decides; without one it is UTF-8 or, if it is not, what its
+// Content-Type says or, if it looks so, GBK; else UTF-8, repaired.
+func decodeText(raw []byte, contentType string) (text []byte, repaired int) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
 		return repair(raw[3:])
 	case bytes.HasPrefix(raw, []byte("\xff\xfe")), bytes.HasPrefix(raw, []byte("\xfe\xff")):
 		return decode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), raw)
 	}
-	if !utf8.Valid(raw) && looksGBK(raw) {
+	if utf8.Valid(raw) {
+		return raw, 0
+	}
+	if enc, name := charset.Lookup(charsetOf(contentType)); enc != nil && name != "utf-8" {
+		return decode(enc, raw)
+	}
+	if looksGBK(raw) {
 		return decode(simplifiedchinese.GB18030, raw)
 	}
 	return repair(raw)
 }
 
-// decodeHTML brings a page to UTF-8. In this order: a byte order mark, a meta element in the first 1,024
+// decodeHTML brings a page to UTF-8. In this order: a byte order mark, its Content-Type, a meta element in the first 1,024
 // bytes, valid UTF-8, what looks like GBK, and Windows-1252, as the HTML standard has it.
-func decodeHTML(raw []byte) (page []byte, repaired int) {
+func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 	if utf8.Valid(raw) && bytes.IndexByte(raw, 0x1b) < 0 {
 		// Whatever it declares: other encodings of more than ASCII are not by chance valid UTF-8.
 		return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), 0
 	}
-	enc, name, certain := charset.DetermineEncoding(raw, "") // certain only by a byte order mark
+	enc, name, certain := charset.DetermineEncoding(raw, contentType) // certain by a byte order mark or the type
 	switch {
 	case name == "utf-8", !certain && mostlyUTF8(raw):
 		return repair(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))

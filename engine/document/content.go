@@ -19,7 +19,8 @@ const (
 type Content struct {
 	io.Reader
 	Packing Packing
-	Rows    bool // its documents are lines or records: it is JSONL or CSV
+	Rows    bool // its documents are lines or records: it is JSONL, CSV or WARC
+	Members bool // its records are compressed each by itself, if they are compressed: it is WARC
 	closer  func()
 }
 
@@ -39,7 +40,7 @@ func (f File) Open(ctx context.Context, opts Options) (*Content, error) {
 		closer()
 		return nil, bare(f.Path, err)
 	}
-	return &Content{s.r, s.packing, format == JSONL || format == CSV, closer}, nil
+	return &Content{s.r, s.packing, format == JSONL || format == CSV || format == WARC, format == WARC, closer}, nil
 }
 
 // Close closes the file.

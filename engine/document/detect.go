@@ -82,7 +82,7 @@ func formatByName(path string) Format {
 	case ".parquet":
 		return parquet
 	case ".warc", ".wet", ".wat", ".arc":
-		return warc
+		return WARC
 	case "", ".data", ".part", ".tmp", ".out", "." + Stdin:
 		return Auto
 	}
@@ -95,7 +95,7 @@ func formatByMagic(head []byte) (Format, bool) {
 	case bytes.HasPrefix(head, []byte("PAR1")):
 		return parquet, true
 	case bytes.HasPrefix(head, []byte("WARC/")):
-		return warc, true
+		return WARC, true
 	}
 	return "", false
 }

@@ -11,9 +11,9 @@
 // # Data flow
 //
 //	inputs ──► files ──► stream ───────► units ───────────────► documents
-//	           input.go  open.go         text.go   html.go      extract.go
-//	           sorted    gzip, zstd by   jsonl.go  csv.go
-//	                     magic bytes
+//	           input.go  open.go         whole.go  html.go      extract.go
+//	           sorted    gzip, zstd by   jsonl.go  csv.go  http.go
+//	                     magic bytes     warc.go
 //	           └───── Scan: one goroutine ─────┘└── Extractor: many ──┘
 //	           └──────────────────── Read: both ──────────────────────┘
 //

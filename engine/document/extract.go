@@ -24,9 +24,16 @@ func NewExtractor(opts Options) *Extractor {
 // Extract gives the document of a unit, or a *[Skip]. The document owns its memory.
 func (e *Extractor) Extract(u Unit) (Document, error) {
 	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Bytes: len(u.raw), Value: u.value, Modified: u.modified}
+	if u.format == httpResponse {
+		var skip *Skip
+		if u.raw, u.format, u.contentType, skip = e.response(u.raw); skip != nil {
+			skip.Source, skip.Line = u.Source, u.Line
+			return Document{}, skip
+		}
+	}
 	switch u.format {
 	case HTML:
-		page, repaired := decodeHTML(u.raw)
+		page, repaired := decodeHTML(u.raw, u.contentType)
 		doc.Text = e.page.extract(page)
 		doc.Repaired = repaired
 	case JSONL:
@@ -40,7 +47,7 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 		text, repaired := repair(u.raw)
 		doc.Text, doc.Repaired = ownString(text), repaired
 	default:
-		text, repaired := decodeText(u.raw)
+		text, repaired := decodeText(u.raw, u.contentType)
 		doc.Text, doc.Repaired = ownString(text), repaired
 	}
 	if doc.ID == "" {

@@ -16,20 +16,21 @@ const (
 	HTML  Format = "html"  // the whole file is one page
 	JSONL Format = "jsonl" // a JSON object a line is a document
 	CSV   Format = "csv"   // a record is a document; the first one names the fields; tabs in .tsv files
+	WARC  Format = "warc"  // a response, resource or conversion record is a document; WET files too
 
-	parquet Format = "parquet"
-	warc    Format = "warc"
+	parquet      Format = "parquet"
+	httpResponse Format = "http" // of a unit: a response as it was archived
 )
 
 // ParseFormat reads the name of a format, as a user gives it.
 func ParseFormat(name string) (Format, error) {
 	switch f := Format(strings.ToLower(name)); f {
-	case Auto, Text, HTML, JSONL, CSV:
+	case Auto, Text, HTML, JSONL, CSV, WARC:
 		return f, nil
-	case parquet, warc:
+	case parquet:
 		return "", fmt.Errorf("format %s: %w", f, errUnsupported)
 	}
-	return "", fmt.Errorf("format %.40q: must be one of auto, text, html, jsonl, csv", name)
+	return "", fmt.Errorf("format %.40q: must be one of auto, text, html, jsonl, csv, warc", name)
 }
 
 // Options say how inputs are read. The zero value reads everything by its own looks.
@@ -39,8 +40,8 @@ type Options struct {
 	IDField   string // JSONL and CSV: field that holds the id; "" is "id"
 	Strict    bool   // a skip that loses data is an error
 
-	// ValueFields are names of fields, as TextField: the first of them that a line or record has as a string or
-	// number is the document's Value.
+	// ValueFields are names of fields, as TextField, or of a WARC record's headers: the first of them that a line or record
+	// has as a string or number is the document's Value.
 	ValueFields []string
 
 	// MaxDocumentBytes bounds one document, as bytes of its decompressed file or line; longer ones are

@@ -10,7 +10,7 @@ import (
 // Document is the text of one document and where it comes from.
 type Document struct {
 	// ID is the file's path as the input named it (with - for standard input), or the id field of a line
-	// or record, or path:line where that is missing.
+	// or record, or the URI of an archived page, or path:line where that is missing.
 	ID       string
 	Source   string // path of the file
 	Line     int    // of the line or record in the decompressed file, from 1; 0 if the document is the whole file

@@ -214,10 +214,8 @@ func TestReadBadInput(t *testing.T) {
 			"bad.txt: a\ufffdb\ufffd c"}},
 		{name: "binary", inputs: []string{"pdf.pdf"}, want: []string{"skip: pdf.pdf: binary"}},
 		{name: "parquet by its content", inputs: []string{"table"}, err: "table: format parquet: this version has no reader for it"},
-		{name: "warc by its name", opts: document.Options{Format: "warc"}, inputs: []string{"bad.txt"},
-			err: "format warc: this version has no reader for it"},
 		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
-			err: `format "doc": must be one of auto, text, html, jsonl, csv`},
+			err: `format "doc": must be one of auto, text, html, jsonl, csv, warc`},
 		{name: "no stdin", inputs: []string{"-"}, err: "-: standard input is not there"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

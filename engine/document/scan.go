@@ -12,17 +12,19 @@ import (
 // Unit is one document as it lies in its file. It owns its bytes.
 type Unit struct {
 	Source string
-	Line   int // from 1; 0 if the unit is the whole file
+	Line   int // from 1, or the number of a WARC record; 0 if the unit is the whole file
 
-	// From and To bound the line with its end, or the record with the blank lines before it, as bytes of
-	// the decompressed file; both are 0 if the unit is the whole file.
+	// From and To bound the line with its end, the record with the blank lines before it, or the WARC record with
+	// those behind it, as bytes of the decompressed file; both are 0 if the unit is the whole file.
 	From, To int64
 
-	format   Format // Text, HTML, JSONL; CSV has been taken apart already
-	raw      []byte // the whole file, the line, or the text field of a record
+	format   Format // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
+	raw      []byte // the whole file, the line, the text field of a record, or the block of a WARC record
 	id       string // of a record; "" if it has none
 	value    Value  // of a record
 	modified int64  // of a whole file
+
+	contentType string // of a WARC record's block
 }
 
 // Scan finds the units of the inputs, in the order of [Read], without extracting their text. It yields skips
@@ -118,6 +120,8 @@ func (s *stream) units() error {
 		return s.jsonLines()
 	case CSV:
 		return s.records()
+	case WARC:
+		return s.warcRecords()
 	}
 	err = fmt.Errorf("format %s: %w", format, errUnsupported)
 	if s.file.inFolder() {

@@ -11,13 +11,14 @@ import (
 // Reason says why something did not become a document.
 type Reason string
 
-// The reasons. Hidden, Binary, Special and Unsupported concern files that a folder happens to hold, and are
-// no loss of data; the others are.
+// The reasons. Hidden, Binary, Special and Unsupported concern files that a folder happens to hold, NoPage what an archive
+// holds beside pages, and are no loss of data; the others are.
 const (
 	Hidden      Reason = "hidden"        // a file or folder in a folder whose name starts with a dot
 	Binary      Reason = "binary"        // bytes that are no text
 	Special     Reason = "special"       // a link, device, pipe or socket in a folder
 	Unsupported Reason = "unsupported"   // a format without a reader
+	NoPage      Reason = "no page"       // a record of a request, a redirect, an image
 	Unreadable  Reason = "unreadable"    // a file in a folder that cannot be opened, read or decompressed
 	TooLarge    Reason = "too large"     // longer than Options.MaxDocumentBytes
 	Broken      Reason = "broken"        // a line or record that cannot be parsed
@@ -30,7 +31,7 @@ var errUnsupported = errors.New("this version has no reader for it")
 // LosesData tells the reasons that Options.Strict turns into errors.
 func (r Reason) LosesData() bool {
 	switch r {
-	case Hidden, Binary, Special, Unsupported:
+	case Hidden, Binary, Special, Unsupported, NoPage:
 		return false
 	}
 	return true
@@ -40,6 +41,7 @@ func (r Reason) LosesData() bool {
 type Skip struct {
 	Source string // file
 	Line   int    // from 1; 0 if it is the whole file
+	At     int64  // where it begins, if it is a WARC record: bytes of the decompressed file
 	Reason Reason
 	Err    error // what exactly went wrong; may be nil
 }

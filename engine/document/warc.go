@@ -1,0 +1,197 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/textproto"
+	"strconv"
+	"strings"
+)
+
+// A WARC file (ISO 28500) is records one after the other, as a rule each compressed by itself, which
+// gzip and zstd readers see through:
+//
+//	WARC/1.0 CRLF                             version
+//	WARC-Type: response CRLF ...              headers
+//	Content-Length: 1234 CRLF
+//	CRLF
+//	1234 bytes                                block: for a response, HTTP's headers and body
+//	CRLF CRLF
+//
+// A unit is the block of a response, resource or conversion record (as in WET files); its id is the target's URI, and
+// a value is what a header says, such as WARC-Date. All other records, which hold no page, are skips that lose no data.
+// Where a record should begin and there is none, the file is damaged: what follows cannot be trusted. The Line of a
+// unit is the number of its record, from 1.
+
+const (
+	warcHeaderBytes = 1 << 20 // most of a record's version and headers
+	warcQuote       = 40      // of what was found instead of a record
+)
+
+// warcRecords yields one unit a record that holds a page.
+func (s *stream) warcRecords() error {
+	for {
+		err := s.warcRecord()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if skip := (*Skip)(nil); errors.As(err, &skip) {
+			err = s.skip(skip)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// warcRecord yields the unit of the next record or returns a skip, or io.EOF when there is no record any more. All other
+// errors say where.
+func (s *stream) warcRecord() error {
+	if err := s.blankLines(); err != nil {
+		return err
+	}
+	s.line++
+	from := s.at
+	fail := func(err error) error {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err == io.ErrUnexpectedEOF { // a compression's own error says as much
+			err = errors.New("the file ends within it: is it cut short?")
+		}
+		return fmt.Errorf("record at byte %d: %w", from, err)
+	}
+	version, err := s.headerLine(from)
+	if err != nil {
+		return fail(err)
+	}
+	if !bytes.HasPrefix(version, []byte("WARC/")) {
+		return fail(fmt.Errorf("there is none, but %q", version[:min(len(version), warcQuote)]))
+	}
+	headers, err := s.warcHeaders(from)
+	if err != nil {
+		return fail(err)
+	}
+	length, err := strconv.ParseInt(headers.Get("Content-Length"), 10, 64)
+	if err != nil || length < 0 {
+		return fail(fmt.Errorf("Content-Length %.40q is no number of bytes", headers.Get("Content-Length")))
+	}
+	u, reason := warcUnit(headers, s.opts.ValueFields)
+	if reason == nil && length > s.opts.MaxDocumentBytes {
+		reason = s.tooLarge(s.line)
+	}
+	if reason != nil {
+		n, err := io.CopyN(io.Discard, s.r, length)
+		if s.at += n; err != nil {
+			return fail(err)
+		}
+		reason.Source, reason.Line, reason.At = s.file.Path, s.line, from
+		return reason
+	}
+	if u.raw, err = s.warcBlock(length); err != nil {
+		return fail(err)
+	}
+	if err := s.blankLines(); err != nil && !errors.Is(err, io.EOF) {
+		return fail(err)
+	}
+	u.Line, u.From, u.To = s.line, from, s.at
+	return s.emit(u)
+}
+
+// blankLines passes over the line ends between records. The error is io.EOF at the end of the file.
+func (s *stream) blankLines() error {
+	for {
+		b, err := s.r.ReadByte()
+		if err != nil {
+			return err
+		}
+		if b != '\r' && b != '\n' {
+			return s.r.UnreadByte()
+		}
+		s.at++
+	}
+}
+
+// headerLine is the next line without its end. It is gone when another is read.
+func (s *stream) headerLine(from int64) ([]byte, error) {
+	line, err := s.r.ReadSlice('\n')
+	s.at += int64(len(line))
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		err = fmt.Errorf("a line of %d bytes and more among its headers", len(line))
+	case s.at-from > warcHeaderBytes:
+		err = fmt.Errorf("headers of more than %d bytes", warcHeaderBytes)
+	}
+	return bytes.TrimRight(line, "\r\n"), err
+}
+
+// warcHeaders reads headers up to the empty line. Lines without a colon are passed over, and those that begin with
+// white space continue the one before.
+func (s *stream) warcHeaders(from int64) (textproto.MIMEHeader, error) {
+	headers, last := textproto.MIMEHeader{}, ""
+	for {
+		line, err := s.headerLine(from)
+		if err != nil || len(line) == 0 {
+			return headers, err
+		}
+		last = addHeader(headers, last, line)
+	}
+}
+
+// addHeader adds a line's header and returns its name. last is that of the line before.
+func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
+	if (line[0] == ' ' || line[0] == '\t') && len(headers[last]) > 0 {
+		headers[last][0] += " " + string(bytes.TrimSpace(line))
+		return last
+	}
+	name, value, ok := bytes.Cut(line, []byte(":"))
+	if !ok {
+		return last
+	}
+	last = textproto.CanonicalMIMEHeaderKey(string(bytes.TrimSpace(name)))
+	headers[last] = append(headers[last], string(bytes.TrimSpace(value)))
+	return last
+}
+
+// warcUnit is what a record's headers say of its unit, or why it is none.
+func warcUnit(headers textproto.MIMEHeader, valueFields []string) (u Unit, reason *Skip) {
+	kind := strings.ToLower(headers.Get("WARC-Type"))
+	contentType := headers.Get("Content-Type")
+	switch kind {
+	case "response":
+		u.format = httpResponse
+		if media := mediaType(contentType); media != "" && media != "application/http" {
+			u.format = pageFormat(media) // a server of another protocol: its answer is the block
+		}
+	case "resource", "conversion":
+		u.format = pageFormat(mediaType(contentType))
+	default:
+		return u, &Skip{Reason: NoPage, Err: fmt.Errorf("a record of type %.40q", kind)}
+	}
+	if u.format == "" {
+		return u, &Skip{Reason: NoPage, Err: fmt.Errorf("content of type %.80q", contentType)}
+	}
+	u.contentType = contentType
+	if u.id = strings.Trim(headers.Get("WARC-Target-URI"), "<>"); u.id == "" {
+		u.id = strings.Trim(headers.Get("WARC-Record-ID"), "<>")
+	}
+	for _, name := range valueFields {
+		if value := headers.Get(name); value != "" {
+			u.value = Value{Text: value, Found: true}
+			break
+		}
+	}
+	return u, nil
+}
+
+// warcBlock reads a block. What a record claims to have is trusted only as far as 1 MiB.
+func (s *stream) warcBlock(length int64) ([]byte, error) {
+	var buf bytes.Buffer
+	buf.Grow(int(min(length, 1<<20)) + bytes.MinRead)
+	n, err := io.CopyN(&buf, s.r, length)
+	s.at += n
+	return buf.Bytes(), err
+}
