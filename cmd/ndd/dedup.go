@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
+	"ndd/engine/cluster"
 	"ndd/engine/dedup"
 	"ndd/engine/document"
 	"ndd/engine/jaccard"
@@ -40,8 +41,8 @@ cluster has only what is within k of its representative.
 shortest, the newest, or the one with the largest value of a field, such as
 --keep score; of equal ones the first. newest goes by a date in the row, in the
 field --time or else the first there is of date, timestamp, published,
-crawl_date and the like (RFC 3339, HTTP dates, 20060102, Unix seconds); for a
-file that is one document, by when it was modified. What has no date, or not
+crawl_date and the like (RFC 3339, HTTP dates, 20060102, Unix seconds); in WARC
+files by WARC-Date; for a file that is one document, by when it was modified. What has no date, or not
 the field, is kept last. Numbers are larger than other texts.
 
 --verify 'jaccard>=0.8' reads the documents of clusters again and compares
@@ -60,14 +61,16 @@ all that is asked for. With -o, a folder that appears when it is complete:
 With --verify, clusters.tsv and dropped.tsv have one column more: the share of
 shingles that a document has in common with what is kept.
 
---write-kept DIR copies the inputs to a new folder without what can go: JSONL and
-CSV files without those lines, all else of them byte for byte, compressed as they
-were; files that are one document each, if they are kept. Lines that could not
+--write-kept DIR copies the inputs to a new folder without what can go: JSONL, CSV
+and WARC files without those lines and records, all else of them byte for byte,
+compressed as they were; files that are one document each, if they are kept. Lines that could not
 be compared (broken, or of too few words) stay. Names are those below the
 deepest folder that holds all inputs.
 
 With --against, what is near a document of an index is dropped first, for the
-nearest one there, and only the rest is compared with itself.`,
+nearest one there, and only the rest is compared with itself. An index has no
+texts, so there is no --verify then; give the indexed documents instead, before
+the new ones, with --keep first.`,
 		Example: `  ndd dedup docs/
   ndd dedup -o result --keep longest --star pages.ndf
   ndd dedup --keep newest --verify 'jaccard>=0.8' --write-kept clean crawl-*.jsonl.gz
@@ -80,7 +83,7 @@ nearest one there, and only the rest is compared with itself.`,
 	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance of near-duplicates, 0 to 8")
 	f.StringVarP(&d.out, "output", "o", "", "write the result into this new folder")
 	f.StringVar(&d.keep, "keep", "first", "which of a cluster to keep: first, longest, shortest, newest, or a field: the largest")
-	f.StringVar(&d.time, "time", "", "jsonl, csv: field that holds the date, for --keep newest")
+	f.StringVar(&d.time, "time", "", "jsonl, csv, warc: field or header that holds the date, for --keep newest")
 	f.BoolVar(&d.star, "star", false, "only what is within k of the representative, no chains")
 	f.StringVar(&d.against, "against", "", "an index whose documents are there already")
 	f.StringVar(&d.verify, "verify", "", "compare the texts of a cluster too: jaccard>=X")
@@ -197,7 +200,8 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 			return o, read, usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", d.shingles.Words, d.shingles.Chars)
 		}
 		if d.against != "" {
-			return o, read, usagef("--verify and --against exclude each other: an index has no texts")
+			return o, read, usagef("--verify cannot compare texts with those of %s: an index holds fingerprints only. Leave out --verify; "+
+				"or, instead of --against, give the indexed documents as inputs before the new ones: with --keep first they stay", d.against)
 		}
 		o.Verify = &dedup.Verify{Jaccard: threshold, Shingles: d.shingles}
 	}
@@ -264,12 +268,17 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 			}
 		}
 	}
+	o.Meter = &cluster.Meter{}
+	bar := d.g.newCompareBar("comparing", o.Meter)
 	if o.Verify != nil {
 		o.Verify.Meter = &document.Meter{}
-		bar := d.g.newMeterBar("verifying", o.Verify.Meter)
-		defer bar.end()
+		o.Verify.Begin = func() {
+			bar.end()
+			bar = d.g.newMeterBar("verifying", o.Verify.Meter)
+		}
 	}
 	r, err = dedup.Find(ctx, c, o)
+	bar.end()
 	return c, r, partly, err
 }
 

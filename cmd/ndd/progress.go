@@ -1,14 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"ndd/engine/cluster"
 	"ndd/engine/document"
 )
 
@@ -62,9 +65,29 @@ func (b *bar) end() {
 	b.progress.Wait()
 }
 
-// newMeterBar is a bar that follows a meter by itself.
+// newMeterBar is a bar that follows the bytes of a meter by itself.
 func (g *globals) newMeterBar(task string, m *document.Meter) *meterBar {
-	b := &meterBar{bar: g.newBar(task, 0, bytesUnit), stop: make(chan struct{}), done: make(chan struct{})}
+	return newMeterBar(g.newBar(task, 0, bytesUnit), func() (int64, int64) { return m.Bytes.Load(), 0 })
+}
+
+// newCompareBar is a bar that follows fingerprints while they are compared, and says how many duplicates there are
+// so far.
+func (g *globals) newCompareBar(task string, m *cluster.Meter) *meterBar {
+	unit := func(int64) decor.Decorator {
+		return decor.Any(func(decor.Statistics) string { return compared(m) })
+	}
+	return newMeterBar(g.newBar(task, 0, unit), func() (int64, int64) { return m.Compared.Load(), m.Total.Load() })
+}
+
+// compared is what stands behind the bar of a comparison.
+func compared(m *cluster.Meter) string {
+	percent := 100 * m.Compared.Load() / max(1, m.Total.Load())
+	return fmt.Sprintf("%d %%, %s near so far", percent, humanize.Comma(m.Joined.Load()))
+}
+
+// newMeterBar moves a bar by what it reads every now and then: what is done, and the total if it is known.
+func newMeterBar(on *bar, read func() (done, total int64)) *meterBar {
+	b := &meterBar{bar: on, stop: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
 		tick := time.NewTicker(100 * time.Millisecond)
@@ -72,7 +95,11 @@ func (g *globals) newMeterBar(task string, m *document.Meter) *meterBar {
 		for {
 			select {
 			case <-tick.C:
-				b.set(m.Bytes.Load())
+				done, total := read()
+				if total > 0 && b.bar.bar != nil {
+					b.bar.bar.SetTotal(total, false)
+				}
+				b.set(done)
 			case <-b.stop:
 				return
 			}

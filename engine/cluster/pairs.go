@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"iter"
+	"math/bits"
 	"slices"
 
 	"ndd/engine/radix"
@@ -10,6 +11,9 @@ import (
 
 // A Pair is two distinct fingerprints within K of each other, A < B.
 type Pair struct{ A, B uint64 }
+
+// Distance is theirs, in bits.
+func (p Pair) Distance() int { return bits.OnesCount64(p.A ^ p.B) }
 
 // pairBatch is how many pairs pass from the join to the consumer at a time: a
 // hand-over between goroutines costs about as much as finding 100 pairs.

@@ -6,9 +6,16 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"time"
 
+	"ndd/engine"
+	"ndd/engine/cluster"
 	"ndd/engine/dedup"
 	"ndd/engine/ingest"
+	"ndd/engine/ndf"
+	"ndd/engine/segment"
+	"ndd/engine/simhash"
+	"ndd/permute"
 )
 
 // Three reports of one event, of which the one with the best score is kept.
@@ -52,4 +59,126 @@ func Example() {
 	// d goes for b: 0.94 of their shingles are the same
 	// b stays
 	// c stays
+}
+
+// chain are three fingerprints of which each is 3 bits from the next, and one far away.
+var chain = []dedup.Document{
+	{ID: "a", Fingerprint: 0b000_000},
+	{ID: "b", Fingerprint: 0b000_111},
+	{ID: "c", Fingerprint: 0b111_111},
+	{ID: "d", Fingerprint: 0xffff << 40},
+}
+
+// Fingerprints from anywhere: clusters chain, stars do not.
+func ExampleFind() {
+	corpus := dedup.NewCorpus(nil, dedup.ReadOptions{})
+	for _, d := range chain {
+		if err := corpus.Append(d); err != nil {
+			log.Fatal(err) // there is no memory for so many
+		}
+	}
+	for _, star := range []bool{false, true} {
+		result, err := dedup.Find(context.Background(), corpus, dedup.Options{K: 3, Star: star})
+		if err != nil {
+			log.Fatal(err)
+		}
+		for c := range result.Clusters() {
+			fmt.Printf("star %v, cluster %d keeps %s:", star, c.Number, corpus.ID(c.Kept))
+			for _, row := range c.Rows {
+				fmt.Printf(" %s at %d", corpus.ID(row), result.Distance(row, c.Kept))
+			}
+			fmt.Println()
+		}
+	}
+	// Output:
+	// star false, cluster 1 keeps a: a at 0 b at 3 c at 6
+	// star true, cluster 1 keeps a: a at 0 b at 3
+}
+
+// New documents against an index: what is near one there goes first.
+func ExampleOptions_known() {
+	dir, err := os.MkdirTemp("", "dedup")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+
+	// An index of one document, number 0, whose fingerprint is 1.
+	old := filepath.Join(dir, "old.bin")
+	if err := os.WriteFile(old, []byte{1, 0, 0, 0, 0, 0, 0, 0}, 0o644); err != nil {
+		log.Fatal(err)
+	}
+	file, err := ndf.Open(old)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	design, err := permute.Named("halves", 3, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := engine.Build(ctx, filepath.Join(dir, "index"), []*ndf.File{file}, segment.Options{Design: design}); err != nil {
+		log.Fatal(err)
+	}
+	index, err := engine.Open(ctx, filepath.Join(dir, "index"), engine.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer index.Close()
+
+	corpus := dedup.NewCorpus(nil, dedup.ReadOptions{})
+	for _, d := range chain {
+		if err := corpus.Append(d); err != nil {
+			log.Fatal(err)
+		}
+	}
+	known := func(ctx context.Context, fingerprints []uint64, found func(row int, id string, distance int) error) error {
+		for answer, err := range index.Answers(ctx, fingerprints, engine.BatchOptions{K: 3, Docs: 1}) {
+			if err != nil {
+				return err
+			}
+			nearest := answer.Hits[0]
+			if err := found(answer.Query, fmt.Sprint("old document ", nearest.Docs[0]), nearest.Distance); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	result, err := dedup.Find(ctx, corpus, dedup.Options{K: 3, Known: known})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for d := range result.Dropped() {
+		fmt.Printf("%s goes for %s, %d bits away\n", corpus.ID(d.Row), d.Kept, d.Distance)
+	}
+	for row := range result.Kept() {
+		fmt.Println(corpus.ID(row), "stays")
+	}
+	// Output:
+	// a goes for old document 0, 1 bits away
+	// b goes for old document 0, 2 bits away
+	// c stays
+	// d stays
+}
+
+// A caller that has seen enough cancels the context, here as soon as anything has been compared.
+func ExampleOptions_meter() {
+	corpus := dedup.NewCorpus(nil, dedup.ReadOptions{})
+	for i := range 200_000 {
+		if err := corpus.Append(dedup.Document{ID: fmt.Sprint(i), Fingerprint: 0x9e3779b97f4a7c15 * (1 + 2*simhash.Fingerprint(i))}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	meter := &cluster.Meter{}
+	go func() {
+		for meter.Compared.Load() == 0 {
+			time.Sleep(10 * time.Microsecond)
+		}
+		cancel()
+	}()
+	_, err := dedup.Find(ctx, corpus, dedup.Options{K: 3, Meter: meter})
+	fmt.Println(err)
+	// Output: context canceled
 }

@@ -25,6 +25,7 @@ type Verify struct {
 	Memory   int64           // bytes for shingle sets; default 512 MiB. More of them go to a temporary file
 	TempDir  string          // of that file; default os.TempDir()
 	Meter    *document.Meter // counts the reading, if not nil
+	Begin    func()          // is called, if not nil, when all is compared and the reading begins
 }
 
 const verifyMemoryDefault = 512 << 20
@@ -71,6 +72,9 @@ func changed(where string) error {
 func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func(a, b int) int) error {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
+	}
+	if v.Begin != nil {
+		v.Begin()
 	}
 	members := slices.Clone(r.rows)
 	slices.Sort(members)
