@@ -25,7 +25,8 @@
 // [File.VerifySmall] adds the blocks of small sections, [File.Verify] those of
 // all, at 5.3 GB/s a core with AVX2 (BenchmarkVerify).
 //
-// A file is mapped by [Open] or read into huge pages by [Load]. What is mapped
+// A file is mapped by [Open], in huge pages where the system has it cached so (see
+// [Writer]), or read into such by [Load]. What is mapped
 // can go away while it is read; [CatchFault] makes that an error. Sections are
 // also kept without a file, on the heap ([Memory]) or outside it ([Arena]).
 //

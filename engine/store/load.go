@@ -17,7 +17,7 @@ const readBytes = 8 << 20
 
 // Load is [Open] for a file that is read into memory outside the Go heap, of
 // huge pages, instead of being mapped: what is probed at random answers faster
-// from there, as a mapped file has pages of 4 KiB. It takes the file's size in
+// from there where a mapped file has pages of 4 KiB. It takes the file's size in
 // memory, and as long as reading it does; whether it fits must be asked before
 // (package offheap). What happens to the file afterwards is no matter.
 func Load(ctx context.Context, path string, kind Kind, threads int) (*File, error) {

@@ -21,6 +21,7 @@ func mapFile(f *os.File, n int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: mmap: %w", f.Name(), err)
 	}
+	adviseHuge(b)
 	return b, nil
 }
 

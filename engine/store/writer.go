@@ -17,14 +17,19 @@ import (
 // [Writer.Abort], which removes the temporary file; Abort after Commit does
 // nothing, so that it can be deferred.
 //
-// Checksums and the file are another goroutine's work, a batch of blocks
+// Checksums and the file are another goroutine's work, a batch of the file's bytes
 // behind the caller:
 //
-//	caller --Write--> batch of 16 blocks --channel--> sums, file
+//	caller --Write--> batch of 2 MiB --channel--> sums, file
 //
-// so that whoever encodes does not wait for the disk until four batches (4
+// so that whoever encodes does not wait for the disk until four batches (8
 // MiB) are full. An error of the file is reported by a later Write, and by
 // Commit in any case.
+//
+// Batches end where huge pages do. A file system with large folios keeps each in
+// the page cache as one, and who maps the file then has it in huge pages, without
+// a copy: 1 fault for what takes 32 otherwise, and probes that find the
+// translation of their address.
 type Writer struct {
 	path string
 	file *os.File
@@ -32,26 +37,37 @@ type Writer struct {
 	at   uint64 // offset in the file of what is written next
 
 	entries []entry
-	batch   []byte // of the current section
-	blocks  uint64 // of the current section, before batch
+	batch   batch
 
 	batches chan batch
 	free    chan []byte
 	done    sync.WaitGroup
 	failed  atomic.Pointer[error]
-	sums    [][]uint64 // by section; the goroutine's until done
+	sums    summer // the goroutine's until done
 }
 
 const (
-	batchBytes = 16 * blockBytes
-	batchesMax = 4 // under way at a time
+	batchBytes = 2 << 20 // a huge page of amd64, and of arm64 with pages of 4 KiB
+	batchesMax = 4       // in all
 )
 
-// batch is some blocks of a section; only a section's last may be short.
+// batch is the next bytes of the file, up to a multiple of batchBytes.
 type batch struct {
-	section int // -1: bytes that are no section's and have no sums
-	first   uint64
-	data    []byte
+	data  []byte
+	parts []part
+}
+
+// A part is how many bytes, padding included, belong to a section; -1 is that of
+// what is none.
+type part struct{ section, bytes int }
+
+func (b *batch) add(section int, p []byte) {
+	b.data = append(b.data, p...)
+	if n := len(b.parts); n > 0 && b.parts[n-1].section == section {
+		b.parts[n-1].bytes += len(p)
+	} else {
+		b.parts = append(b.parts, part{section, len(p)})
+	}
 }
 
 // Options are how a file is written. The zero value is for every use but tests.
@@ -83,11 +99,12 @@ func create(path string, kind Kind, id Identity) (*Writer, error) {
 	}
 	w := &Writer{path: path, file: file, head: header{kind, id},
 		batches: make(chan batch, batchesMax), free: make(chan []byte, batchesMax)}
-	for range batchesMax {
+	for range batchesMax - 1 { // the caller has one
 		w.free <- nil
 	}
+	w.sums.id = &w.head.Identity
 	w.done.Go(w.run)
-	w.put(w.head.append(nil))
+	w.add(w.head.append(nil))
 	return w, nil
 }
 
@@ -102,7 +119,6 @@ func (w *Writer) Section(name string) {
 	}
 	w.endSection()
 	w.entries = append(w.entries, entry{name: name, offset: w.at})
-	w.blocks = 0
 }
 
 // Write appends to the current section.
@@ -118,13 +134,14 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// add appends section bytes, padding included.
+// add appends bytes of the current section, padding included, or of none.
 func (w *Writer) add(p []byte) {
 	for len(p) > 0 {
-		n := min(len(p), batchBytes-len(w.batch))
-		w.batch = append(w.batch, p[:n]...)
+		n := min(len(p), batchBytes-len(w.batch.data))
+		w.batch.add(len(w.entries)-1, p[:n])
+		w.at += uint64(n)
 		p = p[n:]
-		if len(w.batch) == batchBytes {
+		if len(w.batch.data) == batchBytes {
 			w.handOver()
 		}
 	}
@@ -132,14 +149,8 @@ func (w *Writer) add(p []byte) {
 
 // handOver gives the batch to the goroutine and takes an empty one.
 func (w *Writer) handOver() {
-	w.send(batch{len(w.entries) - 1, w.blocks, w.batch})
-	w.blocks += batchBytes / blockBytes
-	w.batch = (<-w.free)[:0]
-}
-
-func (w *Writer) send(b batch) {
-	w.at += uint64(len(b.data))
-	w.batches <- b
+	w.batches <- w.batch
+	w.batch = batch{data: (<-w.free)[:0]}
 }
 
 func (w *Writer) endSection() {
@@ -148,40 +159,24 @@ func (w *Writer) endSection() {
 	}
 	e := &w.entries[len(w.entries)-1]
 	w.add(make([]byte, e.padded()-e.length))
-	if len(w.batch) > 0 {
-		w.handOver()
-	}
 }
-
-// put writes bytes that are no section's.
-func (w *Writer) put(p []byte) { w.send(batch{section: -1, data: p}) }
 
 // run sums and writes batches. After an error it only empties the channel.
 func (w *Writer) run() {
 	for b := range w.batches {
-		if b.section >= 0 {
-			w.sum(b)
+		data := b.data
+		for _, p := range b.parts {
+			w.sums.write(p.section, data[:p.bytes])
+			data = data[p.bytes:]
 		}
 		if w.failed.Load() == nil {
 			if _, err := w.file.Write(b.data); err != nil {
 				w.failed.Store(&err)
 			}
 		}
-		if b.section >= 0 {
-			w.free <- b.data
-		}
+		w.free <- b.data
 	}
-}
-
-func (w *Writer) sum(b batch) {
-	for len(w.sums) <= b.section {
-		w.sums = append(w.sums, nil)
-	}
-	for i, data := b.first, b.data; len(data) > 0; i++ {
-		n := min(blockBytes, len(data))
-		w.sums[b.section] = append(w.sums[b.section], w.head.sum(uint64(b.section), i, data[:n]))
-		data = data[n:]
-	}
+	w.sums.end()
 }
 
 func (w *Writer) err() error {
@@ -198,11 +193,12 @@ func (w *Writer) Commit() error {
 		return errGivenUp
 	}
 	w.endSection()
+	w.batches <- w.batch
 	close(w.batches)
 	w.done.Wait()
 	err := w.err()
 	if err == nil {
-		_, err = w.file.Write(w.head.appendTail(nil, w.at, w.entries, w.sums))
+		_, err = w.file.Write(w.head.appendTail(nil, w.at, w.entries, w.sums.sums))
 	}
 	if err == nil {
 		err = w.publish()

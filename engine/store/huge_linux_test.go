@@ -1,0 +1,88 @@
+package store
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestHugeFolios holds a written file against one that was written in aligned pieces
+// of 2 MiB by hand: where the system maps that in huge pages, it maps this so too, whatever
+// the sections' lengths.
+func TestHugeFolios(t *testing.T) {
+	const size = 16 * batchBytes
+	dir := t.TempDir()
+	plain, err := os.Create(filepath.Join(dir, "plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	piece := make([]byte, batchBytes)
+	for range size / batchBytes {
+		if _, err := plain.Write(piece); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := plain.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	path := filepath.Join(dir, "sections")
+	w, err := Create(path, KindSegment, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	for i, left := 0, size; left > 0; i++ {
+		w.Section(fmt.Sprint("s", i))
+		n := min(left, 3_000_001*(i+1))
+		for at := 0; at < n; at += 70_000 {
+			if _, err := w.Write(piece[:min(70_000, n-at)]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		left -= n
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	want, got := hugeBytes(t, plain.Name()), hugeBytes(t, path)
+	t.Logf("%d bytes in huge pages, %d of the plain file", got, want)
+	if got < want/2 { // when memory is short, folios are smaller
+		t.Errorf("%d of %d bytes are mapped in huge pages, of a file written in whole ones %d", got, size, want)
+	}
+}
+
+// hugeBytes is how much of a file is in huge pages when it is mapped.
+func hugeBytes(t *testing.T, path string) (bytes int) {
+	t.Helper()
+	data, release, err := Map(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := unix.Madvise(data, unix.MADV_POPULATE_READ); err != nil {
+		t.Logf("%s: not populated: %v", path, err)
+	}
+	smaps, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer smaps.Close()
+	own := false
+	for lines := bufio.NewScanner(smaps); lines.Scan(); {
+		line := lines.Text()
+		if strings.Contains(line, " /") {
+			own = strings.HasSuffix(line, path)
+		}
+		kib := 0
+		if n, _ := fmt.Sscanf(line, "FilePmdMapped: %d kB", &kib); own && n == 1 {
+			bytes += kib << 10
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,48 @@
+package store
+
+// A summer makes the checksums of sections' blocks as their bytes come, in pieces
+// of any length.
+type summer struct {
+	id      *Identity
+	sums    [][]uint64 // by section
+	section int        // whose bytes came last
+	rest    []byte     // of it, less than a block
+}
+
+// write takes the next bytes of a section; sections ascend, and -1 is none.
+func (s *summer) write(section int, data []byte) {
+	if section < 0 {
+		return
+	}
+	if section != s.section {
+		s.end()
+		s.section = section
+	}
+	if len(s.rest) > 0 {
+		n := min(blockBytes-len(s.rest), len(data))
+		s.rest = append(s.rest, data[:n]...)
+		if data = data[n:]; len(s.rest) == blockBytes {
+			s.end()
+		}
+	}
+	for ; len(data) >= blockBytes; data = data[blockBytes:] {
+		s.add(data[:blockBytes])
+	}
+	s.rest = append(s.rest, data...)
+}
+
+// end makes a block of what is left of the section.
+func (s *summer) end() {
+	if len(s.rest) > 0 {
+		s.add(s.rest)
+		s.rest = s.rest[:0]
+	}
+}
+
+func (s *summer) add(block []byte) {
+	for len(s.sums) <= s.section {
+		s.sums = append(s.sums, nil)
+	}
+	sums := &s.sums[s.section]
+	*sums = append(*sums, s.id.sum(uint64(s.section), uint64(len(*sums)), block))
+}
