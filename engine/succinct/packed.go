@@ -27,18 +27,17 @@ func NewPacked(n uint64, width int) Packed {
 	return Packed{make([]uint64, WordsFor(n, width)), width}
 }
 
-// At is integer i.
+// At is integer i. No branch depends on whether it lies in one word or in two: what is not in
+// the second word is shifted out, or masked.
 func (p Packed) At(i uint64) uint64 {
 	if p.Width == 0 {
 		return 0
 	}
 	at := i * uint64(p.Width)
 	w, b := at/64, at%64
-	v := p.Words[w] >> b
-	if b+uint64(p.Width) > 64 {
-		v |= p.Words[w+1] << (64 - b)
-	}
-	return v & (^uint64(0) >> (64 - p.Width))
+	last := w + (b+uint64(p.Width)-1)/64
+	v := p.Words[w]>>b | p.Words[last]<<1<<(63-b)
+	return v & (^uint64(0) >> (64 - uint(p.Width)))
 }
 
 // Set makes integer i, which must be zero so far, v.
