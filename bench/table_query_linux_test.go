@@ -192,7 +192,7 @@ func (s *tableSet) add(t table.Table, p permute.Permutation, d permute.Table) {
 	}
 	s.tables = append(s.tables, t)
 	s.perms = append(s.perms, p)
-	s.search = append(s.search, table.Search{Leading: leading, Flips: permute.Flips(leading, d.Radius), K: tableK, Earlier: earlier})
+	s.search = append(s.search, table.Search{Leading: leading, Flips: permute.Flips(leading, d.Radius), K: tableK, Earlier: earlier, Perm: &p})
 }
 
 // ask counts and sums the answers of queries, batch after batch.

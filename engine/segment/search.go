@@ -2,6 +2,7 @@ package segment
 
 import (
 	"fmt"
+	"slices"
 
 	"ndd/asm"
 	"ndd/engine/store"
@@ -23,6 +24,7 @@ type Scratch struct {
 	tables   []table.Table
 	searches []table.Search
 	matches  []table.Match
+	sorted   []int
 }
 
 // earlierMax is how many earlier tables a search is told of, so that it need not
@@ -50,7 +52,7 @@ func (s *Segment) plan(k int) *plan {
 		for _, e := range p.design.Tables[:min(i, earlierMax)] {
 			earlier = append(earlier, table.Finder{Mask: s.perms[i].Apply(e.Mask), Radius: e.Radius})
 		}
-		p.search = append(p.search, table.Search{Leading: leading, Flips: permute.Flips(leading, t.Radius), K: k, Earlier: earlier})
+		p.search = append(p.search, table.Search{Leading: leading, Flips: permute.Flips(leading, t.Radius), K: k, Earlier: earlier, Perm: &s.perms[i]})
 	}
 	s.plans[k].Store(p)
 	return p
@@ -72,6 +74,11 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	}
 	if s.meta.Fingerprints == 0 {
 		return dst, nil
+	}
+	if !slices.IsSorted(tables) { // each after those that it names as earlier
+		c.sorted = append(c.sorted[:0], tables...)
+		slices.Sort(c.sorted)
+		tables = c.sorted
 	}
 	p := s.plan(k)
 	if need := len(queries) * len(tables); cap(c.queries) < need {

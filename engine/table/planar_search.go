@@ -16,6 +16,7 @@ type planarScratch struct {
 	lines   [stretchMax]uint64        // of rest, to ask for
 	stretch []stretch
 	long    []longRun
+	shared  *sharedSearch
 }
 
 // A stretch is consecutive probes of one table, and their runs: as many as runs,
@@ -73,7 +74,11 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 	if c.planar == nil {
 		c.planar = new(planarScratch)
 	}
-	r := planarRound{c.planar, tables, searches, dst}
+	r := planarRound{planarScratch: c.planar, tables: tables, searches: searches, dst: dst}
+	if r.sharing = shares(tables, searches); r.sharing {
+		err := r.searchShared()
+		return r.dst, err
+	}
 	n := 0
 	for i, t := range tables {
 		s := &searches[i]
@@ -115,6 +120,8 @@ type planarRound struct {
 	tables   []*planarTable
 	searches []Search
 	dst      []Match
+	sharing  bool // in a round of queries from first on, see sharedSearch
+	first    int
 }
 
 // run answers the first n probes.
@@ -155,6 +162,13 @@ func (r *planarRound) run(n int) error {
 
 // locate finds the runs of a stretch, and asks for them.
 func (r *planarRound) locate(s *stretch) error {
+	err := r.find(s)
+	s.table.directory.Ask(r.runs[s.from : s.from+s.runs])
+	return err
+}
+
+// find finds the runs of a stretch, and asks for long ones.
+func (r *planarRound) find(s *stretch) error {
 	table := r.probes[s.from].Table
 	spans := s.table.spans(&r.searches[table])
 	for from := s.from; from < s.to; from++ {
@@ -169,7 +183,6 @@ func (r *planarRound) locate(s *stretch) error {
 			return err
 		}
 	}
-	s.table.directory.Ask(r.runs[s.from : s.from+s.runs])
 	return nil
 }
 
@@ -208,7 +221,13 @@ func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun) (int, error) {
 	for from := 0; from < len(runs); {
 		if hits > hitsMax-asm.PlanarLongest {
-			if err := r.settle(hits); err != nil {
+			var err error
+			if r.sharing {
+				err = r.settleShared(hits)
+			} else {
+				err = r.settle(hits)
+			}
+			if err != nil {
 				return 0, err
 			}
 			hits = 0
@@ -249,27 +268,37 @@ func (r *planarRound) scanLong(hits int, t *planarTable, l *longRun) (_ int, err
 func (r *planarRound) settle(n int) error {
 	for i := range r.hits[:n] {
 		h := &r.hits[i]
+		key, ok, err := r.whole(h)
+		if err != nil {
+			return err
+		}
 		probe := &r.probes[h.Probe]
-		t, s := r.tables[probe.Table], &r.searches[probe.Table]
-		tail := ^uint64(0) >> t.directory.BucketBits
-		key := probe.Key&^tail | t.below(h.Pos)
-		if bits.OnesCount64((key^probe.Key)&tail) > int(probe.Limit) {
-			continue
-		}
-		if t.spans(s) {
-			var err error
-			first := probe.Key >> (64 - t.directory.BucketBits)
-			last := (probe.Key | ^leadingMask(s.Leading)) >> (64 - t.directory.BucketBits)
-			if key, err = t.key(h.Pos, t.directory.Line(first), t.directory.Line(last)); err != nil {
-				return err
-			}
-		}
-		diff := key ^ s.Queries[probe.Query]
-		if (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(diff) <= s.K && !found(diff, s.Earlier) {
+		s := &r.searches[probe.Table]
+		if ok && !found(key^s.Queries[probe.Query], s.Earlier) {
 			r.dst = append(r.dst, Match{int(probe.Table), int(probe.Query), key})
 		}
 	}
 	return nil
+}
+
+// whole is the key of a hit, and whether it is close to the query and what its probe asked for.
+func (r *planarRound) whole(h *asm.PlanarHit) (key uint64, ok bool, err error) {
+	probe := &r.probes[h.Probe]
+	t, s := r.tables[probe.Table], &r.searches[probe.Table]
+	tail := ^uint64(0) >> t.directory.BucketBits
+	key = probe.Key&^tail | t.below(h.Pos)
+	if bits.OnesCount64((key^probe.Key)&tail) > int(probe.Limit) {
+		return 0, false, nil
+	}
+	if t.spans(s) {
+		first := probe.Key >> (64 - t.directory.BucketBits)
+		last := (probe.Key | ^leadingMask(s.Leading)) >> (64 - t.directory.BucketBits)
+		if key, err = t.key(h.Pos, t.directory.Line(first), t.directory.Line(last)); err != nil {
+			return 0, false, err
+		}
+	}
+	ok = (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(key^s.Queries[probe.Query]) <= s.K
+	return key, ok, nil
 }
 
 // found reports whether an earlier table finds diff.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ndd/engine/store"
+	"ndd/permute"
 )
 
 // A Layout names how keys are packed.
@@ -57,6 +58,12 @@ type Search struct {
 	// Earlier says which differences other tables report. A match that one of
 	// them is sure to find may be left out; the caller checks what is not.
 	Earlier []Finder
+
+	// Perm, if not nil, is the table's permutation, and says that all tables that are searched at
+	// once hold the same fingerprints, each under its own, that they are asked the same queries, and that
+	// a table comes behind those of its Earlier. A match may then be that of the first of
+	// them that finds it, and left out for others.
+	Perm *permute.Permutation
 }
 
 // A Finder is a table that finds every key whose difference from a query has at
