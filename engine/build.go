@@ -29,11 +29,19 @@ var ErrMixed = errors.New("fingerprints do not belong together")
 // [offheap.TooLargeError] before it is begun. An interrupted Build leaves
 // nothing behind.
 func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options) error {
-	return BuildChosen(ctx, dir, files, o, nil)
+	return BuildWith(ctx, dir, files, BuildOptions{Options: o})
 }
 
-// BuildChosen is [Build] for an index that remembers why it has the tables of o.
-func BuildChosen(ctx context.Context, dir string, files []*ndf.File, o segment.Options, why *Choice) error {
+// BuildOptions are more of them.
+type BuildOptions struct {
+	segment.Options
+	Choice  *Choice         // why the index has its tables, for it to remember; may be nil
+	Machine offheap.Machine // is asked for the memory that is left; its zero value is this one
+}
+
+// BuildWith is [Build] with more options.
+func BuildWith(ctx context.Context, dir string, files []*ndf.File, with BuildOptions) error {
+	o := with.Options
 	if err := absent(dir); err != nil {
 		return err
 	}
@@ -43,7 +51,7 @@ func BuildChosen(ctx context.Context, dir string, files []*ndf.File, o segment.O
 	}
 	in := input(files)
 	o.TempDir = filepath.Dir(dir)
-	if err := fit(&o, uint64(in.Len()), offheap.Machine{}); err != nil {
+	if err := fit(&o, uint64(in.Len()), with.Machine); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -55,7 +63,7 @@ func BuildChosen(ctx context.Context, dir string, files []*ndf.File, o segment.O
 	}
 	return publish(dir, func(tmp string) error {
 		o.TempDir = tmp
-		return write(ctx, tmp, &manifest{K: o.Design.K, Recipe: recipe, Choice: why}, in, o)
+		return write(ctx, tmp, &manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice}, in, o)
 	})
 }
 
@@ -87,7 +95,7 @@ func absent(path string) error {
 func publish(dir string, fill func(tmp string) error) error {
 	dir = filepath.Clean(dir)
 	parent := filepath.Dir(dir)
-	tmp, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+".tmp-*")
+	tmp, err := os.MkdirTemp(parent, unfinished(dir)+"*")
 	if err != nil {
 		return err
 	}
@@ -106,6 +114,9 @@ func publish(dir string, fill func(tmp string) error) error {
 	}
 	return store.SyncDir(parent)
 }
+
+// unfinished is what the names of folders that are to become dir begin with.
+func unfinished(dir string) string { return "." + filepath.Base(dir) + ".tmp-" }
 
 // commonRecipe is the recipe of all files, nil when they are raw.
 func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {

@@ -64,7 +64,11 @@ func writeManifest(dir string, generation uint64, random io.Reader, m *manifest)
 
 // openManifest reads the manifest; it returns the file too, for its identity.
 func openManifest(dir string) (*manifest, *store.File, error) {
-	f, err := store.Open(filepath.Join(dir, manifestName), store.KindManifest)
+	path, err := ManifestPath(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := store.Open(path, store.KindManifest)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -69,6 +69,9 @@ type OpenOptions struct {
 	// of them are in memory: a larger index is refused.
 	Memory uint64
 
+	// Machine is asked for the memory that is left, where Load needs it; its zero value is this one.
+	Machine offheap.Machine
+
 	// Spread, unless nil, copies the tables to the memory nodes of its host
 	// and has workers of each node search them.
 	Spread *worker.Options
@@ -102,8 +105,8 @@ func (o Opening) String() string {
 func (x *Index) Opening() Opening { return x.opening }
 
 // Open opens the index in folder dir and verifies it as o says. The error
-// wraps [store.ErrCorrupt] when the folder is there but is not a sound index,
-// and [offheap.ErrTooLarge] when it is larger than o.Memory.
+// wraps [store.ErrCorrupt] when an index is there but is not sound, [ErrNoIndex]
+// when none is there, and [offheap.ErrTooLarge] when it is larger than o.Memory.
 func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 	m, f, err := openManifest(dir)
 	if err != nil {
@@ -148,7 +151,7 @@ func (x *opening) open(ctx context.Context, o OpenOptions) (index *Index, err er
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	if o.Memory > 0 || o.Load {
-		if err := (offheap.Machine{}).Limit(o.Memory).Check("the index "+x.dir, x.manifest.bytes()); err != nil {
+		if err := o.Machine.Limit(o.Memory).Check("the index "+x.dir, x.manifest.bytes()); err != nil {
 			return nil, err
 		}
 	}

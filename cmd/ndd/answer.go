@@ -14,7 +14,6 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/ndf"
-	"ndd/engine/offheap"
 	"ndd/engine/scan"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
@@ -213,7 +212,7 @@ func (s *scanned) answer(ctx context.Context, line func(row) error) error {
 	o := scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk,
 		Progress: func(done uint64) { bar.set(int64(done)) }}
 	if o.Memory == 0 {
-		o.Memory = offheap.Machine{}.Limit(0).Bytes / 2
+		o.Memory = b.g.machine.Limit(0).Bytes / 2
 	}
 	space, err := scan.Plan(len(b.queries), b.index.k, s.streamed, o)
 	if err != nil {

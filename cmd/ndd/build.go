@@ -165,7 +165,7 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 		Progress: func(_ string, part, _ int) { bar.set(int64(part)) }}
 	var space segment.Space
 	o.Planned = func(s segment.Space) { space = s }
-	err = engine.BuildChosen(cmd.Context(), out, files, o, engine.ChoiceOf(p))
+	err = engine.BuildWith(cmd.Context(), out, files, engine.BuildOptions{Options: o, Choice: engine.ChoiceOf(p), Machine: g.machine})
 	bar.end()
 	if errors.Is(err, offheap.ErrTooLarge) {
 		return fmt.Errorf("%w: that is for building, whatever --memory the index may take later; --threads 1 takes a little less", err)

@@ -17,7 +17,6 @@ import (
 	"ndd/engine/dedup"
 	"ndd/engine/document"
 	"ndd/engine/jaccard"
-	"ndd/engine/offheap"
 	"ndd/engine/simhash"
 	"ndd/permute"
 )
@@ -219,7 +218,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if d.json && d.out != "" {
 		return o, read, usagef("--json is for standard output, without -o")
 	}
-	read.Find, read.Threads, read.Limit = o, d.g.threads, offheap.Machine{}.Limit(memory)
+	read.Find, read.Threads, read.Limit = o, d.g.threads, d.g.machine.Limit(memory)
 	read.Say = func(n int, bytes uint64) {
 		limit := fmt.Sprintf("of %s (%s)", humanize.IBytes(read.Limit.Bytes), read.Limit.Source)
 		if n == 0 && !prints {

@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ndd/engine"
 	"ndd/engine/distribution"
 	"ndd/engine/ndf"
 	"ndd/engine/segment"
@@ -63,7 +64,11 @@ func (g *globals) inspect(path string) error {
 
 // inspectIndex does the manifest, and then the segments.
 func (g *globals) inspectIndex(dir string) error {
-	if err := g.inspect(filepath.Join(dir, "manifest")); err != nil {
+	manifest, err := engine.ManifestPath(dir)
+	if err != nil {
+		return err
+	}
+	if err := g.inspect(manifest); err != nil {
 		return err
 	}
 	parts, err := filepath.Glob(filepath.Join(dir, "*.segment"))

@@ -28,7 +28,7 @@ func (o *openFlags) register(cmd *cobra.Command) {
 // verified in any case. spread, unless nil, copies the tables to memory nodes.
 func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *worker.Options) (*engine.Index, error) {
 	bar := g.newBar("verifying", 0, bytesUnit)
-	x, err := engine.Open(ctx, dir, engine.OpenOptions{Threads: g.threads, Verify: o.verify, Load: o.preload, Spread: spread,
+	x, err := engine.Open(ctx, dir, engine.OpenOptions{Threads: g.threads, Verify: o.verify, Load: o.preload, Machine: g.machine, Spread: spread,
 		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
 	bar.end()
 	if errors.Is(err, offheap.ErrTooLarge) {

@@ -17,6 +17,7 @@ import (
 
 	"ndd/asm"
 	"ndd/engine"
+	"ndd/engine/offheap"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
 )
@@ -54,7 +55,8 @@ type globals struct {
 	verbose    bool
 	noProgress bool
 
-	disk func(io.Writer) io.Writer // see outputDir; outputs and what batch spills go through it too
+	disk    func(io.Writer) io.Writer // see outputDir; outputs and what batch spills go through it too
+	machine offheap.Machine           // is asked for memory; this one outside of tests
 
 	log  *slog.Logger
 	stop func() // ends the profile
@@ -62,11 +64,17 @@ type globals struct {
 
 // run is the whole program: it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	out := bufio.NewWriterSize(stdout, 1<<16)
-	g := &globals{stdin: stdin, stdout: out, stderr: stderr, stop: func() {}}
+	g := &globals{stdin: stdin, stdout: stdout, stderr: stderr}
+	return g.run(ctx, args)
+}
+
+// run is [run] with what the globals have beside the streams.
+func (g *globals) run(ctx context.Context, args []string) int {
+	out, stderr := bufio.NewWriterSize(g.stdout, 1<<16), g.stderr
+	g.stdout, g.stop = out, func() {}
 	root := newRoot(g)
 	root.SetArgs(args)
-	root.SetIn(stdin)
+	root.SetIn(g.stdin)
 	root.SetOut(out)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)

@@ -55,15 +55,15 @@ type Machine struct {
 }
 
 // Limit is what may be taken: asked, where that is not 0, else the least of
-// the memory that the system calls available and of what the process's control
-// groups (version 1 or 2, with all that stand above it) leave. Cached files
-// are taken for free memory.
+// the memory that the system calls available, of what the process's control
+// groups (version 1 or 2, with all that stand above it) leave, and of what its own
+// limits do (ulimit -v and -d). Cached files are taken for free memory.
 func (m Machine) Limit(asked uint64) Limit {
 	if asked > 0 {
 		return Limit{asked, "the limit that was set"}
 	}
 	least := Unlimited
-	for _, l := range append(m.groups(), m.available()) {
+	for _, l := range append(append(m.groups(), m.own()...), m.available()) {
 		if l.Bytes < least.Bytes {
 			least = l
 		}
@@ -89,6 +89,22 @@ func (m Machine) available() Limit {
 		return Limit{kib << 10, "available by /proc/meminfo"}
 	}
 	return Unlimited
+}
+
+// own are the limits of the process itself.
+func (m Machine) own() (limits []Limit) {
+	all, status := m.read("proc/self/limits"), m.read("proc/self/status")
+	for _, l := range []struct{ name, used, option string }{
+		{"Max address space", "VmSize:", "-v"}, {"Max data size", "VmData:", "-d"},
+	} {
+		_, rest, ok := bytes.Cut(all, []byte(l.name))
+		soft, _, _ := bytes.Cut(bytes.TrimLeft(rest, " "), []byte(" "))
+		if bytes, known := number(soft); ok && known { // it may be "unlimited"
+			used, _ := field(status, l.used)
+			limits = append(limits, Limit{bytes - min(used<<10, bytes), "left by the process's limit, ulimit " + l.option})
+		}
+	}
+	return limits
 }
 
 // groupFiles are the names of one version's files.

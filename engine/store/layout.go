@@ -109,7 +109,11 @@ func (h *header) parse(b []byte) (why string) {
 		return "not a file of ndd (no magic)"
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != Version {
-		return fmt.Sprintf("format version %d, this ndd reads version %d", v, Version)
+		who := "an older"
+		if v > Version {
+			who = "a newer"
+		}
+		return fmt.Sprintf("format version %d, this ndd reads version %d: %s one wrote it; read it with that, or make it again with this", v, Version, who)
 	}
 	h.kind = Kind(binary.LittleEndian.Uint32(b[12:]))
 	h.ID = [16]byte(b[16:32])

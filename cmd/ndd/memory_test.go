@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ndd/engine/offheap"
+	"ndd/engine/store"
+)
+
+// machineWith is a machine whose control group leaves so many bytes.
+func machineWith(t *testing.T, bytes int) offheap.Machine {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"proc/meminfo":                 "MemAvailable: 8000000 kB\n",
+		"proc/self/cgroup":             "0::/job\n",
+		"sys/fs/cgroup/job/memory.max": fmt.Sprintln(bytes),
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return offheap.Machine{Root: root}
+}
+
+// on runs ndd on a machine.
+func on(t *testing.T, m offheap.Machine, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var out, err bytes.Buffer
+	g := &globals{stdin: strings.NewReader(""), stdout: &out, stderr: &err, machine: m}
+	status = g.run(ctx, args)
+	return status, out.String(), err.String()
+}
+
+// TestPreloadRefused is promise P17 at the command: an index that does not fit is refused with what
+// it needs, what there is and what to do, by its manifest alone: its segment need not even be there.
+func TestPreloadRefused(t *testing.T) {
+	golden := filepath.Join("..", "..", "testdata", "golden", "v1")
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(golden, "planar"))); err != nil {
+		t.Fatal(err)
+	}
+	segment := filepath.Join(dir, "00000001.segment")
+	info, err := os.Stat(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, pages := int(info.Size()), filepath.Join(golden, "pages.ndf")
+	small, large := machineWith(t, size-1), machineWith(t, size)
+	if status, out, said := on(t, large, "batch", "--preload", "-i", dir, pages); status != exitDone || out == "" {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	if status, out, said := on(t, small, "batch", "-i", dir, pages); status != exitDone || out == "" {
+		t.Errorf("mapped: status %d: %s", status, said)
+	}
+	if err := os.Remove(segment); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"batch", "--preload", "-i", dir, pages},
+		{"batch", "--preload", "--verify", "fast", "-i", dir, pages},
+		{"query", "--preload", "-i", dir, "0123456789abcdef"},
+		{"serve", "--preload", "-i", dir, "--listen", "127.0.0.1:0", "--admin", "off"},
+	} {
+		status, out, said := on(t, small, args...)
+		want := fmt.Sprintf("ndd: the index %s needs up to 69 KiB of memory, and there are 69 KiB (left by the memory limit of control group /job): leave --preload out to have it mapped\n", dir)
+		if status != exitFailed || out != "" || !strings.HasSuffix(said, want) {
+			t.Errorf("%v: status %d, %q, %q, want %q", args, status, out, said, want)
+		}
+		if status, _, said := on(t, large, args...); status != exitCorrupt || !strings.Contains(said, "it is missing") {
+			t.Errorf("%v, with memory enough: status %d, %q", args, status, said)
+		}
+	}
+}
+
+// TestPreloadRefusedHere asks this machine, which has no petabyte, and, of a process with a
+// limit of its own, not a gigabyte either.
+func TestPreloadRefusedHere(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // others do not say what they have
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ndd := filepath.Join(t.TempDir(), "ndd")
+	if err := os.Symlink(self, ndd); err != nil {
+		t.Fatal(err)
+	}
+	build, _ := debug.ReadBuildInfo()
+	race := slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) // it reserves more than the limit
+	for _, c := range []struct {
+		bytes uint64
+		limit string // KiB
+		want  string
+	}{
+		{1 << 50, "unlimited", "needs up to 1.0 PiB of memory, and there are "},
+		{1 << 40, "1500000", "(left by the process's limit, ulimit -d)"},
+	} {
+		if race && c.limit != "unlimited" {
+			continue
+		}
+		dir := t.TempDir()
+		manifest := fmt.Sprintf(`{"k": 3, "recipe": null, "segments": [{"file": "00000001.segment", "id": "000102030405060708090a0b0c0d0e0f", "bytes": %d, "documents": 1}]}`, c.bytes)
+		data := store.AppendFile(nil, store.KindManifest, store.Identity{Generation: 1}, []store.Section{{Name: "manifest", Data: []byte(manifest)}})
+		if err := os.WriteFile(filepath.Join(dir, "manifest"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var out, said bytes.Buffer
+		cmd := exec.Command("sh", "-c", `ulimit -d `+c.limit+`; exec "$0" query --preload -i "$1" 0`, ndd, dir)
+		cmd.Stdout, cmd.Stderr = &out, &said
+		cmd.Run()
+		if cmd.ProcessState.ExitCode() != exitFailed || out.Len() > 0 || !strings.Contains(said.String(), c.want) ||
+			!strings.Contains(said.String(), "leave --preload out") {
+			t.Errorf("status %d, %q, %q, want %q", cmd.ProcessState.ExitCode(), &out, &said, c.want)
+		}
+	}
+}
