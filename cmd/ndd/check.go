@@ -21,6 +21,8 @@ func newCheck(g *globals) *cobra.Command {
 		Long: `Verify every checksum of an index or a file of it, or of a fingerprint file,
 then read everything and hold it against itself. The exit status is 3, and the
 message says which file, section and offset, if anything is wrong.`,
+		Example: `  ndd check index
+  ndd check index/00000001.segment pages.ndf`,
 		Args: someArgs("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, path := range args {

@@ -29,6 +29,8 @@ index: in all of them): the header, the sections and their sizes, what the file
 says about itself, and how its fingerprints are distributed.
 
 Only headers, footers and small sections are verified: 'ndd check' verifies all.`,
+		Example: `  ndd inspect pages.ndf
+  ndd inspect index`,
 		Args: someArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			for i, path := range args {

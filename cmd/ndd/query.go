@@ -25,6 +25,7 @@ type indexFlags struct {
 func (i *indexFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "the index")
 	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "largest Hamming distance (default: what the index was built for)")
+	cmd.Flags().Lookup("distance").DefValue = "0" // pflag says no default that is 0
 	i.openFlags.register(cmd)
 }
 

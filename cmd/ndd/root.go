@@ -120,7 +120,10 @@ sorted, compressed tables, and answers exactly which of them are within k bits
 of a query (Manku, Jain, Das Sarma, WWW 2007).
 
 Data goes to standard output, everything else to standard error. Every flag
-can be set in the environment too: --threads as NDD_THREADS.`,
+can be set in the environment too: --threads as NDD_THREADS.
+
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
+4 done in part (some input was skipped), 130 interrupted.`,
 		Example: `  ndd dedup docs/                     which of these documents are near-duplicates?
   ndd fingerprint -o pages.ndf docs/  documents to fingerprints
   ndd build -o index pages.ndf        fingerprints to an index
@@ -136,14 +139,33 @@ can be set in the environment too: --threads as NDD_THREADS.`,
 	f := root.PersistentFlags()
 	f.IntVar(&g.threads, "threads", 0, "goroutines that work at a time (default: one for each processor)")
 	f.StringVar(&g.kernel, "kernel", "", "kernels to use: auto, avx512, avx2, neon or generic (default auto)")
-	f.StringVar(&g.profile, "profile", "", "write a profile into this folder: cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
+	f.StringVar(&g.profile, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
 	f.StringVar(&g.logFormat, "log-format", "text", "of messages on standard error: text or json")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages but errors")
 	f.BoolVar(&g.verbose, "verbose", false, "more messages: how fast an index was opened")
 	f.BoolVar(&g.noProgress, "no-progress", false, "no progress bars (there are none anyway unless standard error is a terminal)")
 
 	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newVersion(g))
+	root.SetHelpCommand(newHelp())
 	return root
+}
+
+// newHelp is cobra's command help, but for names that no command has.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Say what a command does, and how",
+		Long:    `Say what a command does, its flags, and examples: the same as COMMAND --help.`,
+		Example: `  ndd help batch`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("no command %q", strings.Join(args, " "))
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // noArgs and someArgs are cobra's checks with the exit status of wrong usage.

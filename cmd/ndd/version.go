@@ -18,7 +18,10 @@ func newVersion(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Say what this program is and what it uses of this machine",
-		Args:  noArgs,
+		Long: `Say what this program is, which versions of files and recipes it writes, which
+kernels it uses of those that this machine has, and the machine's memory nodes.`,
+		Example: `  ndd version`,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			fmt.Fprintf(g.stdout, "ndd %s, %s, %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			fmt.Fprintf(g.stdout, "file format %d, recipe version %d\n", store.Version, simhash.RecipeVersion)

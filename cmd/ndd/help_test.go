@@ -1,0 +1,84 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestExamples holds the command lines in the help of every command, and those in
+// the README, against the flags and arguments that there are.
+func TestExamples(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{} // commands that the README names
+	for _, line := range commandLines(string(readme)) {
+		named[parses(t, "README.md", line)] = true
+	}
+	for _, cmd := range newRoot(&globals{}).Commands() {
+		if cmd.Name() == "help" || cmd.Name() == "completion" {
+			continue
+		}
+		if cmd.Long == "" || cmd.Example == "" {
+			t.Errorf("%s: no long help, or no example", cmd.Name())
+		}
+		own := false
+		for _, line := range commandLines(cmd.Example) {
+			own = parses(t, "help of "+cmd.Name(), line) == cmd.Name() || own
+		}
+		if !own {
+			t.Errorf("%s: no example is of it", cmd.Name())
+		}
+		if !named[cmd.Name()] && cmd.Name() != "version" {
+			t.Errorf("README.md does not show %s", cmd.Name())
+		}
+	}
+}
+
+// commandLines are the calls of ndd in a text of indented lines: what stands before
+// a comment, a pipe or another command.
+func commandLines(text string) (calls []string) {
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "  ") {
+			continue
+		}
+		for part := range strings.SplitSeq(line, ";") {
+			for part := range strings.SplitSeq(part, "|") {
+				part = strings.TrimSpace(part)
+				for _, end := range []string{" #", "  ", " < "} {
+					part, _, _ = strings.Cut(part, end)
+				}
+				if strings.HasPrefix(part, "ndd ") {
+					calls = append(calls, part)
+				}
+			}
+		}
+	}
+	return calls
+}
+
+// parses gives a call's flags and arguments to its command, whose name it returns.
+func parses(t *testing.T, where, line string) string {
+	t.Helper()
+	words := strings.Fields(strings.NewReplacer("'", "", `"$(go env GOROOT)/src"`, "src").Replace(line))
+	root := newRoot(&globals{stdout: io.Discard})
+	var name string
+	for _, cmd := range root.Commands() {
+		cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+			name = cmd.Name()
+			return nil
+		}
+	}
+	root.SetArgs(words[1:])
+	if err := root.Execute(); err != nil || name == "" {
+		t.Errorf("%s: %s: %v", where, line, err)
+	}
+	return name
+}
