@@ -2,11 +2,9 @@ package main
 
 import (
 	"errors"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -34,37 +32,14 @@ func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
 	}
 }
 
-// A sharedDisk is full from the last-th write on, in whichever file.
-type sharedDisk struct {
-	mu           sync.Mutex
-	writes, last int
-}
-
-type sharedFile struct {
-	disk *sharedDisk
-	to   io.Writer
-}
-
-func (d *sharedDisk) on(w io.Writer) io.Writer { return sharedFile{d, w} }
-
-func (f sharedFile) Write(p []byte) (int, error) {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
-	if f.disk.writes++; f.disk.writes > f.disk.last {
-		n, _ := f.to.Write(p[:len(p)/2])
-		return n, syscall.ENOSPC
-	}
-	return f.to.Write(p)
-}
-
 // A disk that is full at any write, of a temporary file, the output or its record,
 // leaves nothing that is not whole, and a rerun gives the bytes of a run without
 // trouble.
 func TestBatchDiskFull(t *testing.T) {
 	args := batchCorpus(t, 300, 400)
 	whole := t.TempDir()
-	disk := &sharedDisk{last: 1 << 30}
-	if err := dedupOn(t.Context(), disk.on, args(whole)); err != nil {
+	disk := &fullDisk{last: 1 << 30}
+	if err := runOn(t.Context(), disk.on, args(whole)); err != nil {
 		t.Fatal(err)
 	}
 	want := contents(t, whole)
@@ -77,7 +52,7 @@ func TestBatchDiskFull(t *testing.T) {
 	}
 	for last := 0; last < disk.writes; last += step {
 		out := t.TempDir()
-		err := dedupOn(t.Context(), (&sharedDisk{last: last}).on, args(out))
+		err := runOn(t.Context(), (&fullDisk{last: last}).on, args(out))
 		if !errors.Is(err, syscall.ENOSPC) || exitStatus(t.Context(), err) != exitFailed {
 			t.Fatalf("full after %d writes: %v", last, err)
 		}
@@ -88,14 +63,14 @@ func TestBatchDiskFull(t *testing.T) {
 		if last%5 > 0 {
 			continue
 		}
-		if err := dedupOn(t.Context(), nil, args(out)); err != nil || !maps.Equal(contents(t, out), want) {
+		if err := runOn(t.Context(), nil, args(out)); err != nil || !maps.Equal(contents(t, out), want) {
 			t.Fatalf("the rerun differs: %v", err)
 		}
 	}
 }
 
 func TestBatchKilled(t *testing.T) {
-	prints, queries := 1200, 3000
+	prints, queries := 600, 1500
 	if testing.Short() {
 		prints, queries = 300, 400
 	}

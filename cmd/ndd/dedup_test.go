@@ -52,57 +52,13 @@ func dedupCorpus(t *testing.T, n int) (dir string, args func(out string) []strin
 	}
 }
 
-// contents are the files below a folder, by path.
-func contents(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(dir, path)
-		files[rel] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-// dedupOn runs ndd dedup on a disk.
-func dedupOn(ctx context.Context, disk func(io.Writer) io.Writer, args []string) error {
-	g := &globals{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, stop: func() {}, disk: disk}
-	root := newRoot(g)
-	root.SetArgs(args)
-	return root.ExecuteContext(ctx)
-}
-
-// A countedDisk counts what is written, and is full from the last-th write on,
-// in the middle of it.
-type countedDisk struct {
-	writes, last int
-	to           io.Writer
-}
-
-func (d *countedDisk) on(w io.Writer) io.Writer { d.to = w; return d }
-
-func (d *countedDisk) Write(p []byte) (int, error) {
-	if d.writes++; d.writes > d.last {
-		n, _ := d.to.Write(p[:len(p)/2])
-		return n, syscall.ENOSPC
-	}
-	return d.to.Write(p)
-}
-
 // A disk that is full at any write leaves nothing, and a rerun gives the bytes
 // that a run without trouble gives, whatever the threads.
 func TestDedupDiskFull(t *testing.T) {
 	_, args := dedupCorpus(t, 1800)
 	out := t.TempDir()
-	disk := &countedDisk{last: 1 << 30}
-	if err := dedupOn(t.Context(), disk.on, append(args(out), "--threads", "1")); err != nil {
+	disk := &fullDisk{last: 1 << 30}
+	if err := runOn(t.Context(), disk.on, append(args(out), "--threads", "1")); err != nil {
 		t.Fatal(err)
 	}
 	want := contents(t, out)
@@ -116,7 +72,7 @@ func TestDedupDiskFull(t *testing.T) {
 	}
 	for last := 0; last < writes; last += step {
 		out := t.TempDir()
-		err := dedupOn(t.Context(), (&countedDisk{last: last}).on, args(out))
+		err := runOn(t.Context(), (&fullDisk{last: last}).on, args(out))
 		if !errors.Is(err, syscall.ENOSPC) || exitStatus(t.Context(), err) != exitFailed {
 			t.Fatalf("full after %d writes: %v", last, err)
 		}
@@ -125,7 +81,7 @@ func TestDedupDiskFull(t *testing.T) {
 		}
 	}
 	again := t.TempDir()
-	if err := dedupOn(t.Context(), nil, append(args(again), "--threads", "5")); err != nil || !maps.Equal(contents(t, again), want) {
+	if err := runOn(t.Context(), nil, append(args(again), "--threads", "5")); err != nil || !maps.Equal(contents(t, again), want) {
 		t.Errorf("the rerun differs: %v", err)
 	}
 }
@@ -153,7 +109,7 @@ func TestDedupCancelled(t *testing.T) {
 		ctx := &endingContext{Context: inner, cancel: cancel}
 		ctx.left.Store(left)
 		out := t.TempDir()
-		err := dedupOn(ctx, nil, args(out))
+		err := runOn(ctx, nil, args(out))
 		status := exitStatus(ctx, err)
 		cancel()
 		if err == nil {

@@ -128,11 +128,7 @@ func TestServeRefuses(t *testing.T) {
 	if err := os.WriteFile(raw, make([]byte, 80), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	index := filepath.Join(t.TempDir(), "index")
-	var log bytes.Buffer
-	if status := run(context.Background(), []string{"build", "-o", index, raw}, nil, &log, &log); status != 0 {
-		t.Fatal(log.String())
-	}
+	index := builtIndex(t, raw)
 	damaged := filepath.Join(t.TempDir(), "damaged")
 	if err := os.CopyFS(damaged, os.DirFS(index)); err != nil {
 		t.Fatal(err)
@@ -189,11 +185,7 @@ func TestServeIndex(t *testing.T) {
 	if err := os.WriteFile(raw, []byte("\x01\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	index := filepath.Join(t.TempDir(), "index")
-	var log bytes.Buffer
-	if status := run(context.Background(), []string{"build", "-k", "1", "-o", index, raw}, nil, &log, &log); status != 0 {
-		t.Fatal(log.String())
-	}
+	index := builtIndex(t, raw, "-k", "1")
 	for range 2 { // the second finds what the first found
 		ctx, stop := context.WithCancel(context.Background())
 		lines, ended, stderr := serveCommand(ctx, "-i", index)

@@ -161,56 +161,64 @@ func TestLife(t *testing.T) {
 // the moment at which the listener closes.
 func TestDrainUnderLoad(t *testing.T) {
 	for round := range 4 {
-		address := freeAddress(t)
-		r := runServer(t, Options{Listen: address}, func(context.Context, *Loading) (*engine.Index, error) {
-			return newIndex(t, 3, nil, []uint64{0}), nil
+		t.Run(fmt.Sprint("round ", round), func(t *testing.T) {
+			t.Parallel() // each waits for most of its time
+			drainUnderLoad(t, int64(20*(round+1)))
 		})
-		r.readyLine()
-		c := client(t)
-		var served, turnedAway, aborted atomic.Int64
-		var group sync.WaitGroup
-		for i := range 8 {
-			group.Go(func() {
-				for n := 0; ; n++ {
-					path, body := "/v1/query", `{"fingerprint": "0000000000000001"}`
-					switch i % 4 {
-					case 1:
-						path, body = "/v1/insert", fmt.Sprintf(`{"id": "%d-%d", "fingerprint": "ffff%04x%08x"}`, i, n, i, n)
-					case 2:
-						path, body = "/v1/batch", string(make([]byte, 8*2000))
-					}
-					status, header, _, err := get(c, "POST", "http://"+address+path, body)
-					switch {
-					case errors.Is(err, syscall.ECONNREFUSED):
-						return // it has gone
-					case err != nil:
-						aborted.Add(1)
-						t.Errorf("%s: %v", path, err)
-						return
-					case status == http.StatusOK:
-						served.Add(1)
-					case status == http.StatusServiceUnavailable && header.Get("Retry-After") != "":
-						turnedAway.Add(1)
-						return // as a client should
-					default:
-						t.Errorf("%s: %d", path, status)
-					}
+	}
+}
+
+// drainUnderLoad stops a server that has served so many requests and has others under way.
+func drainUnderLoad(t *testing.T, requests int64) {
+	address := freeAddress(t)
+	r := runServer(t, Options{Listen: address}, func(context.Context, *Loading) (*engine.Index, error) {
+		return newIndex(t, 3, nil, []uint64{0}), nil
+	})
+	r.readyLine()
+	c := client(t)
+	var served, turnedAway, aborted atomic.Int64
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for n := 0; ; n++ {
+				path, body := "/v1/query", `{"fingerprint": "0000000000000001"}`
+				switch i % 4 {
+				case 1:
+					path, body = "/v1/insert", fmt.Sprintf(`{"id": "%d-%d", "fingerprint": "ffff%04x%08x"}`, i, n, i, n)
+				case 2:
+					path, body = "/v1/batch", string(make([]byte, 8*2000))
 				}
-			})
-		}
-		eventually(t, "load", func() bool { return served.Load() > int64(20*(round+1)) || t.Failed() })
-		r.stop()
-		eventually(t, "not ready", func() bool {
-			status, _, _, err := get(c, "GET", "http://"+address+"/readyz", "")
-			return err != nil || status == http.StatusServiceUnavailable
+				status, header, _, err := get(c, "POST", "http://"+address+path, body)
+				switch {
+				case errors.Is(err, syscall.ECONNREFUSED):
+					return // it has gone
+				case err != nil:
+					aborted.Add(1)
+					t.Errorf("%s: %v", path, err)
+					return
+				case status == http.StatusOK:
+					served.Add(1)
+				case status == http.StatusServiceUnavailable && header.Get("Retry-After") != "":
+					turnedAway.Add(1)
+					return // as a client should
+				default:
+					t.Errorf("%s: %d", path, status)
+				}
+			}
 		})
-		if err := r.wait(); err != nil {
-			t.Errorf("ended with %v", err)
-		}
-		group.Wait()
-		if served.Load() == 0 || turnedAway.Load() == 0 || aborted.Load() != 0 {
-			t.Errorf("%d served, %d turned away, %d aborted", served.Load(), turnedAway.Load(), aborted.Load())
-		}
+	}
+	eventually(t, "load", func() bool { return served.Load() > requests || t.Failed() })
+	r.stop()
+	eventually(t, "not ready", func() bool {
+		status, _, _, err := get(c, "GET", "http://"+address+"/readyz", "")
+		return err != nil || status == http.StatusServiceUnavailable
+	})
+	if err := r.wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	group.Wait()
+	if served.Load() == 0 || turnedAway.Load() == 0 || aborted.Load() != 0 {
+		t.Errorf("%d served, %d turned away, %d aborted", served.Load(), turnedAway.Load(), aborted.Load())
 	}
 }
 
