@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // kernelsToTest lists the backends that this run tests: the one in NDD_KERNEL, or
 // all that the machine serves.
 func kernelsToTest() []string {
-	if name := os.Getenv(EnvKernel); name != "" && name != "auto" {
+	if name := os.Getenv(envKernel); name != "" && name != "auto" {
 		return []string{name}
 	}
 	return Kernels()

@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// EnvKernel is the environment variable that overrides the choice of backend.
-const EnvKernel = "NDD_KERNEL"
+// envKernel is the environment variable that overrides the choice of backend.
+const envKernel = "NDD_KERNEL"
 
 // The backends.
 const (
@@ -66,16 +66,16 @@ func served(assembly string, has func(...cpuid.FeatureID) bool) []string {
 
 var (
 	inUse    string                         // the backend in use
-	startErr = choose(os.Getenv(EnvKernel)) // what NDD_KERNEL asked for in vain
+	startErr = choose(os.Getenv(envKernel)) // why NDD_KERNEL asked in vain; see Init
 )
 
 // choose selects the backend for the environment's request. When the request
 // cannot be served the generic backend is left in use, so that kernels called
-// before the program looks at Err still give right answers.
+// without Init still give right answers.
 func choose(request string) error {
 	use(Generic)
 	if err := Select(request); err != nil {
-		return fmt.Errorf("%s: %w", EnvKernel, err)
+		return fmt.Errorf("%s: %w", envKernel, err)
 	}
 	return nil
 }
@@ -86,10 +86,6 @@ func Kernels() []string { return served(assembly, cpuid.CPU.Supports) }
 
 // Kernel names the backend in use.
 func Kernel() string { return inUse }
-
-// Err reports a request in NDD_KERNEL that could not be served. A program that
-// starts with Err() != nil runs on Generic, which its user did not ask for.
-func Err() error { return startErr }
 
 // Select puts the named backend to use; "" and "auto" mean the best that the
 // machine serves. On error, which wraps ErrKernel, nothing changes. It must not
@@ -111,7 +107,7 @@ func Select(name string) error {
 
 // Init is what a program calls once at its start: it puts the backend that the
 // command line asked for to use ("" leaves the choice to NDD_KERNEL and the
-// machine), and checks it with SelfTest.
+// machine), and checks it with known answers.
 func Init(name string) error {
 	err := startErr
 	if name != "" {
@@ -120,5 +116,5 @@ func Init(name string) error {
 	if err != nil {
 		return err
 	}
-	return SelfTest()
+	return selfTest()
 }

@@ -27,10 +27,10 @@ var knownAnswers = []knownAnswer{
 	{"nearrows", checkNearRows},
 }
 
-// SelfTest runs the kernels in use on inputs with known answers. It takes
+// selfTest runs the kernels in use on inputs with known answers. It takes
 // microseconds and belongs at the start of every process: a processor, an
 // emulator or a build that computes wrongly should be found before it answers.
-func SelfTest() error {
+func selfTest() error {
 	for _, k := range knownAnswers {
 		if err := k.check(); err != nil {
 			return fmt.Errorf("self-test of kernel %s on %s: %w", k.kernel, Kernel(), err)

@@ -7,7 +7,7 @@ import (
 
 func TestSelfTest(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
-		if err := SelfTest(); err != nil {
+		if err := selfTest(); err != nil {
 			t.Fatal(err)
 		}
 		if testing.CoverMode() != "" || raceEnabled {
@@ -16,7 +16,7 @@ func TestSelfTest(t *testing.T) {
 		best := time.Duration(1 << 62)
 		for range 20 {
 			start := time.Now()
-			if err := SelfTest(); err != nil {
+			if err := selfTest(); err != nil {
 				t.Fatal(err)
 			}
 			best = min(best, time.Since(start))

@@ -50,7 +50,7 @@ func threadAffinity(t *testing.T) (cpus []int) {
 
 // allowedNow is what the process may use.
 func allowedNow(t *testing.T) []int {
-	a, err := ReadAllowed(os.DirFS("/"))
+	a, err := readAllowed(os.DirFS("/"))
 	if err != nil || a.CPUs == nil {
 		t.Fatal(a, err)
 	}

@@ -15,9 +15,9 @@ type Allowed struct {
 	Nodes []int // of memory; nil when it does not say
 }
 
-// ReadAllowed reads what this process may use below root: what its first thread
+// readAllowed reads what this process may use below root: what its first thread
 // may, which no worker pins.
-func ReadAllowed(root fs.FS) (a Allowed, err error) {
+func readAllowed(root fs.FS) (a Allowed, err error) {
 	status, err := fs.ReadFile(root, "proc/self/status")
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, nil
@@ -35,7 +35,7 @@ func ReadAllowed(root fs.FS) (a Allowed, err error) {
 		case "Mems_allowed_list":
 			list = &a.Nodes
 		}
-		if *list, err = ParseList(value); err != nil {
+		if *list, err = parseList(value); err != nil {
 			return Allowed{}, fmt.Errorf("proc/self/status: %s: %w", name, err)
 		}
 	}

@@ -60,7 +60,7 @@ func New(o Options) *Host {
 	if h.topology, err = read(h.root, single(o.cpus)); err != nil {
 		h.note("topology", "one memory node is assumed: "+err.Error())
 	}
-	allowed, err := ReadAllowed(h.root)
+	allowed, err := readAllowed(h.root)
 	if err != nil {
 		h.note("allowed", "what this process may use is not known: "+err.Error())
 	}

@@ -68,7 +68,7 @@ func describe(h *Host) string {
 	return b.String()
 }
 
-// ranges is the inverse of ParseList.
+// ranges is the inverse of parseList.
 func ranges(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); {

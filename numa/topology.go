@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,16 +26,14 @@ type Topology struct {
 
 const nodeDir = "sys/devices/system/node"
 
-// Read reads the topology below root, which is os.DirFS("/") on a real host.
-// Only a file that is there and makes no sense is an error; the topology
-// returned beside it is the single node of a host that does not say.
-func Read(root fs.FS) (Topology, error) { return read(root, single(runtime.NumCPU())) }
-
 // single is a host of so many processors that does not say more.
 func single(cpus int) Topology {
 	return Topology{Nodes: []Node{{CPUs: count(cpus), Distances: []int{10}}}}
 }
 
+// read reads the topology below root, which is os.DirFS("/") on a real host.
+// Only a file that is there and makes no sense is an error; the topology
+// returned beside it is single, for a host that does not say.
 func read(root fs.FS, single Topology) (Topology, error) {
 	online, err := fs.ReadFile(root, nodeDir+"/online")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +42,7 @@ func read(root fs.FS, single Topology) (Topology, error) {
 	if err != nil {
 		return single, err
 	}
-	ids, err := ParseList(string(online))
+	ids, err := parseList(string(online))
 	if err == nil && len(ids) == 0 {
 		err = errors.New("no node")
 	}
@@ -70,7 +67,7 @@ func readNode(root fs.FS, id, nodes int) (Node, error) {
 	if err != nil {
 		return n, err
 	}
-	if n.CPUs, err = ParseList(string(cpus)); err != nil {
+	if n.CPUs, err = parseList(string(cpus)); err != nil {
 		return n, fmt.Errorf("%s/cpulist: %w", dir, err)
 	}
 	if distance, err := fs.ReadFile(root, dir+"/distance"); err == nil {
@@ -108,9 +105,9 @@ func memTotal(info string) (uint64, error) {
 // cpuMax bounds what a list may name: the kernel's own limit is 8192.
 const cpuMax = 1 << 16
 
-// ParseList reads a list of numbers as sysfs writes them: "0-3,8,10-11". The
+// parseList reads a list of numbers as sysfs writes them: "0-3,8,10-11". The
 // empty list is empty.
-func ParseList(s string) ([]int, error) {
+func parseList(s string) ([]int, error) {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return nil, nil

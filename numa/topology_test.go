@@ -36,12 +36,12 @@ func TestRead(t *testing.T) {
 			{8, nil, 9 << 20, []int{40, 10}},
 		}}, "2 nodes: 0 (1 processors, 1 MiB), 8 (0 processors, 9 MiB)"},
 	} {
-		got, err := Read(c.root)
+		got, err := read(c.root, single(4))
 		if err != nil || !reflect.DeepEqual(got, c.want) || got.String() != c.says {
 			t.Errorf("%s: %v %v", c.name, got, err)
 		}
 	}
-	if got, err := Read(fstest.MapFS{}); err != nil || got.Known || len(got.Nodes) != 1 || len(got.Nodes[0].CPUs) == 0 {
+	if got, err := read(fstest.MapFS{}, single(4)); err != nil || got.Known || len(got.Nodes) != 1 || len(got.Nodes[0].CPUs) == 0 {
 		t.Errorf("no files: %v %v", got, err)
 	}
 }
@@ -55,7 +55,7 @@ func TestReadBad(t *testing.T) {
 		"distances": host("0", map[int][2]string{0: {"0", "10 20"}}),
 		"distance":  host("0", map[int][2]string{0: {"0", "far"}}),
 	} {
-		if got, err := Read(root); err == nil || got.Known || len(got.Nodes) != 1 {
+		if got, err := read(root, single(4)); err == nil || got.Known || len(got.Nodes) != 1 {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -63,12 +63,12 @@ func TestReadBad(t *testing.T) {
 
 func TestParseList(t *testing.T) {
 	for s, want := range map[string][]int{"": nil, "\n": nil, "3": {3}, "0-2,7": {0, 1, 2, 7}, "4,1-2,2": {1, 2, 4}} {
-		if got, err := ParseList(s); err != nil || !slices.Equal(got, want) {
+		if got, err := parseList(s); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %v %v", s, got, err)
 		}
 	}
 	for _, s := range []string{"-", "1-", "a", "2-1", "0-99999999", ",", "1,,2", "-1"} {
-		if got, err := ParseList(s); err == nil {
+		if got, err := parseList(s); err == nil {
 			t.Errorf("%q: %v", s, got)
 		}
 	}
@@ -77,7 +77,7 @@ func TestParseList(t *testing.T) {
 func FuzzParseList(f *testing.F) {
 	f.Add("0-3,8")
 	f.Fuzz(func(t *testing.T, s string) {
-		list, err := ParseList(s)
+		list, err := parseList(s)
 		if err == nil && !slices.IsSorted(list) {
 			t.Fatal(list)
 		}

@@ -45,17 +45,17 @@ func candidates(t *testing.T, k int) []Design {
 }
 
 // worthwhile picks the designs that are the cheapest of their number of tables, and at least 15 %
-// cheaper than all with fewer, for at least two numbers of group bits.
+// cheaper than all with fewer, for at least two numbers of bucket bits.
 func worthwhile(list []Design) (names []string) {
 	wins := make([]int, len(list))
-	for groupBits := 8; groupBits <= 32; groupBits++ {
+	for bucketBits := 8; bucketBits <= 32; bucketBits++ {
 		fewer := math.Inf(1)
 		for from := 0; from < len(list); {
 			best, least := -1, math.Inf(1)
 			i := from
 			for ; i < len(list) && len(list[i].Tables) == len(list[from].Tables); i++ {
-				probes := float64(list[i].Probes(groupBits))
-				cost := probes + (list[i].Groups(groupBits)-probes)/4
+				probes := float64(list[i].Probes(bucketBits))
+				cost := probes + (list[i].Buckets(bucketBits)-probes)/4
 				if cost < 0.99*least {
 					best, least = i, cost
 				}
@@ -176,17 +176,17 @@ func Example() {
 }
 
 func ExampleCatalogue() {
-	fmt.Println("design         tables leading  probes   groups")
+	fmt.Println("design         tables leading  probes  buckets")
 	for _, d := range Catalogue(3, 1) {
 		least, most := d.Leading()
 		leading := fmt.Sprint(least)
 		if most > least {
 			leading += fmt.Sprint("-", most)
 		}
-		fmt.Printf("%-14s %6d %-7s %7d %8.0f\n", d.Name, len(d.Tables), leading, d.Probes(28), d.Groups(28))
+		fmt.Printf("%-14s %6d %-7s %7d %8.0f\n", d.Name, len(d.Tables), leading, d.Probes(28), d.Buckets(28))
 	}
 	// Output:
-	// design         tables leading  probes   groups
+	// design         tables leading  probes  buckets
 	// one                 1 64         3683     3683
 	// halves              2 32           58       58
 	// thirds              3 20-24        27      912

@@ -75,9 +75,9 @@ func (d *Design) Probes(bucketBits int) int {
 	return sum
 }
 
-// Groups is the number of buckets that the probes of one query read in all: Probes(bucketBits) where
+// Buckets is the number of buckets that the probes of one query read in all: Probes(bucketBits) where
 // every table has at least bucketBits leading bits, more where a probe spans neighbouring buckets.
-func (d *Design) Groups(bucketBits int) float64 {
+func (d *Design) Buckets(bucketBits int) float64 {
 	return d.Share(bucketBits) * math.Ldexp(1, bucketBits)
 }
 

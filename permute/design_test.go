@@ -75,37 +75,37 @@ func TestFirstIsTheFirstThatFinds(t *testing.T) {
 }
 
 // What an engine does with a design: permute, flip, compare the leading bits. It has to find every
-// difference of at most k bits, with groups smaller and larger than the leading bits.
+// difference of at most k bits, with buckets of fewer and more bits than the leading bits.
 func TestProbesFindEveryDifference(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 64))
 	everyDesign(t, 99, func(t *testing.T, d Design) {
-		for _, groupBits := range []int{5, 12, 40} {
-			if d.Probes(groupBits) > 20000 {
+		for _, bucketBits := range []int{5, 12, 40} {
+			if d.Probes(bucketBits) > 20000 {
 				continue // one at 40 bits: the smaller ones make the point
 			}
 			probes := 0
 			found := make([]map[uint64]bool, len(d.Tables)) // per table: the flips of its top bits
 			for i, table := range d.Tables {
-				flips := Flips(min(table.Leading(), groupBits), table.Radius)
+				flips := Flips(min(table.Leading(), bucketBits), table.Radius)
 				probes += len(flips)
 				found[i] = make(map[uint64]bool, len(flips))
 				for _, f := range flips {
 					found[i][f] = true
 				}
 			}
-			if got := d.Probes(groupBits); got != probes {
-				t.Fatalf("%s, k = %d: Probes(%d) = %d, but there are %d", d.Name, d.K, groupBits, got, probes)
+			if got := d.Probes(bucketBits); got != probes {
+				t.Fatalf("%s, k = %d: Probes(%d) = %d, but there are %d", d.Name, d.K, bucketBits, got, probes)
 			}
 			for range 200 {
 				x, diff := random.Uint64(), someBits(random, d.K)
 				hit := false
 				for i, table := range d.Tables {
 					p := New(table.Mask)
-					top := ^uint64(0) << (64 - uint(min(table.Leading(), groupBits)))
+					top := ^uint64(0) << (64 - uint(min(table.Leading(), bucketBits)))
 					hit = hit || found[i][(p.Apply(x)^p.Apply(x^diff))&top]
 				}
 				if !hit {
-					t.Fatalf("%s, k = %d, %d group bits: no probe for %#x finds the difference %#x", d.Name, d.K, groupBits, x, diff)
+					t.Fatalf("%s, k = %d, %d bucket bits: no probe for %#x finds the difference %#x", d.Name, d.K, bucketBits, x, diff)
 				}
 			}
 		}
@@ -117,7 +117,7 @@ func TestCosts(t *testing.T) {
 		name        string
 		k, tables   int
 		least, most int
-		probes      int     // with groups by 28 bits
+		probes      int     // with buckets of 28 bits
 		candidates  float64 // of 2^33
 	}{
 		{"one", 3, 1, 64, 64, 3683, 3683 * 32},
@@ -155,16 +155,16 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-func TestGroupsAreProbesWhereMasksAreLong(t *testing.T) {
+func TestBucketsAreProbesWhereMasksAreLong(t *testing.T) {
 	everyDesign(t, 5, func(t *testing.T, d Design) {
 		least, _ := d.Leading()
 		for g := range 40 {
-			groups, probes := d.Groups(g), float64(d.Probes(g))
-			if g <= least && groups != probes || groups < probes {
-				t.Errorf("%s, k = %d: %d group bits: %v groups, %v probes", d.Name, d.K, g, groups, probes)
+			buckets, probes := d.Buckets(g), float64(d.Probes(g))
+			if g <= least && buckets != probes || buckets < probes {
+				t.Errorf("%s, k = %d: %d bucket bits: %v buckets, %v probes", d.Name, d.K, g, buckets, probes)
 			}
 			if d.Share(g+1) > d.Share(g) {
-				t.Errorf("%s, k = %d: more candidates with %d group bits than with %d", d.Name, d.K, g+1, g)
+				t.Errorf("%s, k = %d: more candidates with %d bucket bits than with %d", d.Name, d.K, g+1, g)
 			}
 		}
 	})

@@ -71,7 +71,7 @@
 // Real fingerprints cluster, and a bit that is nearly always 0 should not carry a
 // table. With a sample, candidates are not n * Ball / 2^p but what the sample
 // shows under each mask: the chance that two of its fingerprints agree there
-// ([Sample.Share]), and its longest run.
+// ([Sample]), and its longest run.
 //
 // # Trial
 //

@@ -34,7 +34,7 @@ func (md huffmanModel) parts(n float64, e entry) []table.Part {
 	}
 }
 
-func (md huffmanModel) groupBits(n float64, e entry) int { return bitsFor(md.blocks(n, e)) }
+func (md huffmanModel) bucketBits(n float64, e entry) int { return bitsFor(md.blocks(n, e)) }
 
 // units is the number of blocks: a range begins anywhere in one.
 func (huffmanModel) units(w *work) float64 {

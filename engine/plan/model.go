@@ -16,8 +16,8 @@ type model interface {
 	// layout has such, take e bits.
 	parts(n float64, e entry) []table.Part
 
-	// groupBits is how many leading bits tell buckets or blocks apart.
-	groupBits(n float64, e entry) int
+	// bucketBits is how many leading bits tell buckets or blocks apart.
+	bucketBits(n float64, e entry) int
 
 	// units is how many blocks or buckets one probe looks into.
 	units(w *work) float64
@@ -43,7 +43,7 @@ type work struct {
 func newWork(md model, t permute.Table, n float64, k int, e entry) work {
 	leading := t.Leading()
 	if t.Radius > 0 {
-		leading = min(leading, md.groupBits(n, e))
+		leading = min(leading, md.bucketBits(n, e))
 	}
 	return work{
 		keys: n, k: k, leading: leading, radius: t.Radius, entry: e,

@@ -146,7 +146,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
 			return o, false
 		}
 		if r.Sample != nil {
-			share, longest := r.Sample.Share(t.Mask, w.leading, t.Radius)
+			share, longest := r.Sample.share(t.Mask, w.leading, t.Radius)
 			w.candidates = min(n, n*share/w.probes)
 			o.LongestRun = max(o.LongestRun, longest*n)
 		}
@@ -154,7 +154,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
 		tables = append(tables, w)
 		o.Probes += w.probes
 		o.Candidates += w.probes * w.candidates
-		o.GroupBits = md.groupBits(n, e)
+		o.BucketBits = md.bucketBits(n, e)
 		o.Radius = [2]int{min(o.Radius[0], t.Radius), max(o.Radius[1], t.Radius)}
 		parts := md.parts(n, e)
 		if o.Parts == nil {
@@ -237,7 +237,7 @@ type NoRoomError struct {
 }
 
 func (e *NoRoomError) Error() string {
-	bound := BoundBytes(e.Fingerprints)
+	bound := boundBytes(e.Fingerprints)
 	what := fmt.Sprintf("%s fingerprints do not fit in %s", humanize.Comma(int64(e.Fingerprints)), size(e.Memory))
 	if e.Memory < bound+e.IDBytes {
 		ids := ""

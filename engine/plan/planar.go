@@ -27,8 +27,8 @@ const (
 
 func (planarModel) layout() table.Layout { return table.LayoutPlanar }
 
-// groupBits is the bits of a bucket.
-func (planarModel) groupBits(n float64, _ entry) int {
+// bucketBits is the bits of a bucket.
+func (planarModel) bucketBits(n float64, _ entry) int {
 	bucketBits, _ := table.PlanarWidths(uint64(n))
 	return int(bucketBits)
 }
@@ -52,7 +52,7 @@ func (md planarModel) parts(n float64, _ entry) []table.Part {
 // A run counts as many more as it has lines.
 func (md planarModel) units(w *work) float64 {
 	run := max(0, w.candidates-1) * planarLow / 8 / 64
-	if more := md.groupBits(w.keys, w.entry) - w.leading; more > planarSpan {
+	if more := md.bucketBits(w.keys, w.entry) - w.leading; more > planarSpan {
 		return planarEnds + run
 	} else if more > 0 {
 		return math.Ldexp(1, more)
@@ -85,7 +85,7 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 		const ahead = 4 // lines of a run that are asked for
 		run := -math.Expm1(-w.candidates) + max(0, w.candidates-1)*planarLow/8/64
 		unit := c.UnitNS
-		if more := md.groupBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan {
+		if more := md.bucketBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan {
 			unit = c.ProbeNS // a bucket by itself is asked like a probe
 		}
 		work += w.probes * (c.ProbeNS + (md.units(w)-1)*unit)

@@ -76,8 +76,8 @@ func BoundBits(n uint64) float64 {
 	return 64 - math.Log2(float64(n)) + math.Log2E
 }
 
-// BoundBytes is what n distinct uniform keys take at least.
-func BoundBytes(n uint64) uint64 {
+// boundBytes is what n distinct uniform keys take at least.
+func boundBytes(n uint64) uint64 {
 	return uint64(math.Ceil(float64(n) * BoundBits(n) / 8))
 }
 
@@ -89,7 +89,7 @@ type Option struct {
 	Tables     int            `json:"tables"`
 	Leading    [2]int         `json:"leading"` // least and most
 	Radius     [2]int         `json:"radius"`  // least and most
-	GroupBits  int            `json:"group_bits"`
+	BucketBits int            `json:"bucket_bits"`
 	Probes     float64        `json:"probes"`     // a query
 	Candidates float64        `json:"candidates"` // a query
 	LongestRun float64        `json:"longest_run"`

@@ -57,9 +57,6 @@ func NewSample(prints []uint64, most int, seed uint64) (*Sample, error) {
 	return s, nil
 }
 
-// Len is the number of distinct fingerprints in the sample.
-func (s *Sample) Len() int { return len(s.prints) }
-
 // under is the sample under a mask's permutation, sorted.
 func (s *Sample) under(mask uint64) []uint64 {
 	s.mu.Lock()
@@ -76,7 +73,7 @@ func (s *Sample) under(mask uint64) []uint64 {
 	return keys
 }
 
-// Share is the chance that two different fingerprints agree, but for radius
+// share is the chance that two different fingerprints agree, but for radius
 // flips, in the first leading bits under mask, and the part of all that are in
 // the longest run of those that agree in all of them.
 //
@@ -84,7 +81,7 @@ func (s *Sample) under(mask uint64) []uint64 {
 // fingerprints probe the rest. Where uniform fingerprints would show only a few
 // pairs, these few are given the weight that they have: what is reported is
 // the uniform share times (pairs seen + 16) / (pairs expected + 16).
-func (s *Sample) Share(mask uint64, leading, radius int) (share, longest float64) {
+func (s *Sample) share(mask uint64, leading, radius int) (share, longest float64) {
 	keys := s.under(mask)
 	n := float64(len(keys))
 	shift := 64 - leading

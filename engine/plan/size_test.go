@@ -105,8 +105,8 @@ func TestBound(t *testing.T) {
 	}
 	for n := uint64(1); n < 1<<40; n *= 3 {
 		for _, md := range models {
-			if built := sum(md.parts(float64(n), uniformEntry(float64(n)))); n > 100 && built < float64(BoundBytes(n)) {
-				t.Errorf("%s, %d keys: %.0f bytes, less than the bound of %d", md.layout(), n, built, BoundBytes(n))
+			if built := sum(md.parts(float64(n), uniformEntry(float64(n)))); n > 100 && built < float64(boundBytes(n)) {
+				t.Errorf("%s, %d keys: %.0f bytes, less than the bound of %d", md.layout(), n, built, boundBytes(n))
 			}
 		}
 	}
