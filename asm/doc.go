@@ -10,7 +10,7 @@
 //	        (any machine)   (amd64)  |    (amd64)        (arm64)
 //	                                 v
 //	within64     []uint64, q, k              -> indexes within k bits of q
-//	within32     []uint32, runs, limits      -> positions within each run's limit
+//	within32     []uint32, q, k              -> the same
 //	votes        []uint64 [, weights]        -> 64 sums, one a bit position
 //	join, deal   queries in buckets, keys    -> pairs within k in 32 bits; keys in piles
 //	interpolate, decode, permute, buckets    -> see their files

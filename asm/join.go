@@ -159,11 +159,10 @@ func (j Join) Find(dst []Joined, words []uint64, k int) (hits, done int) {
 	return hits, done
 }
 
-// Long is the lanes of a word's bucket, padding included, and whether it is long.
-func (j Join) Long(word uint64) (span Span, long bool) {
+// Long is the lanes of a word's bucket, [from, to) with the padding, and whether it is
+// long.
+func (j Join) Long(word uint64) (from, to uint32, long bool) {
 	b := word >> j.shift & uint64(len(j.first)-2)
-	from, to := j.first[b], j.first[b+1]
-	span.Start = uint64(from&^bucketLong) * 2
-	span.Len = (to &^ bucketLong * 2) - uint32(span.Start)
-	return span, from&bucketLong != 0
+	first := j.first[b]
+	return first &^ bucketLong * 2, j.first[b+1] &^ bucketLong * 2, first&bucketLong != 0
 }

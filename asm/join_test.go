@@ -32,8 +32,8 @@ func newJoinCase(t testing.TB, r *rand.Rand, bucketBits, words int, sizeOf func(
 	for i := range c.words {
 		c.words[i] = r.Uint64()
 		if i%3 == 0 { // near some lane of its bucket
-			span, _ := c.table.Keys().Long(c.words[i])
-			near := lows[span.Start+r.Uint64N(uint64(span.Len)+1)] ^ uint32(flips64(r, r.IntN(5)))
+			from, to, _ := c.table.Keys().Long(c.words[i])
+			near := lows[from+r.Uint32N(to-from+1)] ^ uint32(flips64(r, r.IntN(5)))
 			c.words[i] = c.words[i]>>32<<32 | uint64(near)
 		}
 	}
@@ -50,7 +50,7 @@ func (c joinCase) find(t testing.TB, dst []Joined, j Join, k int) (hits []Joined
 		if at += done; at == len(c.words) {
 			break
 		}
-		if _, isLong := j.Long(c.words[at]); isLong {
+		if _, _, isLong := j.Long(c.words[at]); isLong {
 			long = append(long, at)
 			at++
 		} else if done == 0 {

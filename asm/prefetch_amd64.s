@@ -2,48 +2,20 @@
 
 #include "textflag.h"
 
-// PREFETCHT0 never faults, so a run or an index that is wrong does no harm; the
-// kernel that follows says so.
+// PREFETCHT0 never faults, so an index that is wrong does no harm.
 
-#define LOW    SI
-#define RUN    DI
-#define STRIDE R9
-#define COUNT  CX
-#define LINE   AX
-#define LAST   DX
+// func prefetchAll(xs unsafe.Pointer, bytes uintptr)
+TEXT ·prefetchAll(SB), NOSPLIT, $0-16
+	MOVQ xs+0(FP), AX
+	MOVQ bytes+8(FP), DX
+	ADDQ AX, DX                   // one past the last byte
+	ANDQ $~63, AX                 // the line of the first
 
-// prefetchLines lines at most, each within the run.
-#define NEXT_LINE(done) \
-	PREFETCHT0 (LINE)  \
-	ADDQ $64, LINE     \
-	CMPQ LINE, LAST    \
-	JHI  done
-
-// func prefetchRuns(low *uint32, runs unsafe.Pointer, stride uintptr, count int)
-TEXT ·prefetchRuns(SB), NOSPLIT, $0-32
-	MOVQ  low+0(FP), LOW
-	MOVQ  runs+8(FP), RUN
-	MOVQ  stride+16(FP), STRIDE
-	MOVQ  count+24(FP), COUNT
-
-loop:
-	MOVQ  0(RUN), LINE            // Start
-	MOVL  8(RUN), LAST            // Len
-	LEAQ  (LOW)(LINE*4), LINE     // first byte
-	LEAQ  -1(LINE)(LAST*4), LAST  // last byte
-	ANDQ  $~63, LINE              // its line
-	CMPQ  LINE, LAST
-	JHI   next                    // an empty run at the start of a line
-	NEXT_LINE(next)
-	NEXT_LINE(next)
-	NEXT_LINE(next)
-	NEXT_LINE(next)
-	PREFETCHT0 (LINE)
-
-next:
-	ADDQ  STRIDE, RUN
-	DECQ  COUNT
-	JNZ   loop
+line:
+	PREFETCHT0 (AX)
+	ADDQ $64, AX
+	CMPQ AX, DX
+	JCS  line
 	RET
 
 // func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int)

@@ -5,7 +5,7 @@ package asm
 import "unsafe"
 
 //go:noescape
-func prefetchRuns(low *uint32, runs unsafe.Pointer, stride uintptr, count int)
+func prefetchAll(xs unsafe.Pointer, bytes uintptr)
 
 //go:noescape
 func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int)

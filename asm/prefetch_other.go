@@ -4,8 +4,8 @@ package asm
 
 import "unsafe"
 
-// Go has no way to ask for a line without assembly: the scan takes its misses.
+// Go has no way to ask for a line without assembly: who reads takes the misses.
 
-func prefetchRuns(low *uint32, runs unsafe.Pointer, stride uintptr, count int) {}
+func prefetchAll(xs unsafe.Pointer, bytes uintptr) {}
 
 func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int) {}

@@ -92,7 +92,7 @@ func TestVotesEveryLength(t *testing.T) {
 // One to three bits of one hash among others, at every place of a block.
 func TestVotesPatterns(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
-		words := patterns64()
+		words := width64.patterns()
 		ones := make([]uint32, len(words))
 		for i := range ones {
 			ones[i] = 1

@@ -2,20 +2,18 @@
 
 package asm
 
-import "unsafe"
-
-func within32(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64) {
+func within32(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int) {
 	switch {
 	case useAVX512:
-		return within32AVX512(dst, low, runs, stride, count, longest, base, q)
+		return within32AVX512(dst, xs, base, q, k)
 	case useAVX2:
-		return within32AVX2(dst, low, runs, stride, count, longest, base, q)
+		return within32AVX2(dst, xs, base, q, k)
 	}
-	return within32Generic(dst, low, runs, stride, count, longest, base, q)
+	return withinGeneric(dst, xs, base, q, k)
 }
 
 //go:noescape
-func within32AVX512(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64)
+func within32AVX512(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 
 //go:noescape
-func within32AVX2(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64)
+func within32AVX2(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)

@@ -2,14 +2,12 @@
 
 package asm
 
-import "unsafe"
-
-func within32(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64) {
+func within32(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int) {
 	if useNEON {
-		return within32NEON(dst, low, runs, stride, count, longest, base, q)
+		return within32NEON(dst, xs, base, q, k)
 	}
-	return within32Generic(dst, low, runs, stride, count, longest, base, q)
+	return withinGeneric(dst, xs, base, q, k)
 }
 
 //go:noescape
-func within32NEON(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64)
+func within32NEON(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)

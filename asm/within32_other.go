@@ -2,8 +2,6 @@
 
 package asm
 
-import "unsafe"
-
-func within32(dst []Hit32, low []uint32, runs unsafe.Pointer, stride uintptr, count int, longest uint64, base, q uint32) (hits, done int, offset uint64) {
-	return within32Generic(dst, low, runs, stride, count, longest, base, q)
+func within32(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int) {
+	return withinGeneric(dst, xs, base, q, k)
 }

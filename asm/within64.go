@@ -34,7 +34,7 @@ func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) {
 		// Assembly stops before a block whose hits do not all fit; the last of
 		// dst is filled here, so that every backend fills it alike.
 		part = part[done:]
-		found, done = within64Generic(dst[n:], part, uint32(scanned), q, k)
+		found, done = withinGeneric(dst[n:], part, uint32(scanned), q, k)
 		n += found
 		scanned += done
 		if done < len(part) {

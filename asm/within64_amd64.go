@@ -9,7 +9,7 @@ func within64(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scann
 	case useAVX2:
 		return within64AVX2(dst, xs, base, q, k)
 	}
-	return within64Generic(dst, xs, base, q, k)
+	return withinGeneric(dst, xs, base, q, k)
 }
 
 //go:noescape

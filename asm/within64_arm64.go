@@ -6,7 +6,7 @@ func within64(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scann
 	if useNEON {
 		return within64NEON(dst, xs, base, q, k)
 	}
-	return within64Generic(dst, xs, base, q, k)
+	return withinGeneric(dst, xs, base, q, k)
 }
 
 //go:noescape

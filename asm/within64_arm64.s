@@ -15,7 +15,6 @@
 #define BASE R4 // what the next element's index is
 #define K    R5
 #define MORE R6 // elements to look at again
-#define FROM R7 // base
 #define T0   R8
 #define T1   R9
 
@@ -30,7 +29,6 @@ TEXT ·within64NEON(SB), NOSPLIT, $0-88
 	MOVD  xs_base+24(FP), XS
 	MOVD  xs_len+32(FP), LEN
 	MOVWU base+48(FP), BASE
-	MOVD  BASE, FROM
 	MOVD  q+56(FP), T0
 	VDUP  T0, VQ.D2
 	MOVD  k+64(FP), K

@@ -35,7 +35,7 @@ type Mapper struct {
 
 	keys    []uint64
 	joined  []asm.Joined
-	long    []asm.Hit32
+	long    []uint32
 	piles   []*asm.Piles // of each table; all in the same memory, which is empty between them
 	words   *offheap.Buffer[uint64]
 	matches []Match
@@ -44,7 +44,6 @@ type Mapper struct {
 	rows  []uint32 // of the part
 	lanes []uint32
 	diffs []uint64
-	ahead []asm.Span
 }
 
 // NewMapper makes a mapper, which hands matches, in no order, to emit; they are
@@ -55,7 +54,7 @@ func (t *Tables) NewMapper(emit func([]Match) error) (*Mapper, error) {
 		emit:    emit,
 		keys:    make([]uint64, mapKeys),
 		joined:  make([]asm.Joined, joinedMax),
-		long:    make([]asm.Hit32, joinedMax),
+		long:    make([]uint32, joinedMax),
 		piles:   make([]*asm.Piles, len(t.tables)),
 		matches: make([]Match, 0, matchesMax),
 		rows:    make([]uint32, joinedMax),
@@ -157,13 +156,7 @@ func (m *Mapper) prefetch(table, pile int) {
 		return
 	}
 	each := q.layout.bits - q.layout.piles
-	from, to := q.buckets.First(pile<<each), q.buckets.First((pile+1)<<each)
-	m.ahead = m.ahead[:0]
-	const step = 5 * 16
-	for ; from < to; from += step {
-		m.ahead = append(m.ahead, asm.Span{Start: uint64(from), Len: step})
-	}
-	asm.Prefetch32(q.buckets.Lows(), m.ahead)
+	asm.PrefetchAll(q.buckets.Lows()[q.buckets.First(pile<<each):q.buckets.First((pile+1)<<each)])
 }
 
 func (m *Mapper) pile(table, pile int, part []uint64, first uint64) error {
@@ -185,11 +178,11 @@ func (m *Mapper) join(table int, join asm.Join, words []uint64, row func(word ui
 		if done += ready; done == len(words) {
 			break
 		}
-		span, long := join.Long(words[done])
+		from, to, long := join.Long(words[done])
 		if !long {
 			continue // no room was left
 		}
-		if err := m.joinLong(table, span, uint32(words[done]), uint32(row(uint32(done))), part, first); err != nil {
+		if err := m.joinLong(table, from, to, uint32(words[done]), uint32(row(uint32(done))), part, first); err != nil {
 			return err
 		}
 		done++
@@ -197,19 +190,18 @@ func (m *Mapper) join(table int, join asm.Join, words []uint64, row func(word ui
 	return nil
 }
 
-// joinLong compares one fingerprint with a long bucket.
-func (m *Mapper) joinLong(table int, span asm.Span, low, row uint32, part []uint64, first uint64) error {
-	span.Limit = uint32(m.tables.k)
-	spans := []asm.Span{span}
-	for done := 0; done == 0; {
-		var n int
-		n, done = asm.Within32(m.long, m.tables.tables[table].buckets.Lows(), low, spans)
-		for i, h := range m.long[:n] {
-			m.rows[i], m.lanes[i] = row, uint32(h.Pos)
+// joinLong compares one fingerprint with a long bucket, the lanes [from, to).
+func (m *Mapper) joinLong(table int, from, to, low, row uint32, part []uint64, first uint64) error {
+	lows := m.tables.tables[table].buckets.Lows()
+	for from < to {
+		n, scanned := asm.Within32(m.long, lows[from:to], low, m.tables.k)
+		for i, at := range m.long[:n] {
+			m.rows[i], m.lanes[i] = row, from+at
 		}
 		if err := m.verify(table, n, part, first); err != nil {
 			return err
 		}
+		from += uint32(scanned)
 	}
 	return nil
 }

@@ -68,3 +68,34 @@ func within64Count(xs []uint64, q uint64, k int) (n int) {
 	}
 	return n
 }
+
+// BenchmarkWithin32 scans what fits in L1 and in L2, as a long bucket of a join may.
+func BenchmarkWithin32(b *testing.B) {
+	const q, k = 0x7f4a7c15, 3
+	dst := make([]uint32, 1024)
+	words := bigMemory()
+	for _, n := range []int{100, 8 << 10, 256 << 10} {
+		xs := make([]uint32, n)
+		for i := range xs {
+			xs[i] = uint32(words[i])
+		}
+		xs[0], xs[n-1] = q, q^7
+		want := 0
+		for _, x := range xs {
+			if bits.OnesCount32(x^q) <= k {
+				want++
+			}
+		}
+		eachKernel(b, func(b *testing.B, kernel string) {
+			b.Run(fmt.Sprintf("kernel=%s/n=%d", kernel, n), func(b *testing.B) {
+				hits, scanned := asm.Within32(dst, xs, q, k)
+				if hits != want || scanned != n || dst[hits-1] != uint32(n-1) {
+					b.Fatalf("%d hits in %d elements", hits, scanned)
+				}
+				ns := bestNs(b, func() { asm.Within32(dst, xs, q, k) }) / float64(n)
+				b.ReportMetric(ns, "ns/element")
+				b.ReportMetric(ns/cycleNs(), "cycles/element")
+			})
+		})
+	}
+}
