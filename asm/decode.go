@@ -1,19 +1,21 @@
 package asm
 
-// Decode unpacks one block of Huffman-coded neighbouring keys (package huffman describes the format
-// and its errors):
+// Decode unpacks half a block of Huffman-coded neighbouring keys (package huffman describes the
+// format and its errors):
 //
-//	bit 0          80                                                       8*len(block)
-//	 | n | first key | code h1 | code h2 | ... ->    0    <- ... | raw 2 | raw 1 |
+//	bit 0   16                                                           8*len(half)
+//	 |  n  | code h1 | code h2 | ... ->    0    <- ... | raw 2 | raw 1 |
 //
 //	key[i] = key[i-1] XOR (1<<h[i] | raw[i]),   raw[i] in the h[i] bits below raw[i-1]
 //
-// It fills dst with len(dst) keys, the first of them from bytes 2..9 of the block, and returns
-// whether all of it held: the codes and raw bits do not meet, and the keys ascend. After false, dst
-// holds anything. Whatever the block's bytes, nothing outside block is read and nothing outside dst
-// is written. The caller has compared the n of the block with len(dst).
+// It fills dst with len(dst) keys, of which dst[0] is key, and returns whether all of it held: the
+// codes and raw bits do not meet, and the keys ascend. After false, dst holds anything. Whatever the
+// bytes, nothing outside half is read and nothing outside dst is written. The caller has compared
+// the n of the half with len(dst).
 //
-// len(dst) must be 1..65535 and len(block) at least 64. Nothing is allocated; safe for concurrent
+// Keys that descend from a key K are keys that ascend from ^K, all of whose bits are flipped.
+//
+// len(dst) must be 1..65535 and len(half) at least 32. Nothing is allocated; safe for concurrent
 // use on disjoint dst.
 //
 // Stage 1 turns codes into the bytes h[1], h[2], ... by looking twelve bits of code up in w, about
@@ -25,16 +27,16 @@ package asm
 // first-level cache, and more than the block and its keys together. A block of 32 KiB filled with
 // nothing but consecutive keys holds 65,535 and takes 76 us with AVX-512 and 105 with AVX2, in four
 // calls of the kernel; any other takes less than 20.
-func Decode(dst []uint64, block []byte, w *Window) bool {
-	if len(dst) == 0 || len(dst) > 1<<16-1 || len(block) < blockMin {
-		panic("asm: Decode needs 1 to 65535 keys and a block of at least 64 bytes")
+func Decode(dst []uint64, half []byte, key uint64, w *Window) bool {
+	if len(dst) == 0 || len(dst) > 1<<16-1 || len(half) < halfMin {
+		panic("asm: Decode needs 1 to 65535 keys and half a block of at least 32 bytes")
 	}
-	return decode(dst, block, w)
+	return decode(dst, half, key, w)
 }
 
 const (
-	blockMin    = 64 // bytes; a gather's eight bytes always end inside such a block, and begin inside
-	headBits    = 80 // uint16 count, uint64 first key
+	halfMin     = 32 // bytes
+	headBits    = 16 // the count
 	decodeChunk = 256
 	decodeSlack = 32 // bytes that four look-ups may write past a chunk: 4*6 symbols and the rest of the last store
 )

@@ -4,7 +4,7 @@
 // OR in again. A refill reads at NEXT, which the refill before fixed, so its load is not
 // on the critical path; NEXT moves by whole bytes (F. Giesen, "Reading bits in far too
 // many ways", part 2, variant 4). The bit position of the next code is always
-// 8*NEXT - COUNT, counted from the block.
+// 8*NEXT - COUNT, counted from the half's beginning.
 //
 // A look-up: index, load, shift: 7 cycles of latency, the only chain there is. The length
 // needs no masking: SHRX looks at the low six bits of the entry. The refill happens
@@ -15,7 +15,7 @@
 // in byte 0, symbols to 189 in each of bytes 1-6, so no byte carries into the next.
 
 #define DST     DI
-#define BLOCK   SI
+#define HALF    SI
 #define WINDOW  R8
 #define HIGHER  R9  // all bits but the window's 12
 #define CODEBIT R10 // bit of the next code, between chunks
@@ -46,14 +46,14 @@
 	ADDQ  BX, SUM             \
 	PUT
 
-// STAGE1 makes WANT symbols, or jumps to other when codes come near the block's last bytes.
+// STAGE1 makes WANT symbols, or jumps to other when codes come near the half's last bytes.
 #define STAGE1(loop, surplus, given, other) \
 	XORL  POS, POS              \
 	MOVQ  CODEBIT, NEXT         \
 	SHRQ  $3, NEXT              \
 	CMPQ  NEXT, LAST            \
 	JHI   other                 \
-	MOVQ  (BLOCK)(NEXT*1), BITS \
+	MOVQ  (HALF)(NEXT*1), BITS \
 	ANDL  $7, CODEBIT           \
 	SHRXQ CODEBIT, BITS, BITS   \
 	MOVL  $56, COUNT            \
@@ -64,7 +64,7 @@ loop:                           \
 	JHI   other                 \
 	ANDNL BITS, HIGHER, AX      \
 	MOVQ  (WINDOW)(AX*8), SUM   \
-	MOVQ  (BLOCK)(NEXT*1), BX   \
+	MOVQ  (HALF)(NEXT*1), BX   \
 	SHLXQ COUNT, BX, BX         \
 	ORQ   BX, BITS              \
 	MOVL  $63, AX               \

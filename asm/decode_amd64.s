@@ -6,7 +6,7 @@
 
 // Stage 2: symbols to keys, lanes at a time. For lane j of a step:
 //
-//	t[j]  = T - (h[0] + ... + h[j-1])      T = 8*blockBytes - 57 - (all h before this step)
+//	t[j]  = T - (h[0] + ... + h[j-1])      T = 8*halfBytes - 57 - (all h before this step)
 //	        the lowest bit of a 57-bit field that ends where raw[j] ends
 //	v     = 8 bytes at t>>3                ends with the byte in which raw[j] ends
 //	v   <<= ~t & 7                         raw[j]'s top bit is the top bit of v
@@ -14,8 +14,8 @@
 //	key   = d[0] ^ ... ^ d[j] ^ last key   prefix XOR in log2(lanes) shifts
 //
 // The sum of the h before a lane is one VPSADBW over the step's bytes, those from j up masked
-// off. t is signed; a lane with t < 0 lies before the block (it is corrupt, and the test at the end will find
-// that the raw bits ran into the codes) and is not read. Where t >= 0, t>>3 .. t>>3+7 is inside.
+// off. t is signed; a lane with t < 0 is not read: its field begins before the half, which the last test
+// leaves to the generic form. Where t >= 0, t>>3 .. t>>3+7 is inside.
 //
 // Keys ascend when bit h of every key is 1: key << (63-h) is negative.
 
@@ -49,7 +49,7 @@ GLOBL ·before(SB), RODATA|NOPTR, $64
 	VPCMPQ     $5, ZERO, Z3, K1     \
 	VPSRLQ     $3, Z3, Z4           \
 	VPXORQ     Z2, Z2, Z2           \
-	VPGATHERQQ (BLOCK)(Z4*1), K1, Z2 \
+	VPGATHERQQ (HALF)(Z4*1), K1, Z2 \
 	VPANDNQ    SEVEN, Z3, Z3        \
 	VPSLLVQ    Z3, Z2, Z2           \
 	VPSHRDQ    $1, ONES, Z2, Z2     \
@@ -64,14 +64,14 @@ GLOBL ·before(SB), RODATA|NOPTR, $64
 	VPTERNLOGQ $0x96, Z3, KEY, Z2   \
 	VPSLLVQ    Z1, Z2, Z3
 
-// func decodeAVX512(dst *uint64, n int, block *byte, blockBytes int, w *Window, at *cursor) int
+// func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 TEXT ·decodeAVX512(SB), 0, $296-56
 	MOVQ dst+0(FP), DST
 	MOVQ n+8(FP), AX
 	MOVQ AX, LEFT
 	MOVL $~4095, HIGHER
-	MOVQ block+16(FP), BLOCK
-	MOVQ blockBytes+24(FP), LAST
+	MOVQ half+16(FP), HALF
+	MOVQ halfBytes+24(FP), LAST
 	MOVQ w+32(FP), WINDOW
 
 	SUBQ         $8, LAST
@@ -140,22 +140,26 @@ check:
 	KORTESTB     K1, K1
 	JNZ          other
 
+	// Were any read before the half's first eight bytes?
+	VMOVQ        X16, DX
+	TESTQ        DX, DX
+	JLT          other
+
 	// All keys ascend, and codes end before raw bits begin.
 	XORL         BX, BX
 	VPMOVQ2M     ASCEND, K1
 	KMOVB        K1, AX
 	CMPB         AX, $0xff
 	JNE          answer
-	VMOVQ        X16, AX
-	ADDQ         $57, AX
-	CMPQ         CODEBIT, AX
+	ADDQ         $57, DX
+	CMPQ         CODEBIT, DX
 	SETLE        BX
 
 	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
-	MOVQ         at+40(FP), DX
-	MOVQ         CODEBIT, cursor_codeBit(DX)
-	MOVQ         AX, cursor_rawBit(DX)
-	VMOVQ        X17, cursor_key(DX)
+	MOVQ         at+40(FP), AX
+	MOVQ         CODEBIT, cursor_codeBit(AX)
+	MOVQ         DX, cursor_rawBit(AX)
+	VMOVQ        X17, cursor_key(AX)
 
 answer:
 	MOVQ BX, ret+48(FP)
@@ -202,7 +206,7 @@ other:
 	VPSRLQ     $3, Y3, Y0           \
 	VPXOR      Y2, Y2, Y2           \
 	VPAND      SEVEN, Y15, Y3       \
-	VPGATHERQQ Y15, (BLOCK)(Y0*1), Y2 \
+	VPGATHERQQ Y15, (HALF)(Y0*1), Y2 \
 	VPSLLVQ    Y3, Y2, Y2           \
 	VPSRLQ     $1, Y2, Y2           \
 	VPOR       SIGN, Y2, Y2         \
@@ -217,14 +221,14 @@ other:
 	VPXOR      Y3, Y2, Y2           \
 	VPSLLVQ    Y1, Y2, Y3
 
-// func decodeAVX2(dst *uint64, n int, block *byte, blockBytes int, w *Window, at *cursor) int
+// func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 TEXT ·decodeAVX2(SB), 0, $296-56
 	MOVQ dst+0(FP), DST
 	MOVQ n+8(FP), AX
 	MOVQ AX, LEFT
 	MOVL $~4095, HIGHER
-	MOVQ block+16(FP), BLOCK
-	MOVQ blockBytes+24(FP), LAST
+	MOVQ half+16(FP), HALF
+	MOVQ halfBytes+24(FP), LAST
 	MOVQ w+32(FP), WINDOW
 
 	SUBQ         $8, LAST
@@ -308,21 +312,25 @@ check:
 	VPTEST       Y0, Y0
 	JNZ          other
 
+	// Were any read before the half's first eight bytes?
+	VMOVQ        X4, DX
+	TESTQ        DX, DX
+	JLT          other
+
 	// All keys ascend, and codes end before raw bits begin.
 	XORL         BX, BX
 	VMOVMSKPD    ASCEND, AX
 	CMPL         AX, $0xf
 	JNE          answer
-	VMOVQ        X4, AX
-	ADDQ         $57, AX
-	CMPQ         CODEBIT, AX
+	ADDQ         $57, DX
+	CMPQ         CODEBIT, DX
 	SETLE        BX
 
 	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
-	MOVQ         at+40(FP), DX
-	MOVQ         CODEBIT, cursor_codeBit(DX)
-	MOVQ         AX, cursor_rawBit(DX)
-	VMOVQ        X5, cursor_key(DX)
+	MOVQ         at+40(FP), AX
+	MOVQ         CODEBIT, cursor_codeBit(AX)
+	MOVQ         DX, cursor_rawBit(AX)
+	VMOVQ        X5, cursor_key(AX)
 
 answer:
 	MOVQ BX, ret+48(FP)

@@ -4,14 +4,15 @@ package asm
 
 func decodeServed() bool { return useNEON }
 
-func decodeKeys(dst []uint64, block []byte, w *Window, at *cursor) (answer int) {
-	return decodeNEON(&dst[0], len(dst), &block[0], len(block), w, at)
+func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
+	return decodeNEON(&dst[0], len(dst), &half[0], len(half), w, at)
 }
 
-// decodeNEON makes the next n keys of a block, 1 to decodeCall, and moves the cursor behind them. It
+// decodeNEON makes the next n keys of a half, 1 to decodeCall, and moves the cursor behind them. It
 // answers decodeOther, having written anything to dst, when an h is above 57, whose raw bits may
-// need nine bytes, or when codes come within 15 bytes of the end of the block. Neither happens in
-// more than a few blocks of a table: sorted keys change one of their top six bits at most 63 times.
+// need nine bytes, when raw bits come within 57 of the beginning, or codes within 15 bytes of the
+// end. None happens in more than a few halves of a table: sorted keys change one of their top six
+// bits at most 63 times.
 //
 //go:noescape
-func decodeNEON(dst *uint64, n int, block *byte, blockBytes int, w *Window, at *cursor) int
+func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int

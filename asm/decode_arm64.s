@@ -14,11 +14,11 @@
 // Three entries are summed before their lengths are taken off: 36 at most.
 //
 // Stage 2, on vectors of 16 symbols: their sum and the largest. The sum says before any raw bits are
-// read that all of them lie behind the head of the block.
+// read whether every field of 57 bits begins in the half; else it is left to the generic form.
 //
 // Stage 3, symbols to keys:
 //
-//	t    = rawBit - 57             the lowest bit of a 57-bit field that ends where raw ends; 23 or more
+//	t    = rawBit - 57             the lowest bit of a 57-bit field that ends where raw ends; 0 or more
 //	v    = 8 bytes at t>>3         ends with the byte in which raw ends
 //	v  <<= ~t & 7                  raw's top bit is the top bit of v
 //	key ^= (v>>1 | 1<<63) >> ~h    1<<h | raw, if h <= 57; the shift counts modulo 64
@@ -36,7 +36,7 @@
 // lane of its own, and a prefix XOR by VEXT and VEOR takes 1.5 instructions a key, the EOR here one.
 
 #define DST     R0
-#define BLOCK   R1
+#define HALF    R1
 #define WINDOW  R2
 #define CODEBIT R3  // bit of the next code, between chunks
 #define LAST    R4  // last byte at which eight can be read
@@ -79,7 +79,7 @@
 #define KEY(from, to) \
 	MOVBU.P 1(SYMBOL), T0     \
 	LSR  $3, T, T1            \
-	MOVD (BLOCK)(T1), to      \
+	MOVD (HALF)(T1), to      \
 	BIC  T, SEVEN, T1         \
 	LSL  T1, to, to           \
 	ORR  to>>1, TOP, to       \
@@ -89,12 +89,12 @@
 	EOR  from, to, to         \
 	CCMP HI, to, from, $0
 
-// func decodeNEON(dst *uint64, n int, block *byte, blockBytes int, w *Window, at *cursor) int
+// func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 TEXT ·decodeNEON(SB), 0, $288-56
 	MOVD dst+0(FP), DST
 	MOVD n+8(FP), LEFT
-	MOVD block+16(FP), BLOCK
-	MOVD blockBytes+24(FP), LAST
+	MOVD half+16(FP), HALF
+	MOVD halfBytes+24(FP), LAST
 	SUB  $8, LAST
 	MOVD w+32(FP), WINDOW
 	MOVD at+40(FP), T0
@@ -117,7 +117,7 @@ chunk:
 	LSR  $3, CODEBIT, NEXT
 	CMP  LAST, NEXT
 	BHI  other
-	MOVD (BLOCK)(NEXT), BITS
+	MOVD (HALF)(NEXT), BITS
 	AND  $7, CODEBIT, T0
 	LSR  T0, BITS, BITS
 	MOVD $56, COUNT
@@ -129,7 +129,7 @@ codes:
 	BHI  other
 	UBFX $0, BITS, $12, T0
 	MOVD (WINDOW)(T0<<3), SUM
-	MOVD (BLOCK)(NEXT), T1
+	MOVD (HALF)(NEXT), T1
 	LSL  COUNT, T1, T1
 	ORR  T1, BITS
 	EOR  $63, COUNT, T0           // 63 - COUNT
@@ -177,8 +177,7 @@ sum:
 	VUADDLV SUMS.H8, V0
 	FMOVS   F0, T1
 	SUB     T1, T, T1
-	CMP     $(80-57), T1          // headBits
-	BLT     corrupt
+	TBNZ    $63, T1, other        // raw bits before the half's first eight bytes
 	WORD    $0x6e30a884           // UMAXV V4.B16, B4
 	FMOVS   F4, T1
 	CMP     $57, T1

@@ -2,13 +2,11 @@
 
 package asm
 
-import "encoding/binary"
-
 // decodeCall is how many keys one call of a kernel makes: 19 us of the densest block with AVX-512, 26
 // with AVX2. It is a multiple of what a kernel makes in a step: only the last call has a rest.
 const decodeCall = 64 * decodeChunk
 
-// cursor is how far a block is decoded: all that a call leaves to the next.
+// cursor is how far a half is decoded: all that a call leaves to the next.
 type cursor struct {
 	codeBit int    // the next code begins here
 	rawBit  int    // the last raw bits end here; negative if they ran out of the block
@@ -22,21 +20,21 @@ const (
 	decodeOther   = 2 // a case left to the generic form
 )
 
-func decode(dst []uint64, block []byte, w *Window) bool {
+func decode(dst []uint64, half []byte, key uint64, w *Window) bool {
 	if !decodeServed() {
-		return decodeGeneric(dst, block, w)
+		return decodeGeneric(dst, half, key, w)
 	}
-	raceRead(block)
+	raceRead(half)
 	raceWrite(dst)
-	at := cursor{headBits, 8 * len(block), binary.LittleEndian.Uint64(block[2:])}
-	dst[0] = at.key
+	at := cursor{headBits, 8 * len(half), key}
+	dst[0] = key
 	for rest := dst[1:]; len(rest) > 0; {
 		n := min(len(rest), decodeCall)
-		switch decodeKeys(rest[:n], block, w, &at) {
+		switch decodeKeys(rest[:n], half, w, &at) {
 		case decodeCorrupt:
 			return false
 		case decodeOther:
-			return decodeGeneric(dst, block, w)
+			return decodeGeneric(dst, half, key, w)
 		}
 		rest = rest[n:]
 	}

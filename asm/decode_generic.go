@@ -8,20 +8,19 @@ import (
 
 // decodeGeneric is the specification, a chunk of symbols at a time: stage 1 into symbols, stage 2
 // out of them.
-func decodeGeneric(dst []uint64, block []byte, w *Window) bool {
+func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 	var (
 		symbols [decodeChunk + decodeSlack]byte
 		le      = binary.LittleEndian
-		key     = le.Uint64(block[2:])
-		codeBit = uint(headBits)       // the next code begins here
-		rawBit  = uint(8 * len(block)) // the last raw bits end here
-		ordered = uint64(1)            // 0 once a key did not ascend
+		codeBit = uint(headBits)      // the next code begins here
+		rawBit  = uint(8 * len(half)) // the last raw bits end here
+		ordered = uint64(1)           // 0 once a key did not ascend
 	)
 	dst[0] = key
 	dst = dst[1:]
 	for len(dst) > 0 {
 		want := min(len(dst), decodeChunk)
-		codeBit = decodeSymbols(&symbols, block, codeBit, want, w)
+		codeBit = decodeSymbols(&symbols, half, codeBit, want, w)
 		for i, h := range symbols[:want] {
 			// The raw bits [rawBit-h, rawBit) end in byte (rawBit-1)/8; the eight bytes that end
 			// there hold 57 bits of them at least.
@@ -29,11 +28,16 @@ func decodeGeneric(dst []uint64, block []byte, w *Window) bool {
 			if rawBit < headBits+h {
 				return false
 			}
-			at := rawBit - 57
-			high := ^at & 7 // bits of the last byte that lie above the raw ones
-			v := le.Uint64(block[at/8:]) << high
-			if h > 57 {
-				v |= uint64(block[at/8-1] >> (8 - high))
+			var v uint64
+			if rawBit < 64 {
+				v = le.Uint64(half) << (64 - rawBit)
+			} else {
+				at := rawBit - 57
+				high := ^at & 7 // bits of the last byte that lie above the raw ones
+				v = le.Uint64(half[at/8:]) << high
+				if h > 57 {
+					v |= uint64(half[at/8-1] >> (8 - high))
+				}
 			}
 			key ^= (v>>1 | 1<<63) >> (^h & 63) // 63-h
 			ordered &= key >> (h & 63)         // the most significant change must be a 0 that became a 1
@@ -46,14 +50,14 @@ func decodeGeneric(dst []uint64, block []byte, w *Window) bool {
 }
 
 // decodeSymbols fills symbols[:want] from the codes at codeBit and returns where their codes end.
-// Beyond the block it reads zeros.
-func decodeSymbols(symbols *[decodeChunk + decodeSlack]byte, block []byte, codeBit uint, want int, w *Window) uint {
-	last := uint(len(block) - 8)
+// Beyond the half it reads zeros.
+func decodeSymbols(symbols *[decodeChunk + decodeSlack]byte, half []byte, codeBit uint, want int, w *Window) uint {
+	last := uint(len(half) - 8)
 	n := 0
 	for n < want {
 		// 57 bits or more, enough for four look-ups.
 		at := min(codeBit/8, last)
-		codes := binary.LittleEndian.Uint64(block[at:]) >> (codeBit - 8*at)
+		codes := binary.LittleEndian.Uint64(half[at:]) >> (codeBit - 8*at)
 		out := (*[decodeSlack]byte)(symbols[n:])
 		// The entries of four look-ups are summed: their lengths and counts, bytes 0 and 7, have
 		// room, and the symbols between sum to 4*63 at most, so that no byte carries.
@@ -86,7 +90,7 @@ func checkDecode() error {
 	const n = 75
 	var keys [n]uint64
 	block := rulerBlock(n, 64)
-	ok := Decode(keys[:], block, rulerWindow(n, block))
+	ok := Decode(keys[:], block, 0, rulerWindow(n, block))
 	for i, key := range keys {
 		if !ok || key != uint64(i) {
 			return fmt.Errorf("got %d for key %d of a block, ok %v", key, i, ok)
@@ -95,7 +99,7 @@ func checkDecode() error {
 	return nil
 }
 
-// rulerBlock holds the keys 0 to n-1, n at most 1<<17, whose h are the ruler sequence 0 1 0 2 0 1 0
+// rulerBlock holds, behind a key 0, the keys to n-1, n at most 1<<17, whose h are the ruler sequence 0 1 0 2 0 1 0
 // 3 ... and whose raw bits are all ones.
 func rulerBlock(n, blockBytes int) []byte {
 	block := make([]byte, blockBytes)

@@ -2,4 +2,6 @@
 
 package asm
 
-func decode(dst []uint64, block []byte, w *Window) bool { return decodeGeneric(dst, block, w) }
+func decode(dst []uint64, half []byte, key uint64, w *Window) bool {
+	return decodeGeneric(dst, half, key, w)
+}

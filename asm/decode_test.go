@@ -62,8 +62,7 @@ func (c *testCode) symbolAt(block []byte, bit int) int {
 }
 
 // decodeOracle is Decode bit by bit.
-func decodeOracle(c *testCode, block []byte, n int) (keys []uint64, ok bool) {
-	key := binary.LittleEndian.Uint64(block[2:])
+func decodeOracle(c *testCode, block []byte, key uint64, n int) (keys []uint64, ok bool) {
 	keys = append(keys, key)
 	code, raw := headBits, 8*len(block)
 	for range n - 1 {
@@ -87,17 +86,17 @@ func decodeOracle(c *testCode, block []byte, n int) (keys []uint64, ok bool) {
 
 // encode writes the longest beginning of a random ascending sequence that fits: each h is drawn, as
 // long as the key has a 0 there.
-func (c *testCode) encode(rng *rand.Rand, blockBytes, most int) (block []byte, n int) {
+func (c *testCode) encode(rng *rand.Rand, blockBytes, most int) (block []byte, key uint64, n int) {
 	block = make([]byte, blockBytes)
-	key := rng.Uint64() >> rng.IntN(64)
-	binary.LittleEndian.PutUint64(block[2:], key)
+	first := rng.Uint64() >> rng.IntN(64)
+	key = first
 	code, raw := headBits, 8*blockBytes
 	set := func(bit int, v uint64) { block[bit/8] |= byte(v&1) << (bit % 8) }
 	for n = 1; n < most; n++ {
 		h := c.symbolAt(block, rng.IntN(8*blockBytes)) // not uniform, and that is welcome
 		for tries := 0; c.lengths[h] == 0 || key>>h&1 != 0; tries++ {
 			if h = rng.IntN(64); tries == 300 {
-				return block, n
+				return block, first, n
 			}
 		}
 		length := int(c.lengths[h])
@@ -115,14 +114,14 @@ func (c *testCode) encode(rng *rand.Rand, blockBytes, most int) (block []byte, n
 		}
 		key ^= 1<<h | x
 	}
-	return block, n
+	return block, first, n
 }
 
 // compareDecode compares every backend with the oracle on one block.
-func compareDecode(t *testing.T, kernel string, c *testCode, block []byte, dst []uint64, what string) {
+func compareDecode(t *testing.T, kernel string, c *testCode, block []byte, key uint64, dst []uint64, what string) {
 	t.Helper()
-	want, wantOK := decodeOracle(c, block, len(dst))
-	ok := Decode(dst, block, &c.window)
+	want, wantOK := decodeOracle(c, block, key, len(dst))
+	ok := Decode(dst, block, key, &c.window)
 	if ok != wantOK {
 		t.Fatalf("%s, %s: %d keys of %d bytes: Decode says %v, want %v", kernel, what, len(dst), len(block), ok, wantOK)
 	}
@@ -148,30 +147,30 @@ func TestDecode(t *testing.T) {
 				skip = 0
 			}
 			c := newTestCode(rng, 2+rng.IntN(57), skip)
-			size := []int{64, 65, 72, 127, 128, 500, 1024, most}[rng.IntN(8)]
-			block, n := c.encode(rng, size, 1+rng.IntN(4*size))
+			size := []int{32, 33, 64, 65, 72, 127, 128, 500, 1024, most}[rng.IntN(10)]
+			block, key, n := c.encode(rng, size, 1+rng.IntN(4*size))
 			for _, place := range []func(*guard.Region, int) []byte{guard.Head[byte], guard.Tail[byte]} {
 				in := place(src, size)
 				copy(in, block)
 				dst := guard.Tail[uint64](out, n)
-				if !Decode(dst, in, &c.window) {
+				if !Decode(dst, in, key, &c.window) {
 					t.Fatalf("round %d: %d keys of %d bytes do not decode", round, n, size)
 				}
 				valid++
-				compareDecode(t, Kernel(), c, in, dst, "whole")
-				compareDecode(t, Kernel(), c, in, guard.Head[uint64](out, n), "whole")
+				compareDecode(t, Kernel(), c, in, key, dst, "whole")
+				compareDecode(t, Kernel(), c, in, key, guard.Head[uint64](out, n), "whole")
 				for m := 1; m <= n+40; m += 1 + m/20 {
-					compareDecode(t, Kernel(), c, in, guard.Tail[uint64](out, m), "another length")
+					compareDecode(t, Kernel(), c, in, key, guard.Tail[uint64](out, m), "another length")
 				}
 				for range 10 {
 					bit := rng.IntN(8 * size)
 					in[bit/8] ^= 1 << (bit % 8)
-					compareDecode(t, Kernel(), c, in, guard.Head[uint64](out, n), "bits flipped")
+					compareDecode(t, Kernel(), c, in, key, guard.Head[uint64](out, n), "bits flipped")
 				}
 				for i := range in {
 					in[i] = byte(rng.Uint32()) & byte(rng.Uint32()>>rng.IntN(9))
 				}
-				compareDecode(t, Kernel(), c, in, guard.Tail[uint64](out, n), "noise")
+				compareDecode(t, Kernel(), c, in, key, guard.Tail[uint64](out, n), "noise")
 			}
 		}
 		if valid != 2*rounds {
@@ -206,7 +205,7 @@ func TestDecodeDense(t *testing.T) {
 		for _, n := range sizes {
 			block := rulerBlock(n, max(1024, n/2))
 			dst := make([]uint64, n)
-			if !Decode(dst, block, w) {
+			if !Decode(dst, block, 0, w) {
 				t.Fatalf("%d consecutive keys do not decode", n)
 			}
 			for i, key := range dst {
@@ -230,8 +229,8 @@ func TestDecodeDenseDamaged(t *testing.T) {
 			block := rulerBlock(n, n/2)
 			bit := headBits + rng.IntN(8*len(block)-headBits)
 			block[bit/8] ^= 1 << (bit % 8)
-			wantOK := decodeGeneric(want, block, w)
-			if ok := Decode(dst, block, w); ok != wantOK || ok && !slices.Equal(dst, want) {
+			wantOK := decodeGeneric(want, block, 0, w)
+			if ok := Decode(dst, block, 0, w); ok != wantOK || ok && !slices.Equal(dst, want) {
 				t.Fatalf("bit %d flipped: Decode says %v, the specification %v, or other keys", bit, ok, wantOK)
 			}
 			if !wantOK {
@@ -286,9 +285,9 @@ func TestWindow(t *testing.T) {
 func TestDecodePanics(t *testing.T) {
 	w := new(Window)
 	for name, f := range map[string]func(){
-		"no keys":       func() { Decode(nil, make([]byte, 64), w) },
-		"too many keys": func() { Decode(make([]uint64, 1<<16), make([]byte, 64), w) },
-		"short block":   func() { Decode(make([]uint64, 1), make([]byte, 63), w) },
+		"no keys":       func() { Decode(nil, make([]byte, 64), 0, w) },
+		"too many keys": func() { Decode(make([]uint64, 1<<16), make([]byte, 64), 0, w) },
+		"short half":    func() { Decode(make([]uint64, 1), make([]byte, 31), 0, w) },
 	} {
 		func() {
 			defer func() {
@@ -306,17 +305,17 @@ func FuzzDecode(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for seed := range uint64(4) {
 		c := newTestCode(rand.New(rand.NewPCG(seed, 0)), 2+int(seed), 0)
-		block, n := c.encode(rng, 200, 1000)
-		f.Add(seed, uint16(n), block)
+		block, key, n := c.encode(rng, 200, 1000)
+		f.Add(seed, uint16(n), key, block)
 	}
-	f.Fuzz(func(t *testing.T, seed uint64, n uint16, block []byte) {
-		if len(block) < blockMin || n == 0 {
+	f.Fuzz(func(t *testing.T, seed uint64, n uint16, key uint64, block []byte) {
+		if len(block) < halfMin || n == 0 {
 			return
 		}
 		c := newTestCode(rand.New(rand.NewPCG(seed, 0)), 2+int(seed%63), 0)
 		dst := make([]uint64, n)
 		eachFuzzKernel(t, func(kernel string) {
-			compareDecode(t, kernel, c, block, dst, fmt.Sprintf("seed %d", seed))
+			compareDecode(t, kernel, c, block, key, dst, fmt.Sprintf("seed %d", seed))
 		})
 	})
 }

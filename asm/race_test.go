@@ -121,12 +121,12 @@ var races = map[string]func(touch func(write func())){
 	"decode reads the block": func(touch func(func())) {
 		block := rulerBlock(75, 64)
 		touch(func() { block[63] = 1 })
-		Decode(make([]uint64, 75), block, rulerWindow(75, rulerBlock(75, 64)))
+		Decode(make([]uint64, 75), block, 0, rulerWindow(75, rulerBlock(75, 64)))
 	},
 	"decode writes dst": func(touch func(func())) {
 		dst, block := make([]uint64, 75), rulerBlock(75, 64)
 		touch(func() { dst[74] = 1 })
-		Decode(dst, block, rulerWindow(75, block))
+		Decode(dst, block, 0, rulerWindow(75, block))
 	},
 	"planar locate reads its lines": func(touch func(func())) {
 		p := NewPlanar(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)

@@ -35,18 +35,20 @@ func BenchmarkDecode(b *testing.B) {
 			huffman.Count(&counts, keys)
 			code := huffman.NewCode(&counts)
 			var blocks []byte
+			fences := []uint64{keys[0]}
 			total := 0
 			for range 512 {
 				var n int
 				blocks, n = huffman.AppendBlock(blocks, code, keys[total:], blockBytes)
 				total += n
+				fences = append(fences, keys[total])
 			}
 			eachKernel(b, func(b *testing.B, kernel string) {
-				dst := make([]uint64, huffman.MaxKeys(blockBytes))
+				dst := make([]uint64, huffman.MaxKeys(blockBytes)+1)
 				at := 0
 				for i := range 512 {
-					n, err := code.DecodeBlock(dst, blocks[i*blockBytes:][:blockBytes])
-					if err != nil || !slices.Equal(dst[:n], keys[at:at+n]) {
+					n, err := code.DecodeBlock(dst, blocks[i*blockBytes:][:blockBytes], fences[i], fences[i+1])
+					if err != nil || !slices.Equal(dst[:n+1], keys[at:at+n+1]) {
 						b.Fatalf("block %d: %v", i, err)
 					}
 					at += n
@@ -54,7 +56,8 @@ func BenchmarkDecode(b *testing.B) {
 				b.Run(fmt.Sprintf("impl=%s/log2n=%d/block=%d", kernel, log2, blockBytes), func(b *testing.B) {
 					decoded := 0
 					for i := range b.N {
-						n, err := code.DecodeBlock(dst, blocks[i%512*blockBytes:][:blockBytes])
+						i %= 512
+						n, err := code.DecodeBlock(dst, blocks[i*blockBytes:][:blockBytes], fences[i], fences[i+1])
 						if err != nil {
 							b.Fatal(err)
 						}

@@ -23,6 +23,7 @@ import (
 	"ndd/engine/radix"
 	"ndd/engine/store"
 	"ndd/engine/table"
+	"ndd/huffman"
 	"ndd/permute"
 )
 
@@ -32,6 +33,7 @@ import (
 //	                        queries of which half have an answer
 //	NDD_DESIGN              2 (halves, radius 1; the default), 11 (cover-11-6-3) or 10 (paper), by number of tables
 //	NDD_LAYOUT              planar (default) or huffman
+//	NDD_BLOCK               bytes of a huffman block (default 1024)
 //	NDD_TABLES              a folder that keeps the tables for the next run, by layout, number of fingerprints and mask: of one base only
 //	NDD_LOCK                a file that is locked while the clock runs, for a machine on which others measure too
 //	NDD_YARDSTICK           path of the C program planar, run before each design that it knows
@@ -56,17 +58,27 @@ func BenchmarkTable(b *testing.B) {
 	if layout == "" {
 		layout = table.LayoutPlanar
 	}
-	s := &tableSet{design: design, layout: layout}
+	options := table.Options{Layout: layout}
+	if layout == table.LayoutHuffman {
+		options.BlockBytes = huffman.BlockBytesDefault
+		if v := os.Getenv("NDD_BLOCK"); v != "" {
+			var err error
+			if options.BlockBytes, err = strconv.Atoi(v); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	s := &tableSet{design: design, layout: layout, blockBytes: options.BlockBytes}
 	began := time.Now()
 	var built time.Duration
 	parts := make(map[string]float64)
 	var names []string
 	for i, t := range design.Tables {
-		name := fmt.Sprintf("%s-%d-%x", layout, len(base), t.Mask)
+		name := fmt.Sprintf("%s-%d-%d-%x", layout, options.BlockBytes, len(base), t.Mask)
 		sections := loadSections(b, name)
 		if sections == nil {
 			at := time.Now()
-			sections = packTable(b, base, t.Mask, layout)
+			sections = packTable(b, base, t.Mask, options)
 			sections.save(name)
 			built += time.Since(at)
 		}
@@ -132,11 +144,11 @@ func BenchmarkTable(b *testing.B) {
 }
 
 // packTable sorts the fingerprints under a mask, on two threads, and packs them.
-func packTable(b *testing.B, base []uint64, mask uint64, layout table.Layout) *hugeSections {
+func packTable(b *testing.B, base []uint64, mask uint64, o table.Options) *hugeSections {
 	keys := make([]uint64, len(base))
 	radix.Keys(keys, base, mask, 2)
 	sections := newHugeSections(b)
-	if err := table.Write(sections, "", slices.Compact(keys), table.Options{Layout: layout}); err != nil {
+	if err := table.Write(sections, "", slices.Compact(keys), o); err != nil {
 		b.Fatal(err)
 	}
 	return sections
@@ -170,15 +182,16 @@ func threadTime(b *testing.B) time.Duration {
 
 // tableSet is a design's tables, asked as a segment asks them.
 type tableSet struct {
-	design   permute.Design
-	layout   table.Layout
-	sections []*hugeSections
-	tables   []table.Table
-	perms    []permute.Permutation
-	search   []table.Search
-	scratch  table.Scratch
-	matches  []table.Match
-	queries  []uint64
+	blockBytes int // of the huffman layout
+	design     permute.Design
+	layout     table.Layout
+	sections   []*hugeSections
+	tables     []table.Table
+	perms      []permute.Permutation
+	search     []table.Search
+	scratch    table.Scratch
+	matches    []table.Match
+	queries    []uint64
 }
 
 func (s *tableSet) add(t table.Table, p permute.Permutation, d permute.Table) {
@@ -240,7 +253,7 @@ func (s *tableSet) lines(finders float64) float64 {
 	for i, t := range s.tables {
 		flips := s.search[i].Flips
 		if s.layout == table.LayoutHuffman {
-			sum += float64(len(flips)) * (1024/64/2 + 3)
+			sum += float64(len(flips)) * (float64(s.blockBytes)/64/4 + 1 + 3) // half a half, its head, the index
 			continue
 		}
 		leading := s.search[i].Leading

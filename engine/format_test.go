@@ -20,8 +20,10 @@ import (
 // TestFormatPage reads segments as FORMAT.md tells a reader in another
 // language to.
 func TestFormatPage(t *testing.T) {
-	if wide := readAsTold(t, filepath.Join(golden, "planar"), filepath.Join(golden, "pages.ndf")); wide != 0 {
-		t.Errorf("%d wide lines", wide)
+	for _, layout := range []string{"planar", "huffman"} {
+		if wide := readAsTold(t, filepath.Join(golden, layout), filepath.Join(golden, "pages.ndf")); wide != 0 {
+			t.Errorf("%s: %d wide lines", layout, wide)
+		}
 	}
 
 	// Half of these share their leading bits, some are equal.
@@ -32,7 +34,7 @@ func TestFormatPage(t *testing.T) {
 	}
 	prints = append(prints, prints[:100]...)
 	dir := t.TempDir()
-	file, index := filepath.Join(dir, "skewed.bin"), filepath.Join(dir, "index")
+	file := filepath.Join(dir, "skewed.bin")
 	if err := os.WriteFile(file, store.Bytes64(prints), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +43,15 @@ func TestFormatPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pages.Close()
-	o := segment.Options{Design: goldenDesign(t), Table: table.Options{Layout: table.LayoutPlanar}}
-	if err := Build(t.Context(), index, []*ndf.File{pages}, o); err != nil {
-		t.Fatal(err)
-	}
-	if wide := readAsTold(t, index, file); wide == 0 {
-		t.Error("no wide lines")
+	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
+		index := filepath.Join(dir, string(layout))
+		o := segment.Options{Design: goldenDesign(t), Table: table.Options{Layout: layout}}
+		if err := Build(t.Context(), index, []*ndf.File{pages}, o); err != nil {
+			t.Fatal(err)
+		}
+		if wide := readAsTold(t, index, file); (wide == 0) != (layout == table.LayoutHuffman) {
+			t.Errorf("%s: %d wide lines", layout, wide)
+		}
 	}
 }
 
@@ -67,17 +72,11 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		}
 		return s.Data
 	}
-	bit := func(b []byte, i uint64) uint64 { return uint64(b[i/8]>>(i%8)) & 1 }
-	field := func(b []byte, i, width uint64) (v uint64) {
-		for j := range width {
-			v |= bit(b, i*width+j) << j
-		}
-		return v
-	}
 	var meta struct {
 		Design struct {
 			Tables []struct{ Mask string }
 		}
+		Layout    string
 		Documents uint64
 	}
 	if err := json.Unmarshal(section("segment"), &meta); err != nil {
@@ -88,43 +87,14 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		t.Fatal(err)
 	}
 
-	head, lines, wide, low, rest := section("t0.head"), section("t0.lines"), section("t0.wide"), section("t0.low"), section("t0.rest")
-	keys, bucketBits, wideBits := binary.LittleEndian.Uint64(head), uint64(head[16]), uint64(head[17])
-	perLine := uint64(binary.LittleEndian.Uint16(head[18:]))
-	word := func(i uint64) uint64 { return binary.LittleEndian.Uint64(lines[8*i:]) }
-	run := func(bucket uint64) (start, end uint64) {
-		line, j := bucket/perLine, bucket%perLine
-		base := word(8*line) & (1<<40 - 1)
-		if word(8*line)>>40&1 != 0 { // wide
-			i := word(8*line+1)*perLine + j
-			start, end = base+field(wide, i, wideBits), word(8*line+8)&(1<<40-1)
-			if j < perLine-1 {
-				end = base + field(wide, i+1, wideBits)
-			}
-			return start, end
-		}
-		zeros, length := uint64(0), uint64(0)
-		for at := uint64(0); ; at++ {
-			switch {
-			case bit(lines, 512*line+64+at) != 0:
-				length++
-			case zeros == j:
-				return base + at - j - length, base + at - j
-			default:
-				zeros, length = zeros+1, 0
-			}
-		}
+	var keys []uint64
+	if meta.Layout == "huffman" {
+		keys = huffmanAsTold(t, section)
+	} else {
+		keys, wideLines = planarAsTold(t, section)
 	}
-	bucket := uint64(0)
 	var prints []uint64
-	for i := uint64(0); i < keys; i++ {
-		for _, end := run(bucket); end <= i; _, end = run(bucket) {
-			bucket++
-		}
-		if start, end := run(bucket); i < start || i >= end {
-			t.Fatalf("bucket %d has keys %d to %d, not key %d", bucket, start, end, i)
-		}
-		key := bucket<<(64-bucketBits) | field(rest, i, 48-bucketBits)<<16 | uint64(binary.LittleEndian.Uint16(low[2*i:]))
+	for _, key := range keys {
 		print, next := uint64(0), 63 // from the key's leading bit
 		for _, part := range []uint64{mask, ^mask} {
 			for b := 63; b >= 0; b-- {
@@ -153,5 +123,116 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 	if !slices.Equal(rows, pages.Fingerprints()) {
 		t.Error("read otherwise than written")
 	}
-	return binary.LittleEndian.Uint64(head[8:])
+	return wideLines
+}
+
+func bit(b []byte, i uint64) uint64 { return uint64(b[i/8]>>(i%8)) & 1 }
+
+// field is integer i of packed ones.
+func field(b []byte, i, width uint64) (v uint64) {
+	for j := range width {
+		v |= bit(b, i*width+j) << j
+	}
+	return v
+}
+
+// planarAsTold reads the keys of table 0.
+func planarAsTold(t *testing.T, section func(string) []byte) (keys []uint64, wideLines uint64) {
+	head, lines, wide, low, rest := section("t0.head"), section("t0.lines"), section("t0.wide"), section("t0.low"), section("t0.rest")
+	n, bucketBits, wideBits := binary.LittleEndian.Uint64(head), uint64(head[16]), uint64(head[17])
+	perLine := uint64(binary.LittleEndian.Uint16(head[18:]))
+	word := func(i uint64) uint64 { return binary.LittleEndian.Uint64(lines[8*i:]) }
+	run := func(bucket uint64) (start, end uint64) {
+		line, j := bucket/perLine, bucket%perLine
+		base := word(8*line) & (1<<40 - 1)
+		if word(8*line)>>40&1 != 0 { // wide
+			i := word(8*line+1)*perLine + j
+			start, end = base+field(wide, i, wideBits), word(8*line+8)&(1<<40-1)
+			if j < perLine-1 {
+				end = base + field(wide, i+1, wideBits)
+			}
+			return start, end
+		}
+		zeros, length := uint64(0), uint64(0)
+		for at := uint64(0); ; at++ {
+			switch {
+			case bit(lines, 512*line+64+at) != 0:
+				length++
+			case zeros == j:
+				return base + at - j - length, base + at - j
+			default:
+				zeros, length = zeros+1, 0
+			}
+		}
+	}
+	bucket := uint64(0)
+	for i := uint64(0); i < n; i++ {
+		for _, end := run(bucket); end <= i; _, end = run(bucket) {
+			bucket++
+		}
+		if start, end := run(bucket); i < start || i >= end {
+			t.Fatalf("bucket %d has keys %d to %d, not key %d", bucket, start, end, i)
+		}
+		keys = append(keys, bucket<<(64-bucketBits)|field(rest, i, 48-bucketBits)<<16|uint64(binary.LittleEndian.Uint16(low[2*i:])))
+	}
+	return keys, binary.LittleEndian.Uint64(head[8:])
+}
+
+// huffmanAsTold reads the keys of table 0.
+func huffmanAsTold(t *testing.T, section func(string) []byte) (keys []uint64) {
+	head, blocks, last, ranks := section("t0.head"), section("t0.blocks"), section("t0.last"), section("t0.ranks")
+	n, blockBytes, before := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:]), binary.LittleEndian.Uint64(head[16:])
+
+	type code struct{ length, word uint64 } // the word's highest bit is the first
+	positions := make(map[code]uint64)
+	next := code{1, 0}
+	for ; next.length <= 12; next = (code{next.length + 1, next.word << 1}) {
+		for h, length := range head[24:] {
+			if uint64(length) == next.length {
+				positions[next] = uint64(h)
+				next.word++
+			}
+		}
+	}
+	// walk reads the steps of half a block from a key.
+	walk := func(half []byte, key uint64) (walked []uint64) {
+		at, end := uint64(16), 8*uint64(len(half))
+		for range binary.LittleEndian.Uint16(half) {
+			var c code
+			h, ok := uint64(0), false
+			for ; !ok; h, ok = positions[c] {
+				c = code{c.length + 1, c.word<<1 | bit(half, at)}
+				at++
+			}
+			step := uint64(1) << h
+			for i := range h {
+				step |= bit(half, end-h+i) << i
+			}
+			end -= h
+			key ^= step
+			walked = append(walked, key)
+		}
+		return walked
+	}
+	keys = append(keys, before)
+	for b := uint64(0); b < uint64(len(last))/8; b++ {
+		if b%8 == 0 {
+			rank := uint64(len(keys))
+			if b == 0 {
+				rank = 0
+			}
+			if told := binary.LittleEndian.Uint64(ranks[b:]); told != rank {
+				t.Fatalf("%d keys before block %d, its rank is %d", rank, b, told)
+			}
+		}
+		block, end := blocks[b*blockBytes:(b+1)*blockBytes], binary.LittleEndian.Uint64(last[8*b:])
+		keys = append(keys, walk(block[:blockBytes/2], keys[len(keys)-1])...)
+		down := append([]uint64{end}, walk(block[blockBytes/2:], end)...)
+		slices.Reverse(down)
+		keys = append(keys, down...)
+	}
+	if uint64(len(keys)) != n || !slices.IsSorted(keys) {
+		t.Fatalf("%d keys where %d are told, or out of order", len(keys), n)
+	}
+	return keys
 }

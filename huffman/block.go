@@ -13,58 +13,86 @@ const (
 	BlockBytesMin     = 64
 	BlockBytesMax     = 32768
 
-	headBytes = 10 // n and the first key
-	keysMax   = 1<<16 - 1
+	headBytes = 2         // of a half: how many keys it holds
+	stepsMax  = 1<<16 - 2 // keys of a half: what asm.Decode makes behind a first one
 )
 
-// MaxKeys is the most keys that a block of blockBytes can hold, whatever they are: among m
-// neighbours, at least m/2^j have h >= j, so the raw bits of m are m - popcount(m) or more, and the
-// codes at least m more.
+// MaxKeys is the most keys that a block of blockBytes can hold, whatever they are.
 func MaxKeys(blockBytes int) int {
-	return min(4*blockBytes-31, keysMax)
+	return maxSteps(blockBytes/2) + 1 + maxSteps(blockBytes-blockBytes/2)
 }
 
-// AppendBlock packs the first keys of keys, as many as fit, into one block of blockBytes bytes
-// behind dst, and returns the extended slice and how many it took: at least 1 unless keys is empty,
-// when it appends nothing. keys must be strictly ascending. It panics when they are not, or when
-// blockBytes is outside BlockBytesMin..BlockBytesMax.
+// maxSteps is the most keys that half a block can hold: among m steps, at least m/2^j have h >= j,
+// so the raw bits of m are m - popcount(m) or more, and the codes at least m more.
+func maxSteps(halfBytes int) int { return min(4*halfBytes, stepsMax) }
+
+// AppendBlock packs the keys behind the first of keys, as many as fit, into one block of blockBytes
+// bytes behind dst, and returns the extended slice and how many it took: at least 1 unless keys has
+// fewer than two, when it appends nothing. keys[0] and the last key taken are the fences that a
+// decoder must be given; keys[n:] are what the next block is packed of. keys must be strictly
+// ascending. It panics when they are not, or when blockBytes is outside BlockBytesMin..BlockBytesMax.
 //
-// A key whose position has no code ends the block.
+// A key whose position has no code ends its half.
 func AppendBlock(dst []byte, code *Code, keys []uint64, blockBytes int) ([]byte, int) {
 	if blockBytes < BlockBytesMin || blockBytes > BlockBytesMax {
 		panic(fmt.Sprintf("huffman: block of %d bytes", blockBytes))
 	}
-	if len(keys) == 0 {
+	if len(keys) < 2 {
 		return dst, 0
 	}
 	start := len(dst)
 	dst = append(dst, make([]byte, blockBytes)...)
-	w := writer{block: dst[start:], up: headBytes, down: blockBytes}
-	free := 8 * (blockBytes - headBytes)
-	n := 1
-	for ; n < min(len(keys), keysMax); n++ {
-		change := keys[n] ^ keys[n-1]
-		if keys[n] <= keys[n-1] {
-			panic(fmt.Sprintf("huffman: key %d does not ascend: %#016x after %#016x", n, keys[n], keys[n-1]))
-		}
-		h := uint(63 - bits.LeadingZeros64(change))
-		length := uint(code.lengths[h])
-		if free -= int(length + h); length == 0 || free < 0 {
-			break
-		}
-		w.code(uint64(code.words[h]), length)
-		w.raw(change&(1<<h-1), h)
-	}
-	w.flush()
-	binary.LittleEndian.PutUint16(w.block, uint16(n))
-	binary.LittleEndian.PutUint64(w.block[2:], keys[0])
-	return dst, n
+	block := dst[start:]
+	// The last key taken is not the first half's.
+	n := packUp(Up.half(block), code, keys[:len(keys)-1])
+	ascending(keys[n], keys[n+1])
+	return dst, n + 1 + packDown(Down.half(block), code, keys[n+1:])
 }
 
-// writer fills a block from both sides. Bits wait in a word on each side until they make whole
+// packUp writes the steps from keys[0] up that fit into a half, and returns how many.
+func packUp(half []byte, code *Code, keys []uint64) (n int) {
+	w := newWriter(half)
+	for free := w.free(); n+1 < len(keys) && n < stepsMax; n++ {
+		ascending(keys[n], keys[n+1])
+		if free -= code.step(keys[n], keys[n+1]); free < 0 {
+			break
+		}
+		w.step(code, keys[n]^keys[n+1])
+	}
+	w.flush(n)
+	return n
+}
+
+// packDown writes, from the last down, the steps between the keys from keys[0] on that fit into a
+// half, and returns how many.
+func packDown(half []byte, code *Code, keys []uint64) (n int) {
+	w := newWriter(half)
+	for free := w.free(); n+1 < len(keys) && n < stepsMax; n++ {
+		ascending(keys[n], keys[n+1])
+		if free -= code.step(keys[n], keys[n+1]); free < 0 {
+			break
+		}
+	}
+	for i := n; i > 0; i-- {
+		w.step(code, keys[i]^keys[i-1])
+	}
+	w.flush(n)
+	return n
+}
+
+func ascending(a, b uint64) {
+	if b <= a {
+		panic(fmt.Sprintf("huffman: a key does not ascend: %#016x after %#016x", b, a))
+	}
+}
+
+// step is how many bits a step between two keys takes, more than a half has if it has no code.
+func (c *Code) step(a, b uint64) int { return int(c.costs[63-bits.LeadingZeros64(a^b)]) }
+
+// writer fills half a block from both sides. Bits wait in a word on each side until they make whole
 // bytes, which never belong to the other side then.
 type writer struct {
-	block []byte
+	half []byte
 
 	codes uint64 // waiting codes, the first lowest
 	coded uint   // how many bits of codes wait: < 32 between calls
@@ -75,12 +103,24 @@ type writer struct {
 	down int    // byte just behind raws
 }
 
+func newWriter(half []byte) writer { return writer{half: half, up: headBytes, down: len(half)} }
+
+// free is how many bits an empty half has.
+func (w *writer) free() int { return 8 * (len(w.half) - headBytes) }
+
+// step writes the difference of two neighbours.
+func (w *writer) step(code *Code, change uint64) {
+	h := uint(63 - bits.LeadingZeros64(change))
+	w.code(uint64(code.words[h]), uint(code.lengths[h]))
+	w.raw(change&(1<<h-1), h)
+}
+
 // code appends a code of at most LengthMax bits to the codes.
 func (w *writer) code(word uint64, length uint) {
 	w.codes |= word << w.coded
 	w.coded += length
 	if w.coded >= 32 {
-		binary.LittleEndian.PutUint32(w.block[w.up:], uint32(w.codes))
+		binary.LittleEndian.PutUint32(w.half[w.up:], uint32(w.codes))
 		w.codes >>= 32
 		w.coded -= 32
 		w.up += 4
@@ -96,18 +136,19 @@ func (w *writer) raw(v uint64, h uint) {
 	}
 	w.held = w.held + h - 64 // bits of v that go into the next word
 	w.down -= 8
-	binary.LittleEndian.PutUint64(w.block[w.down:], w.raws|v>>w.held)
+	binary.LittleEndian.PutUint64(w.half[w.down:], w.raws|v>>w.held)
 	w.raws = v << (64 - w.held) // 0 if none are left: Go shifts by 64 to 0
 }
 
-// flush writes the waiting bits, byte by byte, since the two sides may share one.
-func (w *writer) flush() {
+// flush writes the number of steps, and the waiting bits, byte by byte, since the two sides may share one.
+func (w *writer) flush(steps int) {
+	binary.LittleEndian.PutUint16(w.half, uint16(steps))
 	for ; w.codes != 0; w.codes >>= 8 {
-		w.block[w.up] |= byte(w.codes)
+		w.half[w.up] |= byte(w.codes)
 		w.up++
 	}
 	for ; w.raws != 0; w.raws <<= 8 {
 		w.down--
-		w.block[w.down] |= byte(w.raws >> 56)
+		w.half[w.down] |= byte(w.raws >> 56)
 	}
 }

@@ -111,31 +111,46 @@ func codeOf(keys []uint64) *Code {
 // naiveBlock is AppendBlock bit by bit, from the package comment.
 func naiveBlock(code *Code, keys []uint64, blockBytes int) ([]byte, int) {
 	block := make([]byte, blockBytes)
-	set := func(bit int, v uint64) { block[bit/8] |= byte(v&1) << (bit % 8) }
-	up, down, n := 80, 8*blockBytes, 1
-	for ; n < min(len(keys), 65535); n++ {
-		x := keys[n] ^ keys[n-1]
-		h := bits.Len64(x) - 1
-		length := int(code.lengths[h])
-		if length == 0 || up+length > down-h {
+	// half writes steps[0] -> steps[1] -> ... as far as they fit.
+	half := func(block []byte, steps []uint64) (n int) {
+		set := func(bit int, v uint64) { block[bit/8] |= byte(v&1) << (bit % 8) }
+		up, down := 16, 8*len(block)
+		for ; n+1 < len(steps); n++ {
+			x := steps[n] ^ steps[n+1]
+			h := bits.Len64(x) - 1
+			length := int(code.lengths[h])
+			if length == 0 || up+length > down-h {
+				break
+			}
+			for i := range length {
+				set(up+i, uint64(code.words[h])>>i)
+			}
+			up += length
+			down -= h
+			for i := range h {
+				set(down+i, x>>i)
+			}
+		}
+		binary.LittleEndian.PutUint16(block, uint16(n))
+		return n
+	}
+	ups := half(block[:blockBytes/2], keys[:len(keys)-1])
+	// The steps down are counted up, and written from the last key down.
+	last, free := ups+1, 8*(blockBytes-blockBytes/2-2)
+	for ; last+1 < len(keys); last++ {
+		h := bits.Len64(keys[last]^keys[last+1]) - 1
+		if free -= int(code.lengths[h]) + h; code.lengths[h] == 0 || free < 0 {
 			break
 		}
-		for i := range length {
-			set(up+i, uint64(code.words[h])>>i)
-		}
-		up += length
-		down -= h
-		for i := range h {
-			set(down+i, x>>i)
-		}
 	}
-	binary.LittleEndian.PutUint16(block, uint16(n))
-	binary.LittleEndian.PutUint64(block[2:], keys[0])
-	return block, n
+	down := slices.Clone(keys[ups+1 : last+1])
+	slices.Reverse(down)
+	half(block[blockBytes/2:], down)
+	return block, last
 }
 
 // TestBlocks packs every kind of set into blocks of every kind of size, compares each block with the naive
-// one, and decodes it on every backend, from and into memory that ends where it says.
+// one, and decodes it on every backend, from and into memory that ends where it says: whole, and the beginning of each half.
 func TestBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := sets(rng)
@@ -144,19 +159,37 @@ func TestBlocks(t *testing.T) {
 			code := codeOf(keys)
 			for _, size := range []int{64, 65, 71, 100, 128, 1000, 1024, 4096, 32768} {
 				src := guard.New(t, size)
-				dst := guard.New(t, 8*MaxKeys(size))
+				dst := guard.New(t, 8*(MaxKeys(size)+1))
 				left := keys
-				for i := 0; len(left) > 0 && i < 300; i++ {
+				for i := 0; len(left) > 1 && i < 300; i++ {
 					block, n := AppendBlock(nil, code, left, size)
-					if want, wantN := naiveBlock(code, left, size); n != wantN || !bytes.Equal(block, want) {
-						t.Fatalf("%s, %d bytes: AppendBlock took %d, the naive one %d, or their bytes differ", name, size, n, wantN)
+					if i%10 == 0 {
+						if want, wantN := naiveBlock(code, left[:min(len(left), n+50)], size); n != wantN || !bytes.Equal(block, want) {
+							t.Fatalf("%s, %d bytes: AppendBlock took %d, the naive one %d, or their bytes differ", name, size, n, wantN)
+						}
 					}
 					for side, in := range [][]byte{guard.Head[byte](src, size), guard.Tail[byte](src, size)} {
 						copy(in, block)
-						for _, out := range [][]uint64{guard.Head[uint64](dst, n), guard.Tail[uint64](dst, n)} {
-							got, err := code.DecodeBlock(out, in)
-							if err != nil || got != n || !slices.Equal(out, left[:n]) {
+						for _, out := range [][]uint64{guard.Head[uint64](dst, n+1), guard.Tail[uint64](dst, n+1)} {
+							got, err := code.DecodeBlock(out, in, left[0], left[n])
+							if err != nil || got != n || !slices.Equal(out, left[:n+1]) {
 								t.Fatalf("%s, %d bytes, block %d of %d keys, side %d: decoded %d, %v", name, size, i, n, side, got, err)
+							}
+						}
+					}
+					ups, downs := Steps(block, Up), Steps(block, Down)
+					for m := 0; m <= ups; m += 1 + m/8 {
+						out := guard.Tail[uint64](dst, m+1)
+						if err := code.DecodeHalf(out, block, Up, left[0]); err != nil || !slices.Equal(out, left[:m+1]) {
+							t.Fatalf("%s, %d bytes, block %d: %d keys up: %v", name, size, i, m, err)
+						}
+					}
+					for m := 0; m <= downs; m += 1 + m/8 {
+						out := guard.Tail[uint64](dst, m+1)
+						err := code.DecodeHalf(out, block, Down, left[n])
+						for j, flipped := range out {
+							if err != nil || ^flipped != left[n-j] {
+								t.Fatalf("%s, %d bytes, block %d: %d keys down: %#x, %v", name, size, i, m, ^flipped, err)
 							}
 						}
 					}
@@ -177,14 +210,14 @@ func TestRoundTrip(t *testing.T) {
 			keys = slices.Compact(keys)
 			code := codeOf(keys[:rapid.IntRange(0, len(keys)).Draw(t, "counted")])
 			size := rapid.IntRange(BlockBytesMin, 2048).Draw(t, "size")
-			out := make([]uint64, MaxKeys(size))
-			for left := keys; len(left) > 0; {
+			out := make([]uint64, MaxKeys(size)+1)
+			for left := keys; len(left) > 1; {
 				block, n := AppendBlock([]byte("head"), code, left, size)
-				if n < 1 || len(block) != 4+size || string(block[:4]) != "head" {
+				if n < 1 || len(block) != 4+size || string(block[:4]) != "head" || Keys(block[4:]) != n {
 					t.Fatalf("AppendBlock took %d keys and returned %d bytes", n, len(block))
 				}
-				got, err := code.DecodeBlock(out, block[4:])
-				if err != nil || !slices.Equal(out[:got], left[:n]) {
+				got, err := code.DecodeBlock(out, block[4:], left[0], left[n])
+				if err != nil || !slices.Equal(out[:got+1], left[:n+1]) {
 					t.Fatalf("decoded %d of %d: %v", got, n, err)
 				}
 				left = left[n:]
@@ -205,28 +238,31 @@ func TestMaxKeys(t *testing.T) {
 			t.Errorf("%d bytes: %d consecutive keys, MaxKeys %d", size, n, MaxKeys(size))
 		}
 	}
-	if got := MaxKeys(BlockBytesMax); got != 65535 {
+	if got := MaxKeys(BlockBytesMax); got != 2*65534+1 {
 		t.Errorf("MaxKeys(%d) = %d", BlockBytesMax, got)
 	}
 }
 
-// TestUncodedPosition: a code built from other keys still packs any keys, one block sooner.
+// TestUncodedPosition: a code built from other keys still packs any keys: the steps that it has no
+// code for lie between halves and blocks, or in front of a block's last key.
 func TestUncodedPosition(t *testing.T) {
 	code := codeOf([]uint64{0, 1, 2, 3})
-	keys := []uint64{4, 5, 6, 1 << 20, 1<<20 + 1}
-	for _, want := range []int{3, 2} {
+	keys := []uint64{4, 5, 6, 1 << 20, 1<<20 + 1, 1 << 30, 1 << 40, 1 << 50}
+	for _, want := range []int{4, 1, 1, 1} {
 		block, n := AppendBlock(nil, code, keys, 64)
 		if n != want {
 			t.Fatalf("took %d keys of %v, want %d", n, keys, want)
 		}
-		out := make([]uint64, n)
-		if _, err := code.DecodeBlock(out, block); err != nil || !slices.Equal(out, keys[:n]) {
+		out := make([]uint64, n+1)
+		if _, err := code.DecodeBlock(out, block, keys[0], keys[n]); err != nil || !slices.Equal(out, keys[:n+1]) {
 			t.Fatalf("got %v, %v", out, err)
 		}
 		keys = keys[n:]
 	}
-	if out, n := AppendBlock([]byte{1}, code, nil, 64); n != 0 || len(out) != 1 {
-		t.Errorf("no keys gave %d bytes, %d keys", len(out), n)
+	for _, few := range [][]uint64{nil, {7}} {
+		if out, n := AppendBlock([]byte{1}, code, few, 64); n != 0 || len(out) != 1 {
+			t.Errorf("%d keys gave %d bytes, %d keys", len(few), len(out), n)
+		}
 	}
 }
 
@@ -235,6 +271,8 @@ func TestAppendBlockPanics(t *testing.T) {
 	for name, f := range map[string]func(){
 		"equal":      func() { AppendBlock(nil, code, []uint64{5, 5}, 64) },
 		"descending": func() { AppendBlock(nil, code, []uint64{5, 4}, 64) },
+		"up":         func() { AppendBlock(nil, code, []uint64{5, 6, 4, 7}, 64) },
+		"down":       func() { AppendBlock(nil, code, []uint64{5, 6, 80, 81, 81}, 64) },
 		"small":      func() { AppendBlock(nil, code, []uint64{5}, BlockBytesMin-1) },
 		"large":      func() { AppendBlock(nil, code, []uint64{5}, BlockBytesMax+1) },
 	} {
@@ -256,39 +294,57 @@ func TestCorrupt(t *testing.T) {
 	keys := slice(rng, 300, 30)
 	code := codeOf(keys)
 	block, n := AppendBlock(nil, code, keys, 1024)
-	with := func(change func(b []byte)) []byte {
+	ups, downs := Steps(block, Up), Steps(block, Down)
+	before, last := keys[0], keys[n]
+	counts := func(ups, downs int) []byte {
 		b := slices.Clone(block)
-		change(b)
+		binary.LittleEndian.PutUint16(b, uint16(ups))
+		binary.LittleEndian.PutUint16(b[512:], uint16(downs))
 		return b
 	}
-	count := func(n int) []byte { return with(func(b []byte) { binary.LittleEndian.PutUint16(b, uint16(n)) }) }
 	ones := bytes.Repeat([]byte{0xff}, 1024)
+	type fences struct{ before, last uint64 }
+	sound := fences{before, last}
 	cases := map[string]struct {
 		block []byte
-		room  int
+		fences
+		room int
 	}{
-		"no keys":            {count(0), 4096},
-		"more than room":     {block, n - 1},
-		"more than possible": {count(MaxKeys(1024) + 1), 1 << 16},
-		"codes run out":      {count(MaxKeys(1024)), 1 << 16},
-		"a few too many":     {count(n + 40), 4096},
-		"does not ascend":    {with(func(b []byte) { binary.LittleEndian.PutUint64(b[2:], 1<<64-1) }), 4096},
-		"short":              {block[:BlockBytesMin-1], 4096},
-		"empty":              {nil, 4096},
-		"long":               {make([]byte, BlockBytesMax+1), 4096},
-		"all ones":           {ones, 1 << 16},
-		"all zeros":          {make([]byte, 1024), 4096},
+		"more than room":           {block, sound, n},
+		"up, more than possible":   {counts(maxSteps(512)+1, downs), sound, 1 << 16},
+		"down, more than possible": {counts(ups, maxSteps(512)+1), sound, 1 << 16},
+		"up, codes run out":        {counts(maxSteps(512), downs), sound, 1 << 16},
+		"down, codes run out":      {counts(ups, maxSteps(512)), sound, 1 << 16},
+		"up, a few too many":       {counts(ups+40, downs), sound, 4096},
+		"down, a few too many":     {counts(ups, downs+40), sound, 4096},
+		"up does not ascend":       {block, fences{1<<64 - 1, last}, 4096},
+		"down does not ascend":     {block, fences{before, 0}, 4096},
+		"halves overlap":           {block, fences{before | 1<<62, last &^ (1 << 62)}, 4096},
+		"short":                    {block[:BlockBytesMin-1], sound, 4096},
+		"empty":                    {nil, sound, 4096},
+		"long":                     {make([]byte, BlockBytesMax+1), sound, 4096},
+		"all ones":                 {ones, sound, 1 << 18},
 	}
 	eachKernel(t, func(t *testing.T) {
 		for name, c := range cases {
-			if n, err := code.DecodeBlock(make([]uint64, c.room), c.block); !errors.Is(err, ErrCorrupt) || n != 0 {
+			if n, err := code.DecodeBlock(make([]uint64, c.room), c.block, c.before, c.last); !errors.Is(err, ErrCorrupt) || n != 0 {
 				t.Errorf("%s: %d, %v, want 0, ErrCorrupt", name, n, err)
+			}
+		}
+		for _, n := range []int{0, ups + 2} {
+			if err := code.DecodeHalf(make([]uint64, n), block, Up, before); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%d of %d keys up: %v", n-1, ups, err)
+			}
+		}
+		for _, n := range []int{0, downs + 2} {
+			if err := code.DecodeHalf(make([]uint64, n), block, Down, last); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%d of %d keys down: %v", n-1, downs, err)
 			}
 		}
 	})
 }
 
-// TestCodesMeetRawBits: of blocks that are full to the last bit, one more key is refused, not read
+// TestCodesMeetRawBits: of halves that are full to the last bit, one more key is refused, not read
 // out of the other side.
 func TestCodesMeetRawBits(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
@@ -297,40 +353,45 @@ func TestCodesMeetRawBits(t *testing.T) {
 			keys := slice(rand.New(rand.NewPCG(seed, 5)), 40, 30)
 			code := codeOf(keys)
 			block, n := AppendBlock(nil, code, keys, 128)
-			var counts [Positions]uint64
-			Count(&counts, keys[:n])
-			gap := 8*(128-10) - int(code.Bits(&counts))
-			if gap < 0 {
-				t.Fatalf("%d keys take %d bits too many", n, -gap)
-			}
-			if gap == 0 {
-				full++
-			}
-			binary.LittleEndian.PutUint16(block, uint16(n+1))
-			out := make([]uint64, n+1)
-			if _, err := code.DecodeBlock(out, block); err == nil && gap < 32 {
-				t.Fatalf("seed %d: a key more than fits into %d bits decoded", seed, gap)
+			ups, downs := Steps(block, Up), Steps(block, Down)
+			for half, part := range [][]uint64{keys[:ups+1], keys[ups+1 : n+1]} {
+				var counts [Positions]uint64
+				Count(&counts, part)
+				gap := 8*(64-headBytes) - int(code.Bits(&counts))
+				if gap < 0 {
+					t.Fatalf("%d keys take %d bits too many", len(part), -gap)
+				}
+				if gap == 0 {
+					full++
+				}
+				more := slices.Clone(block)
+				binary.LittleEndian.PutUint16(more[64*half:], uint16(len(part)))
+				err := code.DecodeHalf(make([]uint64, ups+2), more, Up, keys[0])
+				if half == 1 {
+					err = code.DecodeHalf(make([]uint64, downs+2), more, Down, keys[n])
+				}
+				if err == nil && gap < 32 {
+					t.Fatalf("seed %d, half %d: a key more than fits into %d bits decoded", seed, half, gap)
+				}
 			}
 		}
 		if full == 0 {
-			t.Error("no block was full to the last bit")
+			t.Error("no half was full to the last bit")
 		}
 	})
 }
 
 // Example is the worked example of the package comment.
 func Example() {
-	keys := []uint64{0x10, 0x13, 0x1c, 0x20}
-	var counts [Positions]uint64
-	Count(&counts, keys)
-	code := NewCode(&counts)
+	code := NewCode(&[Positions]uint64{1: 2, 3: 2})
+	keys := []uint64{0x10, 0x13, 0x1c, 0x1000, 0x1002, 0x100b}
 	block, n := AppendBlock(nil, code, keys, 64)
-	fmt.Printf("%d keys: % x ... % x\n", n, block[:12], block[60:])
+	fmt.Printf("%d keys: % x ... % x, % x ... % x\n", n, block[:4], block[30:32], block[32:36], block[62:])
 
-	out := make([]uint64, MaxKeys(len(block)))
-	n, err := code.DecodeBlock(out, block)
-	fmt.Printf("%#x %v\n", out[:n], err)
+	out := make([]uint64, MaxKeys(len(block))+1)
+	n, err := code.DecodeBlock(out, block, 0x10, 0x100b)
+	fmt.Printf("%#x %v\n", out[1:n+1], err)
 	// Output:
-	// 4 keys: 04 00 10 00 00 00 00 00 00 00 0d 00 ... 00 00 00 fe
-	// [0x10 0x13 0x1c 0x20] <nil>
+	// 5 keys: 02 00 02 00 ... 00 f0, 02 00 01 00 ... 00 20
+	// [0x13 0x1c 0x1000 0x1002 0x100b] <nil>
 }

@@ -22,10 +22,11 @@ var ErrCode = errors.New("not a code")
 // KiB.
 //
 // A position that never occurred has no code. That is no trap: a key whose position has none ends
-// its block, and is the next one's first key, whole (AppendBlock).
+// its half of a block (AppendBlock), and the step from one half to the other is not written.
 type Code struct {
 	lengths [Positions]uint8  // 0: no code
 	words   [Positions]uint16 // the code, first bit lowest
+	costs   [Positions]uint32 // bits of a step, code and raw bits; without a code, more than a half has
 	window  asm.Window
 }
 
@@ -71,6 +72,11 @@ func NewCodeFromLengths(lengths *[Positions]uint8) (*Code, error) {
 	}
 	c := &Code{lengths: *lengths}
 	c.assign()
+	for h, length := range lengths {
+		if c.costs[h] = uint32(int(length) + h); length == 0 {
+			c.costs[h] = 8 * BlockBytesMax
+		}
+	}
 	c.window.Fill(&c.words, &c.lengths)
 	return c, nil
 }

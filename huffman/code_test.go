@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"ndd/asm/guard"
@@ -173,12 +174,14 @@ func TestBits(t *testing.T) {
 	var counts [Positions]uint64
 	Count(&counts, keys)
 	code := NewCode(&counts)
-	bytes := (int(code.Bits(&counts)) + 7) / 8
-	if _, n := AppendBlock(nil, code, keys, headBytes+bytes); n != len(keys) {
-		t.Errorf("%d of %d keys fit into %d bytes", n, len(keys), bytes)
-	}
-	if _, n := AppendBlock(nil, code, keys, headBytes+bytes-1); n != len(keys)-1 {
-		t.Errorf("%d of %d keys fit into a byte less", n, len(keys))
+	half := headBytes + (int(code.Bits(&counts))+7)/8
+	steps := len(keys) - 1
+	keys = append(keys, keys[steps]+1) // the last is not the first half's
+	for _, c := range []struct{ blockBytes, want int }{{2 * half, steps}, {2*half - 1, steps - 1}} {
+		block, _ := AppendBlock(nil, code, keys, c.blockBytes)
+		if ups := Steps(block, Up); ups != c.want {
+			t.Errorf("%d of %d steps fit into half of %d bytes, want %d", ups, steps, c.blockBytes, c.want)
+		}
 	}
 }
 
@@ -206,12 +209,12 @@ func FuzzHostileBlock(f *testing.F) {
 	keys := slice(rand.New(rand.NewPCG(6, 6)), 300, 30)
 	code := codeOf(keys)
 	for _, size := range []int{64, 200, 1024} {
-		block, _ := AppendBlock(nil, code, keys, size)
+		block, n := AppendBlock(nil, code, keys, size)
 		lengths := code.Lengths()
-		f.Add(block, lengths[:])
+		f.Add(block, lengths[:], keys[0], keys[n])
 	}
-	f.Add(make([]byte, 64), []byte{1, 1})
-	f.Fuzz(func(t *testing.T, block, lengthBytes []byte) {
+	f.Add(make([]byte, 64), []byte{1, 1}, uint64(0), uint64(1))
+	f.Fuzz(func(t *testing.T, block, lengthBytes []byte, before, last uint64) {
 		var lengths [Positions]uint8
 		copy(lengths[:], lengthBytes)
 		code, err := NewCodeFromLengths(&lengths)
@@ -219,30 +222,29 @@ func FuzzHostileBlock(f *testing.F) {
 			return
 		}
 		_, in := guard.Copies(t, block)
-		room := max(0, MaxKeys(len(block)))
+		room := MaxKeys(len(block)) + 1
 		out := guard.Tail[uint64](guard.New(t, 8*room), room)
 		var first []uint64
 		var firstErr error
 		forKernels(t, func(kernel string) {
-			n, err := code.DecodeBlock(out, in)
+			n, err := code.DecodeBlock(out, in, before, last)
 			if err != nil && (!errors.Is(err, ErrCorrupt) || n != 0) || err == nil && n != Keys(block) {
 				t.Fatalf("%s: %d, %v", kernel, n, err)
 			}
-			for i := 1; i < n; i++ {
-				if out[i] <= out[i-1] {
+			got := out[:n+1]
+			if err == nil && (got[0] != before || got[n] != last) {
+				t.Fatalf("%s: from %#x to %#x, want %#x to %#x", kernel, got[0], got[n], before, last)
+			}
+			for i := 1; i <= n; i++ {
+				if got[i] <= got[i-1] {
 					t.Fatalf("%s: key %d does not ascend", kernel, i)
 				}
 			}
 			if first == nil {
-				first, firstErr = append([]uint64{}, out[:n]...), err
+				first, firstErr = slices.Clone(got), err
 			}
-			if (err == nil) != (firstErr == nil) || n != len(first) {
-				t.Fatalf("%s: %d, %v; before it %d, %v", kernel, n, err, len(first), firstErr)
-			}
-			for i, key := range first {
-				if out[i] != key {
-					t.Fatalf("%s: key %d is %#x, was %#x", kernel, i, out[i], key)
-				}
+			if (err == nil) != (firstErr == nil) || err == nil && !slices.Equal(got, first) {
+				t.Fatalf("%s: %d, %v or its keys; before it %d, %v", kernel, n, err, len(first)-1, firstErr)
 			}
 		})
 	})
@@ -263,18 +265,13 @@ func FuzzRoundTrip(f *testing.F) {
 			keys = append(keys, key)
 		}
 		code := codeOf(keys)
-		out := make([]uint64, MaxKeys(blockBytes))
+		out := make([]uint64, MaxKeys(blockBytes)+1)
 		forKernels(t, func(kernel string) {
-			for left := keys; len(left) > 0; {
+			for left := keys; len(left) > 1; {
 				block, n := AppendBlock(nil, code, left, blockBytes)
-				got, err := code.DecodeBlock(out, block)
-				if err != nil || got != n {
+				got, err := code.DecodeBlock(out, block, left[0], left[n])
+				if err != nil || !slices.Equal(out[:got+1], left[:n+1]) {
 					t.Fatalf("%s: %d of %d keys: %v", kernel, got, n, err)
-				}
-				for i, key := range out[:n] {
-					if key != left[i] {
-						t.Fatalf("%s: key %d is %#x, want %#x", kernel, i, key, left[i])
-					}
 				}
 				left = left[n:]
 			}

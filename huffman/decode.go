@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ndd/asm"
 )
@@ -11,31 +12,92 @@ import (
 // ErrCorrupt is what errors.Is finds in the error for a block that AppendBlock cannot have written.
 var ErrCorrupt = errors.New("corrupt block")
 
-// DecodeBlock unpacks a block into dst and returns how many keys it holds: those are dst[:n],
-// strictly ascending. dst must have room for them: MaxKeys(len(block)) is always enough, and the
-// most that AppendBlock took for a block of the table will do. Beyond n, dst is not written.
+// DecodeBlock unpacks a block between its fences: before, the key before its first, and last, its
+// last key. It returns how many keys it holds: those are dst[1:n+1], strictly ascending, and dst[0]
+// is before. dst must have room for them: MaxKeys(len(block)) + 1 is always enough. Beyond, dst is
+// not written.
 //
-// Any bytes may be given. What cannot be a block of this code is an error that wraps ErrCorrupt,
-// and leaves anything in dst: a length that no block has, no keys or more than dst holds, codes or
-// raw bits that run out of the block or into each other, keys that do not ascend. It never panics,
+// Any bytes and fences may be given. What cannot be a block of this code is an error that wraps
+// ErrCorrupt, and leaves anything in dst: a length that no block has, more keys than dst holds, codes
+// or raw bits that run out of a half or into each other, keys that do not ascend. It never panics,
 // and reads and writes nothing outside block and dst. Nothing is allocated but the error. That
 // bytes changed which still make a block is for the caller's checksum to find.
-func (c *Code) DecodeBlock(dst []uint64, block []byte) (n int, err error) {
-	if len(block) < BlockBytesMin || len(block) > BlockBytesMax {
-		return 0, fmt.Errorf("huffman: block of %d bytes: %w", len(block), ErrCorrupt)
+func (c *Code) DecodeBlock(dst []uint64, block []byte, before, last uint64) (n int, err error) {
+	if err := checkBlock(block); err != nil {
+		return 0, err
 	}
-	n = Keys(block)
-	if n == 0 || n > len(dst) || n > MaxKeys(len(block)) {
+	ups, downs := Steps(block, Up), Steps(block, Down)
+	if n = ups + 1 + downs; n >= len(dst) {
 		return 0, fmt.Errorf("huffman: %d keys in a block of %d bytes, read into %d: %w", n, len(block), len(dst), ErrCorrupt)
 	}
-	if !asm.Decode(dst[:n], block, &c.window) {
-		return 0, fmt.Errorf("huffman: block of %d bytes does not decode to %d ascending keys: %w", len(block), n, ErrCorrupt)
+	if err := c.DecodeHalf(dst[:ups+1], block, Up, before); err != nil {
+		return 0, err
+	}
+	rest := dst[ups+1 : n+1]
+	if err := c.DecodeHalf(rest, block, Down, last); err != nil {
+		return 0, err
+	}
+	slices.Reverse(rest)
+	for i, flipped := range rest {
+		rest[i] = ^flipped
+	}
+	if rest[0] <= dst[ups] {
+		return 0, fmt.Errorf("huffman: block of %d bytes whose halves do not ascend: %w", len(block), ErrCorrupt)
 	}
 	return n, nil
 }
 
-// Keys returns how many keys a block says it holds. DecodeBlock checks it.
-func Keys(block []byte) int { return int(binary.LittleEndian.Uint16(block)) }
+// A Side is one of a block's halves.
+type Side int
 
-// First returns the first key of a block.
-func First(block []byte) uint64 { return binary.LittleEndian.Uint64(block[2:]) }
+// The sides.
+const (
+	Up   Side = iota // the keys behind the fence before the block, upwards
+	Down             // the keys before the block's last, downwards
+)
+
+// Steps returns how many keys a block says that a half of it has, the fence not among them.
+// DecodeHalf checks it.
+func Steps(block []byte, side Side) int { return int(binary.LittleEndian.Uint16(side.half(block))) }
+
+// Keys returns how many keys a block says it holds.
+func Keys(block []byte) int { return Steps(block, Up) + 1 + Steps(block, Down) }
+
+// half returns a side of a block; of an odd number of bytes, the second has one more.
+func (s Side) half(block []byte) []byte {
+	if s == Up {
+		return block[:len(block)/2]
+	}
+	return block[len(block)/2:]
+}
+
+// DecodeHalf unpacks the beginning of half a block: into dst[0] its fence, which is the key before
+// the block or the block's last, and into the rest of dst as many keys from there on. That is what a
+// probe needs that knows about where in the block its keys are: the time is that of as many keys.
+//
+// Down, all bits of all keys are flipped, that of the fence too, so that they ascend as Up's do.
+// Distances do not change where both sides are flipped.
+//
+// There must be 0 to as many keys as Steps says, or the error wraps ErrCorrupt; all else is as with
+// DecodeBlock, but that only what is unpacked is checked.
+func (c *Code) DecodeHalf(dst []uint64, block []byte, side Side, fence uint64) error {
+	if err := checkBlock(block); err != nil {
+		return err
+	}
+	half := side.half(block)
+	steps := Steps(block, side)
+	if len(dst) == 0 || len(dst)-1 > steps || steps > maxSteps(len(half)) {
+		return fmt.Errorf("huffman: %d keys of %d in half a block, %d bytes: %w", len(dst)-1, steps, len(half), ErrCorrupt)
+	}
+	if !asm.Decode(dst, half, fence^-uint64(side), &c.window) {
+		return fmt.Errorf("huffman: half a block, %d bytes, does not decode to %d ascending keys: %w", len(half), len(dst)-1, ErrCorrupt)
+	}
+	return nil
+}
+
+func checkBlock(block []byte) error {
+	if len(block) < BlockBytesMin || len(block) > BlockBytesMax {
+		return fmt.Errorf("huffman: block of %d bytes: %w", len(block), ErrCorrupt)
+	}
+	return nil
+}

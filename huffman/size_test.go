@@ -17,7 +17,7 @@ func TestSize(t *testing.T) {
 
 		blocks, left := 0, keys
 		var block []byte
-		for len(left) > 0 {
+		for len(left) > 1 {
 			var n int
 			block, n = AppendBlock(block[:0], code, left, BlockBytesDefault)
 			left = left[n:]

@@ -13,15 +13,15 @@ import (
 type huffmanModel struct{}
 
 const (
-	huffmanRanks = 16 // blocks for each entry of ranks
-	huffmanHead  = 80
+	huffmanRanks = 8 // blocks for each entry of ranks
+	huffmanHead  = 88
 	seekLines    = 3 // of the last keys: package asm's Interpolate
 )
 
 func (huffmanModel) layout() table.Layout { return table.LayoutHuffman }
 
 func (huffmanModel) blocks(n float64, e entry) float64 {
-	return float64(whole(n / e.perBlock(huffman.BlockBytesDefault)))
+	return float64(whole((n - 1) / e.perBlock(huffman.BlockBytesDefault)))
 }
 
 func (md huffmanModel) parts(n float64, e entry) []table.Part {

@@ -50,14 +50,14 @@ func entryOf(counts *[huffman.Positions]uint64) entry {
 	return entry{mean, max(0, squares/total-mean*mean)}
 }
 
-// perBlock is how many keys a block of blockBytes holds on average: the first,
-// whole in the head, and as many entries as fit in what is left. That is the
+// perBlock is how many keys a block of blockBytes holds on average: the last, which is
+// not in it, and as many entries as fit in each half. That is the
 // renewal function of the entries' lengths: free/mean + (variance - mean^2 +
 // mean) / (2 mean^2), the last term because lengths are whole numbers.
 func (e entry) perBlock(blockBytes int) float64 {
-	const headBytes = 10
-	free := 8 * float64(blockBytes-headBytes)
+	const headBytes = 2 // of a half
+	free := 8 * float64(blockBytes/2-headBytes)
 	m := e.mean
 	n := free/m + (e.variance-m*m+m)/(2*m*m)
-	return min(1+max(n, 0), float64(huffman.MaxKeys(blockBytes)))
+	return min(1+2*max(n, 0), float64(huffman.MaxKeys(blockBytes)))
 }

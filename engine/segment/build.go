@@ -104,7 +104,9 @@ func (b *builder) table(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	return table.Write(b.sink, TablePrefix(i), keys, b.Table)
+	o := b.Table
+	o.Threads = b.Threads
+	return table.Write(b.sink, TablePrefix(i), keys, o)
 }
 
 // planar writes table i, whose keys are packed bucket by bucket as they are sorted, to where they

@@ -126,6 +126,7 @@ func Bytes(t Table) (sum uint64) {
 type Options struct {
 	Layout     Layout // default huffman
 	BlockBytes int    // of the huffman layout, default 1024
+	Threads    int    // that pack, default GOMAXPROCS
 }
 
 // Write packs keys, which must be ascending and distinct, and writes them as
@@ -133,7 +134,7 @@ type Options struct {
 func Write(sink store.Sink, prefix string, keys []uint64, o Options) error {
 	switch o.Layout {
 	case "", LayoutHuffman:
-		return writeHuffman(sink, prefix, keys, o.BlockBytes)
+		return writeHuffman(sink, prefix, keys, o)
 	case LayoutPlanar:
 		return writePlanar(sink, prefix, keys)
 	}
@@ -161,16 +162,18 @@ func checkRank(rank, keys uint64) error {
 // Scratch is what a search needs to remember. It belongs to one goroutine; its
 // zero value is ready.
 type Scratch struct {
-	keys     []uint64   // decoded of a block,
-	block    int        // which it is,
-	whole    bool       // and whether these are all of its keys
-	lines    [24]uint64 // of blocks, to ask for
-	low      []uint64   // where the probes' ranges begin
-	blocks   []int      // in which block,
-	shares   []float32  // which part of that lies before their ends,
-	asking   []int      // and for which queries they are
-	found    []uint32   // positions that a scan reports
+	keys     []uint64       // of a huffman block,
+	halves   [2]huffmanHalf // or of the halves of some, by side
+	lines    [24]uint64     // of blocks, to ask for
+	low      []uint64       // where the probes' ranges begin,
+	blocks   []int          // in which block,
+	places   []huffmanPlace // where in that,
+	asking   []int          // and for which queries they are
+	found    []uint32       // positions that a scan reports
 	planar   *planarScratch
 	tables   []*planarTable
 	searches []Search
 }
+
+// forget that any blocks are unpacked: they may be another table's.
+func (c *Scratch) forget() { c.halves[0].block, c.halves[1].block = -1, -1 }

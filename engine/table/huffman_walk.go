@@ -1,0 +1,127 @@
+package table
+
+import (
+	"slices"
+
+	"ndd/asm"
+	"ndd/huffman"
+)
+
+// decode unpacks block b: its fence before, and its keys.
+func (t *huffmanTable) decode(b int, c *Scratch) ([]uint64, error) {
+	if n := huffman.MaxKeys(t.blockBytes) + 1; len(c.keys) < n {
+		c.keys = make([]uint64, n)
+	}
+	n, err := t.code.DecodeBlock(c.keys, t.block(b), t.before(b), t.last[b])
+	if err != nil {
+		return nil, t.corrupt(b, err)
+	}
+	return c.keys[:n+1], nil
+}
+
+// Rank looks in the nearer half of the key's block, as a probe does.
+func (t *huffmanTable) Rank(key uint64, c *Scratch) (uint64, bool, error) {
+	if t.keys == 0 || key <= t.first {
+		return 0, t.keys > 0 && key == t.first, nil
+	}
+	var at [1]int
+	asm.Interpolate(at[:], t.last, []uint64{key})
+	b := at[0]
+	if b == len(t.last) {
+		return 0, false, nil
+	}
+	c.forget()
+	p := t.place(b, key, key)
+	for range 2 {
+		bound := key ^ -uint64(p.side)
+		half, err := t.unpack(b, p, bound, c)
+		if err != nil {
+			return 0, false, err
+		}
+		if i, ok := slices.BinarySearch(half.keys, bound); ok {
+			rank, err := t.rank(b, p.side, i)
+			return rank, err == nil, err
+		} else if i < len(half.keys) {
+			return 0, false, nil
+		}
+		p = huffmanPlace{p.side ^ 1, 1}
+	}
+	return 0, false, nil
+}
+
+// rank is the rank of a key that is i steps from a fence of block b.
+func (t *huffmanTable) rank(b int, side huffman.Side, i int) (uint64, error) {
+	rank := t.ranks[b/blocksPerRank]
+	for before := b / blocksPerRank * blocksPerRank; before < b; before++ {
+		rank += t.keysOf(before)
+	}
+	switch {
+	case side == huffman.Down:
+		rank += t.keysOf(b) - 1 - uint64(i)
+	case b == 0:
+		rank += uint64(i)
+	default:
+		rank += uint64(i) - 1
+	}
+	if rank >= t.keys {
+		return 0, t.blocks.Corrupt(uint64(b*t.blockBytes), "table block %d: rank %d of %d keys", b, rank, t.keys)
+	}
+	return rank, nil
+}
+
+// Key finds the block of rank by bisection of ranks and by the counts of at most
+// 7 blocks before it, and unpacks it.
+func (t *huffmanTable) Key(rank uint64, c *Scratch) (uint64, error) {
+	if err := checkRank(rank, t.keys); err != nil {
+		return 0, err
+	}
+	if rank == 0 {
+		return t.first, nil
+	}
+	past, found := slices.BinarySearch(t.ranks, rank)
+	if found {
+		past++
+	}
+	if past == 0 {
+		return 0, t.blocks.Corrupt(0, "no block begins at rank %d or before", rank)
+	}
+	left := rank - t.ranks[past-1]
+	for b := (past - 1) * blocksPerRank; b < min(past*blocksPerRank, len(t.last)); b++ {
+		n := t.keysOf(b)
+		if left >= n {
+			left -= n
+			continue
+		}
+		keys, err := t.decode(b, c)
+		if err != nil {
+			return 0, err
+		}
+		return keys[uint64(len(keys))-n+left], nil
+	}
+	return 0, t.blocks.Corrupt(0, "rank %d is not in the blocks before rank %d", rank, past*blocksPerRank)
+}
+
+func (t *huffmanTable) Walk(yield func([]uint64) bool) error {
+	if t.keys == 0 {
+		return nil
+	}
+	var c Scratch
+	seen := uint64(1)
+	if !yield([]uint64{t.first}) {
+		return nil
+	}
+	for b := range t.last {
+		keys, err := t.decode(b, &c)
+		if err != nil {
+			return err
+		}
+		keys = keys[1:]
+		if seen += uint64(len(keys)); !yield(keys) {
+			return nil
+		}
+	}
+	if seen != t.keys {
+		return t.blocks.Corrupt(0, "%d keys in the blocks, %d by the head", seen, t.keys)
+	}
+	return nil
+}
