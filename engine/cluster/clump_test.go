@@ -98,9 +98,13 @@ func TestClumps(t *testing.T) {
 	const n = 9000 // enough for tables of representatives: a walk has more than starFew
 	for name, base := range clumps(n) {
 		score := rand.New(rand.NewPCG(1, 1)).Perm(n)
-		for _, prefer := range []func(a, b int) int{nil, func(a, b int) int { return cmp.Compare(score[a]/8, score[b]/8) }} {
+		scored := func(a, b int) int { return cmp.Compare(score[a]/8, score[b]/8) }
+		for _, prefer := range []func(a, b int) int{scored, nil} {
 			for _, star := range []bool{false, true} {
-				for _, k := range []int{1, 3} {
+				for _, k := range []int{3, 1} {
+					if testing.Short() && (prefer == nil || k == 1) {
+						continue
+					}
 					o := Options{K: k, Star: star, Prefer: prefer}
 					want := greedy(base, o)
 					for _, o.Threads = range []int{1, 3} {
@@ -120,12 +124,18 @@ func TestClumps(t *testing.T) {
 
 // TestLargeStar has one component on all threads.
 func TestLargeStar(t *testing.T) {
-	base := clumps(starLarge + 2*starLook)["wide walk"]
-	o := Options{K: 3, Star: true}
-	want := greedy(base, o)
-	for _, o.Threads = range []int{1, 4} {
-		for _, o.StarBytes = range []int64{0, 2 << 20} {
-			found(t, fmt.Sprintf("%d threads, %d bytes", o.Threads, o.StarBytes), base, o, want)
+	few, many := int64(10<<10), int64(2<<20) // bytes for some of the representatives
+	for name, bytes := range map[string]int64{"cube": few, "wide walk": many} {
+		if testing.Short() && bytes == many {
+			continue
+		}
+		base := clumps(starLarge + 2*starLook)[name]
+		o := Options{K: 3, Star: true}
+		want := greedy(base, o)
+		for _, o.Threads = range []int{1, 4} {
+			for _, o.StarBytes = range []int64{0, bytes} {
+				found(t, fmt.Sprintf("%s, %d threads, %d bytes", name, o.Threads, o.StarBytes), base, o, want)
+			}
 		}
 	}
 }
@@ -157,7 +167,7 @@ func TestClumpsAreCheap(t *testing.T) {
 		base := slices.Compact(slices.Sorted(slices.Values(clumps(1 << 16)[name])))
 		n := 0
 		d := Choose(len(base), 3)
-		if err := Connect(t.Context(), base, d, 1, nil, func(_, _ uint64) { n++ }); err != nil || n > links*len(base) {
+		if err := Connect(t.Context(), base, d, 1, nil, func(_ uint64, near []uint64) { n += len(near) }); err != nil || n > links*len(base) {
 			t.Errorf("%s: %d links of %d fingerprints, %v", name, n, len(base), err)
 		}
 	}
@@ -201,4 +211,23 @@ func BenchmarkClumps(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkPairs yields the 23 million pairs of a cube of 16 bits.
+func BenchmarkPairs(b *testing.B) {
+	cube := clumps(1 << 16)["cube"]
+	pairs := 0
+	for b.Loop() {
+		pairs = 0
+		for _, err := range Pairs(b.Context(), cube, Options{K: 3, Threads: 1}) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			pairs++
+		}
+	}
+	if each := 16 + 120 + 560; pairs != each<<16/2 { // within 3 of 16 bits
+		b.Fatalf("%d pairs", pairs)
+	}
+	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(pairs), "ns/pair")
 }

@@ -150,9 +150,12 @@ func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err
 	if len(u) > 1 {
 		d := Choose(len(u), p.K)
 		p.Meter.begin(len(u) * len(d.Tables))
-		err = Connect(ctx, p.distinct, d, p.Threads, p.Meter, func(a, b uint64) {
-			if u.join(p.index(a), p.index(b)) {
-				p.Meter.joined()
+		err = Connect(ctx, p.distinct, d, p.Threads, p.Meter, func(a uint64, near []uint64) {
+			x := p.index(a)
+			for _, b := range near {
+				if u.join(x, p.index(b)) {
+					p.Meter.joined()
+				}
 			}
 		})
 	}

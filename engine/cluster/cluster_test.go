@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ndd/asm"
 	"ndd/engine/offheap"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
@@ -22,10 +23,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestJoin holds the pairs of sets of every shape against brute force.
+// TestJoin holds the pairs of sets of every shape against brute force, some with runs beyond what the
+// kernel takes.
 func TestJoin(t *testing.T) {
 	for k := 0; k <= 6; k++ {
-		for _, set := range sets.All(700, 0, k, uint64(k)) {
+		n := 700
+		if k == 3 || k == 6 {
+			n = 3 * asm.NearRunMax / 2
+		}
+		for _, set := range sets.All(n, 0, k, uint64(k)) {
 			distinct := slices.Clone(set.Base)
 			slices.Sort(distinct)
 			distinct = slices.Compact(distinct)
@@ -198,26 +204,29 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestSkew: many fingerprints that share leading bits of some tables, or of all, are joined
-// in time that is not the square of their number; the pairs are those of a simple join by
-// sorting in other tables, or of brute force.
+// TestSkew: many fingerprints that share leading bits of some tables, or of all, and hundreds of which
+// are near another, are joined in time that is not the square of their number; the pairs, and what is
+// connected, are those of brute force.
 func TestSkew(t *testing.T) {
+	const n = 12_000
 	rng := rand.New(rand.NewPCG(8, 8))
 	inputs := map[string][]uint64{}
-	fill := func(name string, n int, f func() uint64) {
+	fill := func(name string, free uint64, f func() uint64) {
 		s := make([]uint64, n)
 		for i := range s {
-			s[i] = f()
+			if s[i] = f(); i%20 == 1 {
+				s[i] = s[i-1] ^ sets.Near(rng, 0, 1+rng.IntN(3))&free
+			}
 		}
 		slices.Sort(s)
 		inputs[name] = slices.Compact(s)
 	}
 	low := uint64(1)<<30 - 1
-	fill("shared top", 12_000, func() uint64 { return 0xabcdef12<<32 | rng.Uint64()&low })
-	fill("shared bottom", 12_000, func() uint64 { return rng.Uint64()<<34 | 0x2bcdef12 })
-	first := Choose(12_000, 3).Tables[0].Mask
-	fill("shared table", 12_000, func() uint64 { return rng.Uint64() &^ first })
-	fill("half shared", 12_000, func() uint64 {
+	fill("shared top", low, func() uint64 { return 0xabcdef12<<32 | rng.Uint64()&low })
+	fill("shared bottom", ^low, func() uint64 { return rng.Uint64()<<34 | 0x2bcdef12 })
+	first := Choose(n, 3).Tables[0].Mask
+	fill("shared table", ^first, func() uint64 { return rng.Uint64() &^ first })
+	fill("half shared", ^first, func() uint64 {
 		if rng.IntN(2) == 0 {
 			return rng.Uint64()
 		}
@@ -225,16 +234,38 @@ func TestSkew(t *testing.T) {
 	})
 	for name, prints := range inputs {
 		want := oracle.Pairs(prints, 3)
+		if len(want) < n/50 {
+			t.Fatalf("%s: only %d pairs", name, len(want))
+		}
+		place := func(f uint64) int {
+			i, _ := slices.BinarySearch(prints, f)
+			return i
+		}
+		whole := newUnion(make([]uint32, len(prints)))
+		for _, p := range want {
+			whole.join(uint32(p.A), uint32(p.B))
+		}
+		whole.flatten()
 		for _, threads := range []int{1, 3} {
 			var got []oracle.Pair
 			err := Join(t.Context(), prints, Choose(len(prints), 3), threads, func(a, b uint64) {
-				x, _ := slices.BinarySearch(prints, a)
-				y, _ := slices.BinarySearch(prints, b)
-				got = append(got, oracle.Pair{A: x, B: y})
+				got = append(got, oracle.Pair{A: place(a), B: place(b)})
 			})
 			slices.SortFunc(got, func(x, y oracle.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s, %d threads: %d pairs, want %d; %v", name, threads, len(got), len(want), err)
+			}
+			u := newUnion(make([]uint32, len(prints)))
+			err = Connect(t.Context(), prints, Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
+				for _, b := range near {
+					if bits.OnesCount64(a^b) > 3 {
+						t.Errorf("%s: %x is linked to %x", name, a, b)
+					}
+					u.join(uint32(place(a)), uint32(place(b)))
+				}
+			})
+			if err != nil || !slices.Equal(u.flatten(), whole) {
+				t.Errorf("%s, %d threads: other components; %v", name, threads, err)
 			}
 		}
 	}

@@ -34,9 +34,10 @@
 // costs the square of its run. Measured, one thread (BenchmarkClumps), us a document:
 //
 //	documents                              near pairs   clusters   stars
-//	400,000 in 20 clumps, 0-3 bits changed   22 million      0.5     0.5
-//	400,000 in 20 clumps, 2-6 bits changed   19 million      1.4     2.1
-//	262,144, all values of 18 bits          129 million      1.4     1.7
+//	400,000 in 20 clumps, 0-3 bits changed   22 million      0.4     0.5
+//	400,000 in 20 clumps, 2-6 bits changed   19 million      1.3     1.9
+//	262,144, all values of 18 bits          129 million      1.0     1.4
+//	4,194,304, all values of 22 bits      3,760 million      2.5     3.7 (ndd dedup, with its output)
 //
 // Pairs themselves cost some 100 ns each, in [Join] and [Pairs] only.
 //

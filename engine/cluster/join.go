@@ -25,12 +25,14 @@ func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads 
 	}})
 }
 
-// Connect is Join that may leave out pairs of fingerprints which the others connect, and may repeat
-// some: link is told enough of them to connect what Join's pairs connect, from several
-// goroutines. What costs Join its time where very many are near each other, their pairs, costs
-// nothing here. The meter, if not nil, counts fingerprints, once for each table.
-func Connect(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter, link func(a, b uint64)) error {
-	return join(ctx, fingerprints, d, threads, joiner{emit: link, link: link, meter: m})
+// Connect is Join that may leave out pairs which the others connect, and may repeat some: link is
+// told enough of them to connect what Join's pairs connect, a fingerprint with some that are near it,
+// from several goroutines. The slice belongs to link during the call. What costs Join its time where very
+// many are near each other, their pairs, costs nothing here. The meter, if not nil, counts
+// fingerprints, once for each table.
+func Connect(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter, link func(a uint64, near []uint64)) error {
+	pair := func(a, b uint64) { link(a, []uint64{b}) }
+	return join(ctx, fingerprints, d, threads, joiner{emit: pair, link: link, meter: m})
 }
 
 // join compares with joiners like j.
@@ -60,10 +62,10 @@ type joiner struct {
 	design *permute.Design
 	table  int
 	perm   permute.Permutation
-	depth  int               // of joins of runs
-	emit   func(a, b uint64) // of a pair, in its canonical table
-	link   func(a, b uint64) // of a pair that is one of few that connect a run; nil if all pairs are wanted
-	meter  *Meter            // may be nil
+	depth  int                           // of joins of runs
+	emit   func(a, b uint64)             // of a pair, in its canonical table
+	link   func(a uint64, near []uint64) // of few pairs that connect a run, in any table; nil if all pairs are wanted
+	meter  *Meter                        // may be nil
 }
 
 // runs compares all pairs of each run. The kernel says which keys have a near one behind them.
@@ -167,7 +169,7 @@ func (j *joiner) nest(keys []uint64) error {
 	asm.Unpermute(prints, keys, j.perm.Mask())
 	inner := joiner{depth: j.depth + 1, emit: j.print, link: j.link}
 	if j.link != nil {
-		inner.emit = j.link
+		inner.emit = j.emit // found here: no matter where else
 	}
 	return join(j.ctx, prints, suit(prints, len(prints), j.design.K), 1, inner)
 }
@@ -182,5 +184,10 @@ func (j *joiner) print(a, b uint64) {
 	}
 }
 
-// linkKeys reports two keys whatever their table.
-func (j *joiner) linkKeys(a, b uint64) { j.link(j.perm.Invert(a), j.perm.Invert(b)) }
+// linkKeys reports a key and those near it, whatever their tables.
+func (j *joiner) linkKeys(a uint64, near []uint64) {
+	for i, b := range near {
+		near[i] = j.perm.Invert(b)
+	}
+	j.link(j.perm.Invert(a), near)
+}

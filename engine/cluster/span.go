@@ -19,13 +19,13 @@ import (
 type spanner struct {
 	ctx  context.Context // asked from time to time, unless nil
 	k    int
-	link func(a, b uint64)
+	link func(a uint64, near []uint64) // near is its own
 
 	// patience, if not 0, is how many keys may be compared for each key of the run, and for
 	// each that has been taken, before it gives up.
 	patience int
 
-	taken []uint64
+	taken, near []uint64
 }
 
 const (
@@ -64,12 +64,16 @@ func (s *spanner) span(keys []uint64) (rest []uint64) {
 			n, _ := asm.Within64(hits[:], waiting[from:to], a, s.k)
 			for i := n - 1; i >= 0; i-- {
 				at, last := from+int(hits[i]), len(waiting)-1
-				s.link(a, waiting[at])
-				s.taken = append(s.taken, waiting[at])
+				s.near = append(s.near, waiting[at])
 				waiting[at] = waiting[last]
 				waiting = waiting[:last]
 			}
-			left += n * spanReward
+			if n > 0 {
+				s.taken = append(s.taken, s.near...)
+				s.link(a, s.near)
+				s.near = s.near[:0]
+				left += n * spanReward
+			}
 			to = from
 		}
 		if s.patience > 0 && left < 0 {
