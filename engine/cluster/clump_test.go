@@ -231,3 +231,49 @@ func BenchmarkPairs(b *testing.B) {
 	}
 	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(pairs), "ns/pair")
 }
+
+// TestSpan: links, with the pairs of what is left when patience runs out, connect what all pairs
+// connect, and no more.
+func TestSpan(t *testing.T) {
+	left := 0
+	for name, keys := range clumps(1500) {
+		keys = slices.Compact(slices.Sorted(slices.Values(keys)))
+		connect := func(u union, keys []uint64, all []uint64) {
+			place := func(f uint64) uint32 {
+				i, _ := slices.BinarySearch(all, f)
+				return uint32(i)
+			}
+			for i, a := range keys {
+				for _, b := range keys[i+1:] {
+					if bits.OnesCount64(a^b) <= 3 {
+						u.join(place(a), place(b))
+					}
+				}
+			}
+		}
+		whole := newUnion(make([]uint32, len(keys)))
+		connect(whole, keys, keys)
+		whole.flatten()
+		for _, patience := range []int{0, 1, spanPatience} {
+			u := newUnion(make([]uint32, len(keys)))
+			s := spanner{k: 3, patience: patience, link: func(a uint64, near []uint64) {
+				for _, b := range near {
+					connect(u, []uint64{a, b}, keys)
+				}
+			}}
+			order := slices.Clone(keys)
+			rand.New(rand.NewPCG(5, 5)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			rest := s.span(order)
+			if left += len(s.taken); patience == 0 && len(rest) > 0 {
+				t.Errorf("%s: %d are left", name, len(rest))
+			}
+			connect(u, rest, keys)
+			if !slices.Equal(u.flatten(), whole) {
+				t.Errorf("%s, patience %d: %d left, other components", name, patience, len(rest))
+			}
+		}
+	}
+	if left == 0 {
+		t.Error("patience never ran out while there were some that had been taken")
+	}
+}
