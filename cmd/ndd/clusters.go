@@ -16,6 +16,12 @@ import (
 // thousand shingles can tell.
 func share(s float32) string { return strconv.FormatFloat(float64(s), 'f', 4, 64) }
 
+// jsonShare is the number that share writes.
+func jsonShare(s float32) *float64 {
+	f, _ := strconv.ParseFloat(share(s), 64)
+	return &f
+}
+
 // printClusters writes the clusters for a person.
 func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string) error {
 	for cl := range r.Clusters() {
@@ -48,7 +54,11 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 		if i == 0 {
 			fmt.Fprintf(w, "\nin %s already: %s documents\n", against, humanize.Comma(int64(len(r.Known))))
 		}
-		if _, err := fmt.Fprintf(w, "%4d  %s  is near  %s\n", k.Distance, plain(c.ID(k.Row)), plain(k.ID)); err != nil {
+		similarity := ""
+		if r.Verified() {
+			similarity = "  " + share(k.Similarity)
+		}
+		if _, err := fmt.Fprintf(w, "%4d%s  %s  is near  %s\n", k.Distance, similarity, plain(c.ID(k.Row)), plain(k.ID)); err != nil {
 			return err
 		}
 	}
@@ -71,9 +81,10 @@ type jsonDocument struct {
 
 // jsonKnown is a line about a document that --against has already.
 type jsonKnown struct {
-	ID       string `json:"id"`
-	Known    string `json:"known"`
-	Distance int    `json:"distance"`
+	ID         string   `json:"id"`
+	Known      string   `json:"known"`
+	Distance   int      `json:"distance"`
+	Similarity *float64 `json:"similarity,omitempty"`
 }
 
 // printJSON writes an object a line.
@@ -81,7 +92,11 @@ func printJSON(w io.Writer, c *dedup.Corpus, r *dedup.Result) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for _, k := range r.Known {
-		if err := enc.Encode(jsonKnown{c.ID(k.Row), k.ID, k.Distance}); err != nil {
+		line := jsonKnown{ID: c.ID(k.Row), Known: k.ID, Distance: k.Distance}
+		if r.Verified() {
+			line.Similarity = jsonShare(k.Similarity)
+		}
+		if err := enc.Encode(line); err != nil {
 			return err
 		}
 	}
@@ -90,8 +105,7 @@ func printJSON(w io.Writer, c *dedup.Corpus, r *dedup.Result) error {
 		for i, row := range cl.Rows {
 			d := jsonDocument{ID: c.ID(row), Distance: r.Distance(row, cl.Kept), Kept: row == cl.Kept}
 			if r.Verified() {
-				s, _ := strconv.ParseFloat(share(cl.Similarities[i]), 64)
-				d.Similarity = &s
+				d.Similarity = jsonShare(cl.Similarities[i])
 			}
 			line.Documents = append(line.Documents, d)
 		}

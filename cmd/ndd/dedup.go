@@ -68,12 +68,13 @@ deepest folder that holds all inputs.
 
 With --against, what is near a document of an index is dropped first, for the
 nearest one there, and only the rest is compared with itself. An index has no
-texts, so there is no --verify then; give the indexed documents instead, before
-the new ones, with --keep first.`,
+texts: for --verify, name with --against-docs the files that it was made from, as
+they were named then. Only texts of documents that are near each other are compared.`,
 		Example: `  ndd dedup docs/
   ndd dedup -o result --keep longest --star pages.ndf
   ndd dedup --keep newest --verify 'jaccard>=0.8' --write-kept clean crawl-*.jsonl.gz
-  ndd dedup -o result --against index new.jsonl`,
+  ndd dedup -o result --against index new.jsonl
+  ndd dedup -o result --against index --against-docs old.jsonl --verify 'jaccard>=0.8' new.jsonl`,
 		Args: someArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), args) },
 	}
@@ -85,6 +86,7 @@ the new ones, with --keep first.`,
 	f.StringVar(&d.time, "time", "", "jsonl, csv, warc: field or header that holds the date, for --keep newest")
 	f.BoolVar(&d.star, "star", false, "only what is within k of the representative, no chains")
 	f.StringVar(&d.against, "against", "", "an index whose documents are there already")
+	f.StringArrayVar(&d.againstDocs, "against-docs", nil, "--verify: a file, folder or glob with documents of the index; may be repeated")
 	f.StringVar(&d.verify, "verify", "", "compare the texts of a cluster too: jaccard>=X")
 	f.IntVar(&d.shingles.Words, "shingle-words", 3, "--verify: words in a shingle, 1 to 16")
 	f.IntVar(&d.shingles.Chars, "shingle-chars", 5, "--verify: characters in a shingle of a script without spaces, 1 to 16")
@@ -96,18 +98,19 @@ the new ones, with --keep first.`,
 
 // deduping is one run of the command.
 type deduping struct {
-	g          *globals
-	docs       documentFlags
-	k          int
-	out        string
-	keep, time string
-	star       bool
-	against    string
-	verify     string
-	shingles   jaccard.Options
-	writeKept  string
-	json       bool
-	memory     string
+	g           *globals
+	docs        documentFlags
+	k           int
+	out         string
+	keep, time  string
+	star        bool
+	against     string
+	againstDocs []string
+	verify      string
+	shingles    jaccard.Options
+	writeKept   string
+	json        bool
+	memory      string
 }
 
 func (d *deduping) run(ctx context.Context, inputs []string) error {
@@ -198,11 +201,14 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 		if _, err := jaccard.New(d.shingles); err != nil || d.shingles.Words < 1 || d.shingles.Chars < 1 {
 			return o, read, usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", d.shingles.Words, d.shingles.Chars)
 		}
-		if d.against != "" {
-			return o, read, usagef("--verify cannot compare texts with those of %s: an index holds fingerprints only. Leave out --verify; "+
-				"or, instead of --against, give the indexed documents as inputs before the new ones: with --keep first they stay", d.against)
+		if d.against != "" && len(d.againstDocs) == 0 {
+			return o, read, usagef("--verify needs the texts of what %s has, and an index holds fingerprints only: "+
+				"name the files that it was made from with --against-docs", d.against)
 		}
-		o.Verify = &dedup.Verify{Jaccard: threshold, Shingles: d.shingles}
+		o.Verify = &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs}
+	}
+	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.Contains(d.againstDocs, document.Stdin)) {
+		return o, read, usagef("--against-docs names the files of the documents of --against INDEX, for --verify")
 	}
 	for _, again := range []struct{ flag, value string }{{"--verify", d.verify}, {"--write-kept", d.writeKept}} {
 		if again.value == "" {

@@ -271,6 +271,36 @@ func TestSkew(t *testing.T) {
 	}
 }
 
+// TestLong: runs of more keys than the kernel takes, which are not worth a join by themselves.
+func TestLong(t *testing.T) {
+	const n, k = asm.NearRunMax + 100, 6
+	d := Choose(n, k)
+	for seed := range uint64(5) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		var free []int // bits that do not lead in the first table
+		for _, bit := range rng.Perm(64) {
+			if d.Tables[0].Mask>>bit&1 == 0 && len(free) < 12 {
+				free = append(free, bit)
+			}
+		}
+		base := make([]uint64, n) // equal but for 12 bits: one run, in that table
+		for i, x := range rng.Perm(1 << len(free))[:n] {
+			for b, bit := range free {
+				base[i] |= uint64(x) >> b & 1 << bit
+			}
+		}
+		pairs := 0
+		err := Join(t.Context(), base, d, 1, func(a, b uint64) {
+			if pairs++; bits.OnesCount64(a^b) > k {
+				t.Fatalf("%x and %x", a, b)
+			}
+		})
+		if want := len(oracle.Pairs(base, k)); err != nil || pairs != want {
+			t.Errorf("seed %d: %d pairs, want %d; %v", seed, pairs, want, err)
+		}
+	}
+}
+
 func BenchmarkJoin(b *testing.B) {
 	for _, n := range []int{1e6, 1e7, 1e8} {
 		base, err := offheap.Make[uint64](n)

@@ -39,7 +39,7 @@
 //	262,144, all values of 18 bits          129 million      1.0     1.4
 //	4,194,304, all values of 22 bits      3,760 million      2.5     3.7 (ndd dedup, with its output)
 //
-// Pairs themselves cost some 100 ns each, in [Join] and [Pairs] only.
+// Pairs themselves cost some 200 ns each, in [Join] and [Pairs] only (BenchmarkPairs).
 //
 // A cluster is a connected component: its members need not all be within k of
 // each other, which is why every member's distance to the representative is

@@ -26,6 +26,9 @@
 // document that goes has been compared with the very one that is kept for it,
 // however long the chain of near pairs was that joined them.
 //
+// What is known already is compared with the document that it is near, whose text is looked up by
+// its id in Verify.Known (against.go); if they are not alike it is compared with the others.
+//
 // # Cost
 //
 // Reading is package ingest's: all but a few per cent of the time from texts.

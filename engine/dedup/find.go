@@ -23,7 +23,8 @@ type Options struct {
 	Meter *cluster.Meter
 
 	// Verify, if not nil, compares the texts; the corpus must have been read
-	// by [ReadDocuments], from files.
+	// by [ReadDocuments], from files. A document that Known finds is compared with
+	// the one that it names, and only with that.
 	Verify *Verify
 }
 
@@ -38,11 +39,17 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 		if err := c.readable(); err != nil {
 			return nil, err
 		}
+		if o.Known != nil && len(o.Verify.Known) == 0 {
+			return nil, errNoTexts
+		}
 	}
 	prints := c.prints
 	var rest []uint32 // the rows to compare; all of them if it is nil
 	if o.Known != nil {
-		if rest, err = r.known(ctx, o.Known); err != nil {
+		if rest, err = r.known(ctx, o.Known); err == nil && o.Verify != nil {
+			rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest)
+		}
+		if err != nil {
 			return nil, err
 		}
 		prints = make([]uint64, len(rest))
@@ -78,7 +85,7 @@ func (r *Result) known(ctx context.Context, known func(context.Context, []uint64
 	err = known(ctx, r.corpus.prints, func(row int, id string, distance int) error {
 		upTo(row)
 		next = row + 1
-		r.Known = append(r.Known, Known{uint32(row), id, distance})
+		r.Known = append(r.Known, Known{Row: uint32(row), ID: id, Distance: distance})
 		return nil
 	})
 	upTo(len(r.corpus.prints))

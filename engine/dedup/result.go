@@ -21,9 +21,10 @@ type Result struct {
 
 // A Known is a row that is near a document that the caller has already.
 type Known struct {
-	Row      uint32
-	ID       string // of that document
-	Distance int
+	Row        uint32
+	ID         string // of that document
+	Distance   int
+	Similarity float32 // of their texts, if they were verified
 }
 
 // A Cluster is two documents or more of which one is kept. Its slices are not
@@ -75,7 +76,7 @@ func (r *Result) Clusters() iter.Seq[Cluster] {
 func (r *Result) Dropped() iter.Seq[Drop] {
 	return func(yield func(Drop) bool) {
 		for _, k := range r.Known {
-			if !yield(Drop{Row: k.Row, Kept: k.ID, Distance: k.Distance}) {
+			if !yield(Drop{k.Row, k.ID, k.Distance, k.Similarity}) {
 				return
 			}
 		}

@@ -24,6 +24,7 @@ type Verify struct {
 	Shingles jaccard.Options // what is shared
 	Memory   int64           // bytes for shingle sets; default 512 MiB. More of them go to a temporary file
 	TempDir  string          // of that file; default os.TempDir()
+	Known    []string        // inputs that have the texts of what Options.Known finds, by the ids that it names
 	Meter    *document.Meter // counts the reading, if not nil
 	Begin    func()          // is called, if not nil, when all is compared and the reading begins
 }
@@ -303,5 +304,5 @@ func (r *Result) settle(groups []group) {
 		r.rows, r.shares = append(r.rows, g.rows...), append(r.shares, g.shares...)
 		r.ends, r.kept = append(r.ends, uint32(len(r.rows))), append(r.kept, g.kept)
 	}
-	r.Rejected = before - (len(r.rows) - len(r.ends))
+	r.Rejected += before - (len(r.rows) - len(r.ends))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -312,5 +313,107 @@ func TestSplitterOrder(t *testing.T) {
 	g := group{rows: []uint32{5, 1, 3}, shares: []float32{.5, .1, .3}}
 	if g.sort(); cmp.Compare(fmt.Sprint(g.rows, g.shares), "[1 3 5] [0.1 0.3 0.5]") != 0 {
 		t.Error(g)
+	}
+}
+
+// TestVerifyKnown: a document that is near a known one goes only if its text is like that one's, by definition;
+// else it is compared with the others. Where the texts cannot be had, it says so.
+func TestVerifyKnown(t *testing.T) {
+	const least, words, k = 0.96, 2, 10
+	dir := t.TempDir()
+	path := filepath.Join(dir, "all.jsonl")
+	texts := chained(t, path, 400)
+	all, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(all), "\n")
+	var halves [2]strings.Builder // every other line that is a document
+	documents := 0
+	for _, line := range lines {
+		if strings.Contains(line, `"id"`) {
+			halves[documents%2].WriteString(line)
+			documents++
+		}
+	}
+	old, fresh := filepath.Join(dir, "old.jsonl"), filepath.Join(dir, "new.jsonl")
+	for name, half := range map[string]*strings.Builder{old: &halves[0], fresh: &halves[1]} {
+		if err := os.WriteFile(name, []byte(half.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(path string) *Corpus {
+		c, _, err := ReadDocuments(t.Context(), []string{path}, ingest.Config{}, ReadOptions{})
+		if err != nil || c.Len() != len(texts)/2 {
+			t.Fatal(c.Len(), err)
+		}
+		return c
+	}
+	was, c := read(old), read(fresh)
+	known := func(_ context.Context, prints []uint64, found func(int, string, int) error) error {
+		for row, f := range prints {
+			best, least := 0, k+1
+			for i, o := range was.prints {
+				if d := bits.OnesCount64(f ^ o); d < least {
+					best, least = i, d
+				}
+			}
+			if least <= k {
+				if err := found(row, was.ID(uint32(best)), least); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	var want []Known
+	rejected := map[uint32]bool{}
+	err = known(t.Context(), c.prints, func(row int, id string, distance int) error {
+		var number int
+		if _, err := fmt.Sscanf(id, "d%d", &number); err != nil {
+			return err
+		}
+		if s := similarity(texts[number], texts[2*row+1], words); s >= least {
+			want = append(want, Known{uint32(row), id, distance, s})
+		} else {
+			rejected[uint32(row)] = true
+		}
+		return nil
+	})
+	if err != nil || len(want) < 20 || len(rejected) < 20 {
+		t.Fatal(len(want), len(rejected), err)
+	}
+	o := Options{K: k, Known: known, Verify: &Verify{Jaccard: least, Shingles: jaccard.Options{Words: words, Chars: 5}, Known: []string{old}}}
+	for _, o.Threads = range []int{1, 3} {
+		for _, o.Verify.Memory = range []int64{0, 1} {
+			r, err := Find(t.Context(), c, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stay := 0
+			if !slices.Equal(r.Known, want) {
+				t.Errorf("%d threads: %d are known, want %d", o.Threads, len(r.Known), len(want))
+			}
+			rows := 0
+			for range r.Dropped() {
+				rows++
+			}
+			for row := range r.Kept() {
+				if rows++; rejected[row] {
+					stay++
+				}
+			}
+			if rows != c.Len() || r.Rejected < stay {
+				t.Errorf("%d documents of %d, %d rejected, %d of them stay", rows, c.Len(), r.Rejected, stay)
+			}
+		}
+	}
+	o.Verify.Known = []string{fresh}
+	if _, err := Find(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), "whose texts are not there, such as d") {
+		t.Error(err)
+	}
+	o.Verify.Known = nil
+	if _, err := Find(t.Context(), c, o); !errors.Is(err, errNoTexts) {
+		t.Error(err)
 	}
 }
