@@ -53,7 +53,7 @@ with --recipe.`,
 				return g.fingerprintFile(cmd, args, c, out)
 			}
 			w := bufio.NewWriterSize(g.stdout, 1<<16)
-			_, err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
+			err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
 				return writePrint(w, r)
 			})
 			if e := w.Flush(); err == nil {
@@ -85,7 +85,7 @@ func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.
 		return err
 	}
 	defer w.Abort()
-	_, err = g.ingest(cmd.Context(), inputs, c, func(r ingest.Record) error {
+	err = g.ingest(cmd.Context(), inputs, c, func(r ingest.Record) error {
 		if !r.OK {
 			return w.AppendUnmarked(r.ID)
 		}

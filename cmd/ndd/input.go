@@ -71,7 +71,7 @@ func (d *documentFlags) config(g *globals, recipe *simhash.Recipe) (ingest.Confi
 
 // ingest fingerprints documents, with a progress bar and a summary, and
 // returns errPartly when input was lost.
-func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) (ingest.Report, error) {
+func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) error {
 	bar := g.newBar("reading", 0, bytesUnit)
 	c.Progress = func(p ingest.Progress) { bar.set(p.BytesRead) }
 	report, err := ingest.Run(ctx, inputs, c, emit)
@@ -79,7 +79,7 @@ func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, 
 	if err == nil {
 		err = g.ingested(report)
 	}
-	return report, err
+	return err
 }
 
 // ingested tells the summary of what was read, and returns errPartly when input was lost.

@@ -163,7 +163,7 @@ func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, 
 	if err != nil {
 		return err
 	}
-	_, err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
+	err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
 		if !r.OK {
 			g.log.Warn(r.ID + ": too few features for a fingerprint, not asked for")
 			return nil

@@ -182,7 +182,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 		waiting = waiting[:0]
 		return err
 	}
-	_, err = s.g.ingest(ctx, s.load, c, func(r ingest.Record) error {
+	err = s.g.ingest(ctx, s.load, c, func(r ingest.Record) error {
 		if !r.OK {
 			l.LeftOut()
 			return nil

@@ -52,13 +52,13 @@ func newWork(md model, t permute.Table, n float64, k int, e entry) work {
 	}
 }
 
-// passing is the part of a query's candidates whose low width bits are within
+// passing is the part of a query's candidates whose low planarLow bits are within
 // the distance that the flips leave: what chance lets through a comparison of
 // only those bits.
-func (w *work) passing(width int) float64 {
+func (w *work) passing() float64 {
 	sum := 0.0
 	for flips := 0; flips <= min(w.radius, w.leading); flips++ {
-		pass := float64(permute.Ball(width, w.k-flips)) * math.Ldexp(1, -width)
+		pass := float64(permute.Ball(planarLow, w.k-flips)) * math.Ldexp(1, -planarLow)
 		sum += float64(permute.Binomial(w.leading, flips)) * min(1, pass)
 	}
 	return sum * w.candidates

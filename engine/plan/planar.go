@@ -92,7 +92,7 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 		entries += md.entries(w)
 		asked += w.probes * min(run, ahead)
 		further += w.probes * max(0, run-ahead)
-		passing += w.passing(planarLow)
+		passing += w.passing()
 	}
 	work += passing * c.PassNS
 

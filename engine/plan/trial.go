@@ -75,18 +75,18 @@ type trial struct {
 // one unit, first one probe a query, then a dozen; and into many units, for two
 // distances, of which the larger lets more keys pass.
 func (t *trial) costs() (c Costs) {
-	const queries, narrow, broad, distance = 64, 40, 8, 3
+	const narrow, broad, distance = 40, 8, 3
 	alone := []uint64{0}
 	dozen := permute.Flips(11, 1)
-	one := t.time(queries, narrow, 1, alone) / queries
-	all := t.time(queries, narrow, 1, dozen) / queries
-	many := t.time(queries, broad, 0, alone) / queries
-	passing := t.time(queries, broad, distance, alone) / queries
+	one := t.time(narrow, 1, alone) / trialTogether
+	all := t.time(narrow, 1, dozen) / trialTogether
+	many := t.time(broad, 0, alone) / trialTogether
+	passing := t.time(broad, distance, alone) / trialTogether
 
 	wide := t.work(broad, 0)
 	c.ProbeNS = max(0, (all-one)/float64(len(dozen)-1))
 	c.UnitNS = max(0, (many-one)/(t.model.units(wide)-t.model.units(t.work(narrow, 0))))
-	if more := t.work(broad, distance).passing(planarLow) - wide.passing(planarLow); more > 0 {
+	if more := t.work(broad, distance).passing() - wide.passing(); more > 0 {
 		c.PassNS = max(0, (passing-many)/more)
 	}
 	return c
@@ -97,9 +97,12 @@ func (t *trial) work(leading, k int) *work {
 	return &w
 }
 
-// time is the time in ns of a search for so many queries at once.
-func (t *trial) time(queries, leading, k int, flips []uint64) float64 {
-	turn, lists := 0, trialQueries(queries)
+// trialTogether is how many queries a search has whose time is taken.
+const trialTogether = 64
+
+// time is the time in ns of such a search.
+func (t *trial) time(leading, k int, flips []uint64) float64 {
+	turn, lists := 0, trialQueries(trialTogether)
 	return t.least(4, func() { turn++ }, func() {
 		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: flips, K: k}
 		var err error
@@ -163,7 +166,7 @@ func (p patience) callCosts(md model, c *Costs) error {
 		}
 		for _, t := range design.Tables {
 			w := newWork(md, t, float64(len(keys)), k*i, uniformEntry(float64(len(keys))))
-			probes := c.ProbeNS + (md.units(&w)-1)*c.UnitNS + w.passing(planarLow)*c.PassNS
+			probes := c.ProbeNS + (md.units(&w)-1)*c.UnitNS + w.passing()*c.PassNS
 			alone[i] -= probes
 			batch[i] -= probes
 		}

@@ -172,9 +172,3 @@ func (t *Tables) Close() {
 	}
 	*t = Tables{}
 }
-
-// Design is that of the tables.
-func (t *Tables) Design() *permute.Design { return &t.design }
-
-// Len is the number of queries.
-func (t *Tables) Len() int { return t.queries }
