@@ -68,7 +68,7 @@ func TestDedupDiskFull(t *testing.T) {
 	}
 	step := 1
 	if testing.Short() {
-		step = 5
+		step = max(1, writes/4)
 	}
 	for last := 0; last < writes; last += step {
 		out := t.TempDir()
@@ -103,8 +103,11 @@ func (c *endingContext) Err() error {
 // Cancelled at any moment, it leaves nothing.
 func TestDedupCancelled(t *testing.T) {
 	_, args := dedupCorpus(t, 500)
-	ended := 0
-	for left := int64(0); ; left = left*5/4 + 1 {
+	ended, quarters := 0, int64(5)
+	if testing.Short() {
+		quarters = 7
+	}
+	for left := int64(0); ; left = left*quarters/4 + 1 {
 		inner, cancel := context.WithCancel(t.Context())
 		ctx := &endingContext{Context: inner, cancel: cancel}
 		ctx.left.Store(left)
@@ -129,7 +132,11 @@ func TestDedupCancelled(t *testing.T) {
 }
 
 func TestDedupKilled(t *testing.T) {
-	_, args := dedupCorpus(t, 1200)
+	docs := 1200
+	if testing.Short() {
+		docs = 300
+	}
+	_, args := dedupCorpus(t, docs)
 	testKilled(t, 5, args, func(out string, _ map[string]string) {
 		if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
 			t.Fatalf("interrupted: %v is left, %v", left, err)
