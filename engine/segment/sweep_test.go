@@ -52,7 +52,7 @@ func TestSweepIsSearch(t *testing.T) {
 						"one thread":    func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 1, len(want)) },
 						"three threads": func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 3, len(want)) },
 						"teams": func() (*Found, error) {
-							return s.SweepTeams(context.Background(), set.Queries, ask, len(want), teams(s))
+							return s.sweep(context.Background(), set.Queries, ask, len(want), teams(s), regions{bytes: 1 << 10, queries: 4, most: 64})
 						},
 					} {
 						found, err := sweep()
