@@ -189,6 +189,41 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// TestRepresentatives looks up each as it is added, and what is near one of them, through tables that are made and
+// made anew, by comparing with all.
+func TestRepresentatives(t *testing.T) {
+	const k = 3
+	n := starTable*starFew + 2
+	if testing.Short() {
+		n = starFew + 100
+	}
+	rng := rand.New(rand.NewPCG(6, 1))
+	r := representatives{k: k, bytes: 1 << 40}
+	at := rng.Uint64()
+	for range 2 {
+		r.reset()
+		var keys []uint64
+		first := func(key uint64) int32 {
+			return int32(slices.IndexFunc(keys, func(other uint64) bool { return bits.OnesCount64(key^other) <= k }))
+		}
+		for i := range n {
+			if at = sets.Near(rng, at, 2+i%3); i%50 == 0 {
+				at = rng.Uint64()
+			}
+			keys = append(keys, at)
+			r.add(at, uint32(i))
+			if i%starFew > 2 && i < n-2 && rng.IntN(8) > 0 {
+				continue
+			}
+			for _, key := range []uint64{at, sets.Near(rng, at, k), sets.Near(rng, keys[rng.IntN(len(keys))], k), rng.Uint64()} {
+				if got, want := r.first(key), first(key); got != want {
+					t.Fatalf("%x is near number %d of %d, not %d", key, want, len(keys), got)
+				}
+			}
+		}
+	}
+}
+
 // BenchmarkClumps: 20 clumps of 20,000, and a cube of 18 bits, whose pairs are 129 million.
 func BenchmarkClumps(b *testing.B) {
 	large, cube := clumps(400_000), clumps(1 << 18)["cube"]

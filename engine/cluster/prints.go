@@ -80,7 +80,7 @@ func (p *prints) index(f uint64) uint32 {
 		guess = min(max(guess+off, 0), last)
 	}
 	from, to := guess, guess+1
-	for step := guessOff; from > 0 && d[from] > f; step *= 2 {
+	for step := guessOff; d[from] > f; step *= 2 { // d[0] is not
 		to, from = from, max(0, from-step)
 	}
 	for step := guessOff; to <= last && d[to] <= f; step *= 2 {
