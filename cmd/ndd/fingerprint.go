@@ -23,7 +23,9 @@ func newFingerprint(g *globals) *cobra.Command {
 		Long: `Turn documents into 64-bit simhash fingerprints.
 
 INPUT is a file, a folder (one document a file, in sorted order, hidden ones
-left out), a glob, or - for standard input. gzip and zstd are seen through.
+left out), a glob, or - for standard input. gzip and zstd are seen through. A
+line of JSONL and a record of CSV is a document, and so is a page in a WARC or
+WET archive, whose id is its URI.
 
 Without -o, one line a document: fingerprint (16 hexadecimal digits), tab, id.
 A document with too few features for a fingerprint that means anything has 16

@@ -6,7 +6,7 @@ import "sync/atomic"
 type Meter struct {
 	Total    atomic.Int64 // fingerprints to compare, once for each table; 0 while that is unknown
 	Compared atomic.Int64 // of them
-	Joined   atomic.Int64 // distinct fingerprints that have been found to be near one of less value as a number
+	Joined   atomic.Int64 // how many fewer clusters there are so far than distinct fingerprints, single ones counted
 }
 
 func (m *Meter) begin(fingerprints int) {

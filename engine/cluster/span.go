@@ -42,7 +42,7 @@ const (
 // ran out of patience, or the context ended. It reorders keys.
 func (s *spanner) span(keys []uint64) (rest []uint64) {
 	var hits [spanBlock]uint32
-	left, ask := s.patience*len(keys), spanAsk
+	left, ask := int64(s.patience)*int64(len(keys)), spanAsk
 	waiting := keys
 	s.taken = s.taken[:0]
 	for len(waiting) > 0 {
@@ -52,7 +52,7 @@ func (s *spanner) span(keys []uint64) (rest []uint64) {
 		} else {
 			a, waiting = waiting[len(waiting)-1], waiting[:len(waiting)-1]
 		}
-		left -= len(waiting)
+		left -= int64(len(waiting))
 		if ask -= len(waiting); ask < 0 && s.ctx != nil {
 			if ask = spanAsk; s.ctx.Err() != nil {
 				return nil
@@ -72,7 +72,7 @@ func (s *spanner) span(keys []uint64) (rest []uint64) {
 				s.taken = append(s.taken, s.near...)
 				s.link(a, s.near)
 				s.near = s.near[:0]
-				left += n * spanReward
+				left += int64(n) * spanReward
 			}
 			to = from
 		}

@@ -59,7 +59,7 @@ func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 	g, inner := errgroup.WithContext(ctx)
 	for range p.Threads {
 		g.Go(func() error {
-			s := star{prints: p, by: roots, best: best, threads: 1, reps: representatives{k: p.K, bytes: p.StarBytes}}
+			s := star{prints: p, by: roots, best: best, threads: 1, reps: representatives{k: p.K, bytes: max(1, p.StarBytes/int64(p.Threads))}}
 			for from := 0; from < len(roots); {
 				from = int(next.Add(starPart)) - starPart
 				for i := from; i < min(from+starPart, len(roots)); i++ {

@@ -161,6 +161,9 @@ func FuzzWARC(f *testing.F) {
 			if !strings.HasPrefix(file[u.From:u.To], "WARC/") {
 				t.Fatalf("a unit begins with %.20q", file[u.From:])
 			}
+			if rest := file[u.To:]; rest != "" && (rest[0] == '\r' || rest[0] == '\n') {
+				t.Fatalf("a unit ends before %.20q", rest)
+			}
 			if doc, err := e.Extract(u); err == nil && len(doc.Text) > 1<<18 {
 				t.Fatalf("%d bytes of text", len(doc.Text))
 			}
