@@ -9,17 +9,7 @@ import (
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/segment"
-	"ndd/permute"
 )
-
-func halves(t *testing.T) permute.Design {
-	t.Helper()
-	d, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
 
 // TestAnswers holds the iterator against the oracle, ends it early, cancels it, and
 // gives sweeps so little memory that they are halved and halved again.

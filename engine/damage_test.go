@@ -15,10 +15,10 @@ import (
 	"testing"
 
 	"ndd/engine/ndf"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/segment"
 	"ndd/engine/store"
 	"ndd/engine/table"
-	"ndd/permute"
 )
 
 const pageBytes = 4096
@@ -161,16 +161,9 @@ func TestReplayedFiles(t *testing.T) {
 // checksums.
 func large(t *testing.T, layout table.Layout) (dir string, prints []uint64) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(1, 7))
-	prints = make([]uint64, 500_000)
-	for i := range prints {
-		prints[i] = rng.Uint64()
-	}
+	prints = sets.Uniform(500_000, 1)
 	dir = filepath.Join(t.TempDir(), "index")
-	d, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := halves(t)
 	o := segment.Options{Design: d, Table: table.Options{Layout: layout}}
 	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, o); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func TestFormatPage(t *testing.T) {
 	defer pages.Close()
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		index := filepath.Join(dir, string(layout))
-		o := segment.Options{Design: goldenDesign(t), Table: table.Options{Layout: layout}}
+		o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}
 		if err := Build(t.Context(), index, []*ndf.File{pages}, o); err != nil {
 			t.Fatal(err)
 		}

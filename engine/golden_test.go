@@ -19,7 +19,6 @@ import (
 	"ndd/engine/simhash"
 	"ndd/engine/store"
 	"ndd/engine/table"
-	"ndd/permute"
 )
 
 // Golden files of every released version of the format are in testdata/golden:
@@ -50,15 +49,6 @@ func (s *identities) Read(p []byte) (int, error) {
 func identity(generation uint64, n byte) store.Identity {
 	sum := sha256.Sum256([]byte{'n', 'd', 'd', n})
 	return store.Identity{ID: [16]byte(sum[:16]), Generation: generation}
-}
-
-func goldenDesign(t *testing.T) permute.Design {
-	t.Helper()
-	d, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
 // TestGolden opens what every version wrote.
@@ -201,7 +191,7 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 
 func buildGolden(t *testing.T, dir string, pages *ndf.File, layout table.Layout) {
 	t.Helper()
-	o := segment.Options{Design: goldenDesign(t), Table: table.Options{Layout: layout, BlockBytes: 256}, Random: new(identities)}
+	o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout, BlockBytes: 256}, Random: new(identities)}
 	if err := Build(context.Background(), dir, []*ndf.File{pages}, o); err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,16 @@ func rawFile(t testing.TB, prints []uint64) *ndf.File {
 	return f
 }
 
+// halves is the design of golden files, and of tests that have no need of another.
+func halves(t testing.TB) permute.Design {
+	t.Helper()
+	d, err := permute.Named("halves", 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 func buildAndOpen(t testing.TB, prints []uint64, o segment.Options) *Index {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")

@@ -77,7 +77,7 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 	base := rawFile(t, prints)
 	dir := t.TempDir()
-	o := segment.Options{Design: goldenDesign(t), Threads: 1, Memory: 8 << 20}
+	o := segment.Options{Design: halves(t), Threads: 1, Memory: 8 << 20}
 	err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, o)
 	if !errors.Is(err, offheap.ErrTooLarge) {
 		t.Errorf("%v", err)
@@ -134,7 +134,7 @@ func machineWith(t *testing.T, bytes uint64) offheap.Machine {
 // TestFit asks a machine that is not this one.
 func TestFit(t *testing.T) {
 	m := machineWith(t, 1<<30)
-	o := segment.Options{Design: goldenDesign(t), Threads: 1}
+	o := segment.Options{Design: halves(t), Threads: 1}
 	if err := fit(&o, 10_000_000, m); err != nil || o.Memory != 15<<26 {
 		t.Errorf("%d bytes, %v", o.Memory, err)
 	}

@@ -87,7 +87,7 @@ func replayed(t *testing.T) map[string][]byte {
 	raw := rawFile(t, prints)
 	build := func(name string, from *ndf.File, layout table.Layout) {
 		index := filepath.Join(dir, name)
-		o := segment.Options{Design: goldenDesign(t), Table: table.Options{Layout: layout, BlockBytes: 256}}
+		o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout, BlockBytes: 256}}
 		if err := Build(t.Context(), index, []*ndf.File{from}, o); err != nil {
 			t.Fatal(err)
 		}

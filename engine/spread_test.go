@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -147,10 +146,7 @@ func TestSpread(t *testing.T) {
 // TestSpreadFaults has every system call fail with every error (promise P16):
 // the index opens all the same and answers as ever.
 func TestSpreadFaults(t *testing.T) {
-	design, err := permute.Named("halves", 3, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	design := halves(t)
 	set := sets.All(3_000, 200, 3, 9)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	want := oracle.Search(set.Base, set.Queries, 3)
@@ -178,15 +174,8 @@ func TestSpreadFaults(t *testing.T) {
 // TestSpreadWithoutRoom leaves tables in their file, and copies out, where nodes
 // are too full.
 func TestSpreadWithoutRoom(t *testing.T) {
-	design, err := permute.Named("halves", 3, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(3, 3))
-	prints := make([]uint64, 300_000) // 1.5 MB a table
-	for i := range prints {
-		prints[i] = rng.Uint64()
-	}
+	design := halves(t)
+	prints := sets.Uniform(300_000, 3) // 1.5 MB a table
 	dir := built(t, prints, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	queries := prints[:500]
 	want := oracle.Search(prints, queries[:20], 3)
@@ -255,10 +244,7 @@ func TestSpreadEvenly(t *testing.T) {
 // the batch ends as if nothing had happened, and then the arenas and the workers
 // are gone (goleak sees to those).
 func TestSpreadClose(t *testing.T) {
-	design, err := permute.Named("halves", 3, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	design := halves(t)
 	set := sets.All(4_000, 2_000, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	want := oracle.Search(set.Base, set.Queries, 3)
@@ -292,15 +278,8 @@ func TestSpreadClose(t *testing.T) {
 // TestSpreadTruncated cuts an index's file while its tables are copied: an
 // error, not a crash (promise P15), and nothing is left behind.
 func TestSpreadTruncated(t *testing.T) {
-	design, err := permute.Named("halves", 3, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(3, 3))
-	prints := make([]uint64, 300_000)
-	for i := range prints {
-		prints[i] = rng.Uint64()
-	}
+	design := halves(t)
+	prints := sets.Uniform(300_000, 3)
 	dir := built(t, prints, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	path := filepath.Join(dir, "00000001.segment")
 	h := numa.New(numa.Options{Inject: func(call string) error {

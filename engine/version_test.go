@@ -14,7 +14,6 @@ import (
 	"ndd/engine/oracle/sets"
 	"ndd/engine/segment"
 	"ndd/engine/table"
-	"ndd/permute"
 )
 
 // freed waits until no version of a closed index is left, and holds the
@@ -98,15 +97,8 @@ func TestCloseWhileRead(t *testing.T) {
 // in the middle of it: what was there at first is found by every reader, at its
 // place, by its name; memory that was given back too early would be a fault.
 func TestVersions(t *testing.T) {
-	d, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(6, 1))
-	base := make([]uint64, 20_000)
-	for i := range base {
-		base[i] = rng.Uint64()
-	}
+	d := halves(t)
+	base := sets.Uniform(20_000, 6)
 	rounds := 5
 	if testing.Short() {
 		rounds = 3
@@ -221,7 +213,7 @@ func mixed(i uint64) uint64 { return (i + 1) * 0x9e3779b97f4a7c15 }
 // and not a buffer's worth.
 func TestMergeWithoutRoom(t *testing.T) {
 	m := machineWith(t, 64<<20)
-	o := segment.Options{Design: goldenDesign(t), Threads: 1}
+	o := segment.Options{Design: halves(t), Threads: 1}
 	if err := roomFor(bufferDocs, o, m); err != nil {
 		t.Error(err)
 	}
@@ -237,10 +229,7 @@ func TestMergeWithoutRoom(t *testing.T) {
 // TestInsertedSegments looks at what inserts made: few segments, off the heap,
 // and right.
 func TestInsertedSegments(t *testing.T) {
-	d, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := halves(t)
 	x, err := New(d, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -271,10 +260,7 @@ func TestInsertedSegments(t *testing.T) {
 
 // BenchmarkHold is what a query pays for its version.
 func BenchmarkHold(b *testing.B) {
-	d, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	d := halves(b)
 	x, err := New(d, nil)
 	if err != nil {
 		b.Fatal(err)

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -33,11 +32,7 @@ func tried(t *testing.T, prints []uint64, sample int, memory uint64) *Plan {
 // the choice is planar for uniform fingerprints, whatever the machine, and the
 // reason names both layouts.
 func TestTry(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	prints := make([]uint64, 100_000)
-	for i := range prints {
-		prints[i] = rng.Uint64()
-	}
+	prints := sets.Uniform(100_000, 1)
 	p := tried(t, prints, 20_000, 0)
 	if p.Choice.Layout != table.LayoutPlanar || len(p.Rivals) != 2 || p.Tried < 19_000 || p.Tried >= 20_000 {
 		t.Fatalf("%+v, tried %d", p.Rivals, p.Tried)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/ndf"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/segment"
 	"ndd/engine/store"
 	"ndd/engine/table"
@@ -25,11 +25,7 @@ func TestIndexLosesItsEnd(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // which refuses to truncate a file that is in use
 	}
-	rng := rand.New(rand.NewPCG(5, 15))
-	prints := make([]uint64, 200_000)
-	for i := range prints {
-		prints[i] = rng.Uint64()
-	}
+	prints := sets.Uniform(200_000, 5)
 	path := filepath.Join(t.TempDir(), "base.bin")
 	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
 		t.Fatal(err)

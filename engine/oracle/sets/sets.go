@@ -47,6 +47,16 @@ func All(n, nq, k int, seed uint64) []Set {
 		Set{"empty", nil, queries(rng, nil, nq, k)})
 }
 
+// Uniform returns n uniform fingerprints, the same for the same seed.
+func Uniform(n int, seed uint64) []uint64 {
+	rng := rand.New(rand.NewPCG(seed, 0x5e75))
+	base := make([]uint64, n)
+	for i := range base {
+		base[i] = rng.Uint64()
+	}
+	return base
+}
+
 // clusters yields fingerprints near some hundred centres, as templates of
 // sites do.
 func clusters(rng *rand.Rand) func(int) uint64 {
