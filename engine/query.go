@@ -284,6 +284,7 @@ type scratch struct {
 	asking  asking
 	found   []uint32
 	rows    []uint64
+	prints  []uint64 // of hits, whose documents are looked for
 }
 
 // rawHit is a hit as a segment or a buffer reports it.
@@ -327,6 +328,11 @@ func (c *scratch) search(v *version, queries []uint64, o BatchOptions, done swep
 	a := new(answer)
 	var docs []DocID
 	for i, r := range c.raw {
+		if i%docsAhead == 0 && o.Docs > 0 {
+			if err := c.askDocs(v, c.raw[i:min(i+docsAhead, len(c.raw))]); err != nil {
+				return nil, err
+			}
+		}
 		if i == 0 || r.query != c.raw[i-1].query || r.fingerprint != c.raw[i-1].fingerprint {
 			a.hits = append(a.hits, Hit{Fingerprint: simhash.Fingerprint(r.fingerprint), Distance: r.distance})
 			a.queries = append(a.queries, r.query)
@@ -356,6 +362,35 @@ func (c *scratch) search(v *version, queries []uint64, o BatchOptions, done swep
 		h.Docs = docs[:len(docs):len(docs)]
 	}
 	return a, nil
+}
+
+// docsAhead is how many hits memory is asked for the documents of together: what they read
+// is 60 KB; docsLeast are worth asking.
+const (
+	docsAhead = 128
+	docsLeast = 8
+)
+
+// askDocs asks memory for the documents of hits.
+func (c *scratch) askDocs(v *version, hits []rawHit) error {
+	if len(hits) < docsLeast {
+		return nil
+	}
+	for i, s := range v.segments {
+		c.prints = c.prints[:0]
+		for _, h := range hits {
+			if h.source == i {
+				c.prints = append(c.prints, h.fingerprint)
+			}
+		}
+		if len(c.prints) < docsLeast {
+			continue
+		}
+		if err := s.AskDocs(c.prints, &c.segment); err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 // find sets c.raw to what segments and buffers have: the workers of some

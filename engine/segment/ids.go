@@ -3,6 +3,7 @@ package segment
 import (
 	"encoding/binary"
 
+	"ndd/asm"
 	"ndd/engine/offheap"
 	"ndd/engine/radix"
 	"ndd/engine/store"
@@ -126,6 +127,22 @@ func openIDs(source store.Source, docs, fingerprints uint64) (x ids, err error) 
 	}
 	x.firsts = &succinct.Ones{Words: store.Uint64s(firsts.Data), Samples: store.Uint64s(samples.Data)}
 	return x, nil
+}
+
+// ask asks memory for what is read of the fingerprints of about these ranks. room is as
+// long as ranks.
+func (x *ids) ask(ranks, room []uint64) {
+	copy(room, ranks)
+	if x.firsts != nil {
+		x.firsts.Ask(ranks, room)
+		for i, rank := range ranks {
+			room[i], _ = x.firsts.Select(rank)
+		}
+	}
+	for i, at := range room {
+		room[i] = at * uint64(x.ordinals.Width) / 64
+	}
+	asm.PrefetchAt(x.ordinals.Words, room)
 }
 
 // of is the range of ordinals of the fingerprint of that rank.

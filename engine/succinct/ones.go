@@ -1,6 +1,10 @@
 package succinct
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"ndd/asm"
+)
 
 // onesPerSample is the distance between samples: 1/8 bit for each one.
 const onesPerSample = 512
@@ -50,6 +54,25 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 			return 0, false
 		}
 	}
+}
+
+// Ask asks memory for what Select reads for each of js. room is as long as js.
+func (o Ones) Ask(js, room []uint64) {
+	for i, j := range js {
+		room[i] = j / onesPerSample
+	}
+	asm.PrefetchAt(o.Samples, room)
+	for i, s := range room {
+		room[i] = uint64(len(o.Words))
+		if s < uint64(len(o.Samples)) {
+			room[i] = o.Samples[s] / 64
+		}
+	}
+	asm.PrefetchAt(o.Words, room)
+	for i, j := range js { // where it ends, if most are ones
+		room[i] += j % onesPerSample / 64
+	}
+	asm.PrefetchAt(o.Words, room)
 }
 
 // Next is the position of the first one after position, or the number of bits.

@@ -21,6 +21,32 @@ func (t *planarTable) Rank(key uint64, _ *Scratch) (uint64, bool, error) {
 	return 0, false, nil
 }
 
+// askRanks finds the keys' buckets, of which each has one key or a few.
+func (t *planarTable) askRanks(keys []uint64, c *Scratch) {
+	if c.planar == nil {
+		c.planar = new(planarScratch)
+	}
+	for len(keys) > 0 {
+		n := min(len(keys), stretchMax)
+		probes := c.planar.probes[:n]
+		for i, key := range keys[:n] {
+			probes[i].Key = key
+		}
+		t.directory.Ahead(probes)
+		lines := c.planar.lines[:n]
+		for i, key := range keys[:n] {
+			start, _, err := t.bucket(key >> (64 - t.directory.BucketBits))
+			if err != nil {
+				start = 0 // Rank says what is wrong
+			}
+			keys[i], lines[i] = start, start*uint64(t.rest.Width)/64
+		}
+		asm.PrefetchAt(t.directory.Low, keys[:n])
+		asm.PrefetchAt(t.rest.Words, lines)
+		keys = keys[n:]
+	}
+}
+
 // Key finds the line of rank by bisection.
 func (t *planarTable) Key(rank uint64, _ *Scratch) (uint64, error) {
 	if err := checkRank(rank, t.Len()); err != nil {

@@ -108,6 +108,16 @@ func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Ma
 	return dst, nil
 }
 
+// AskRanks asks memory for what t.Rank reads for each of the keys, and replaces each by
+// about its rank. It reports whether it does: a planar table does.
+func AskRanks(t Table, keys []uint64, c *Scratch) bool {
+	p, ok := t.(*planarTable)
+	if ok {
+		p.askRanks(keys, c)
+	}
+	return ok
+}
+
 // A Part is one of the arrays that a table is made of.
 type Part struct {
 	Name  string
