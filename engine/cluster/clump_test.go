@@ -95,7 +95,10 @@ func greedy(base []uint64, o Options) (list []Cluster) {
 // themselves, or both, and representatives have tables, or no room for all at once; as by
 // comparing all with all.
 func TestClumps(t *testing.T) {
-	const n = 9000 // enough for tables of representatives: a walk has more than starFew
+	n := 9000 // enough for tables of representatives: a walk has more than starFew
+	if testing.Short() {
+		n = 3000
+	}
 	for name, base := range clumps(n) {
 		score := rand.New(rand.NewPCG(1, 1)).Perm(n)
 		scored := func(a, b int) int { return cmp.Compare(score[a]/8, score[b]/8) }
