@@ -39,7 +39,7 @@
 //	        full when the next depends on it
 //
 // The first four are measured on small tables and segments that stay in cache,
-// with the very code and kernels that will answer ([Measure]), the reads on a
+// with the very code and kernels that will answer ([Here]), the reads on a
 // buffer of huge pages as large as the tables will be, up to 256 MiB. A query of
 // a batch then costs
 //
@@ -82,7 +82,7 @@
 //
 // # Concurrency and cost
 //
-// Everything but [Measure] is arithmetic on values: safe anywhere. A plan takes
+// Everything but [Here] is arithmetic on values: safe anywhere. A plan takes
 // about a millisecond, seconds with a large sample; measuring under a second,
 // once a process ([Here]).
 package plan

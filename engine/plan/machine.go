@@ -10,7 +10,7 @@ import (
 )
 
 // A Machine is what things cost on one, in nanoseconds on one thread. The zero
-// value is of no use: take [Here] or [Measure], or write one down for a test.
+// value is of no use: take [Here], or write one down for a test.
 type Machine struct {
 	Kernel  string                 `json:"kernel"`  // of package asm
 	Reads   []Read                 `json:"reads"`   // by ascending Bytes; at least one

@@ -33,7 +33,7 @@ func Here(fingerprints uint64) (*Machine, error) {
 	if here.machine != nil && here.machine.Kernel == asm.Kernel() && here.bytes >= min(bytes, readsTo) {
 		return here.machine, nil
 	}
-	m, err := Measure(bytes)
+	m, err := measure(bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +48,13 @@ var here struct {
 	bytes   uint64
 }
 
-// Measure measures this machine with the kernels chosen, reads up to a working
+// measure measures this machine with the kernels chosen, reads up to a working
 // set of tableBytes, for which it takes that much memory, 256 MiB at most. The
 // error says that the memory could not be had.
 //
 // Every figure is the least of several short repetitions: what disturbs only
 // ever adds.
-func Measure(tableBytes uint64) (*Machine, error) {
+func measure(tableBytes uint64) (*Machine, error) {
 	m := &Machine{Kernel: asm.Kernel(), CacheB: lastCache()}
 	sizes := []uint64{readsFrom}
 	for last := sizes[0]; last < min(tableBytes, readsTo); {

@@ -15,7 +15,7 @@ func TestMeasure(t *testing.T) {
 		if err := asm.Select(kernel); err != nil {
 			t.Fatal(err)
 		}
-		m, err := Measure(4 << 20)
+		m, err := measure(4 << 20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,6 +36,7 @@ func TestMeasure(t *testing.T) {
 // TestHere: one machine a process, measured anew for other kernels or larger
 // tables only.
 func TestHere(t *testing.T) {
+	here.machine = nil // of whatever test came before
 	a, err := Here(1000)
 	if err != nil {
 		t.Fatal(err)
