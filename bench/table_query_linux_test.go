@@ -109,7 +109,8 @@ func BenchmarkTable(b *testing.B) {
 	defer lockMachine(b)()
 	miss := s.missTime(b)
 	b.Logf("an independent miss takes %.1f ns", miss)
-	lines := s.lines(s.finders(b, queries[:min(2000, len(queries))]))
+	answers, finders := s.finders(b, queries[:min(2000, len(queries))])
+	lines := s.lines(answers, finders)
 	for _, batch := range []int{1, 8, 32, 256} {
 		b.Run(fmt.Sprintf("layout=%s/tables=%d/n=%d/batch=%d", layout, len(design.Tables), len(base), batch), func(b *testing.B) {
 			runtime.LockOSThread()
@@ -243,12 +244,13 @@ func (s *tableSet) each(tb testing.TB, queries []uint64, batch int, answer func(
 	}
 }
 
-// lines is how many lines of memory a query should take, of which so many tables find
-// something. Planar: of buckets, which flips of the low bits share; of low, for every bucket that is not
+// lines is how many lines of memory a query should take that has so many answers, which so many tables
+// find. Planar: of buckets, which flips of the low bits share; of low, for every bucket that is not
 // empty; of rest, for each key that passes by chance; of low and rest for what is
-// there. Huffman: half a block, the beginnings of codes and raw bits, and the end of the search
+// there. Of three tables of radius 0 or more, one reads an answer, and others where
+// more keys are in its bucket. Huffman: half a block, the beginnings of codes and raw bits, and the end of the search
 // for it.
-func (s *tableSet) lines(finders float64) float64 {
+func (s *tableSet) lines(answers, finders float64) float64 {
 	sum := 0.0
 	for i, t := range s.tables {
 		flips := s.search[i].Flips
@@ -264,22 +266,27 @@ func (s *tableSet) lines(finders float64) float64 {
 			seen[flip>>(64-bucketBits)/perLine] = true
 			sum += math.Ldexp(1, max(0, int(bucketBits)-leading)) * (1 - math.Exp(-run) + run*(2.0/64+passes(tableK-bits.OnesCount64(flip))))
 		}
-		sum += float64(len(seen)) + finders*(math.Exp(-run)+1)/float64(len(s.tables))
+		read, beside := finders, 0.0
+		if len(s.tables) >= 3 && len(flips) == 1 {
+			read, beside = answers, finders-answers
+		}
+		sum += float64(len(seen)) + (read*(math.Exp(-run)+1)+beside*(1-math.Exp(-run)))/float64(len(s.tables))
 	}
 	return sum
 }
 
-// finders is how many tables find something of a query, once for each answer.
-func (s *tableSet) finders(tb testing.TB, queries []uint64) float64 {
-	found := 0
+// finders is how many answers a query has, and how many tables find them, each counted.
+func (s *tableSet) finders(tb testing.TB, queries []uint64) (answers, finders float64) {
+	all, found := 0, 0
 	s.each(tb, queries, 32, func(_ int, diff uint64) {
+		all++
 		for _, t := range s.design.Tables {
 			if t.Finds(diff) {
 				found++
 			}
 		}
 	})
-	return float64(found) / float64(len(queries))
+	return float64(all) / float64(len(queries)), float64(found) / float64(len(queries))
 }
 
 // passes is the chance that two words of 16 bits differ in at most limit.

@@ -26,6 +26,11 @@ type stretch struct {
 	from, to, runs int
 }
 
+// ahead asks for the lines of buckets.
+func (s *stretch) ahead(r *planarRound) {
+	s.table.directory.Ahead(r.probes[s.from:s.to])
+}
+
 // A longRun is what Locate passed over: a long bucket, one of a wide line, or all
 // buckets that begin with the leading bits of a probe.
 type longRun struct {
@@ -139,14 +144,14 @@ func (r *planarRound) run(n int) error {
 	for i := range r.stretch {
 		s := &r.stretch[i]
 		for ; asked < min(len(r.stretch), i+directoryAhead); asked++ {
-			a := &r.stretch[asked]
-			a.table.directory.Ahead(r.probes[a.from:a.to])
+			r.stretch[asked].ahead(r)
 		}
 		for ; located < min(len(r.stretch), i+locateAhead); located++ {
 			if err := r.locate(&r.stretch[located]); err != nil {
 				return err
 			}
 		}
+		before := hits
 		var err error
 		if hits, err = r.scan(hits, s.table, r.runs[s.from:s.from+s.runs]); err != nil {
 			return err
@@ -156,6 +161,7 @@ func (r *planarRound) run(n int) error {
 				return err
 			}
 		}
+		r.askRest(s.table, min(before, hits), hits)
 	}
 	return r.settle(hits)
 }
@@ -216,35 +222,34 @@ func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 	return nil
 }
 
-// scan adds the hits of runs, makes room first where it needs to, and asks for
-// the rest of the hits.
+// scan adds the hits of runs, and makes room first where it needs to.
 func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun) (int, error) {
 	for from := 0; from < len(runs); {
 		if hits > hitsMax-asm.PlanarLongest {
-			var err error
 			if r.sharing {
-				err = r.settleShared(hits)
-			} else {
-				err = r.settle(hits)
-			}
-			if err != nil {
+				r.settleShared(hits)
+			} else if err := r.settle(hits); err != nil {
 				return 0, err
 			}
 			hits = 0
 		}
 		found, done := t.directory.Scan(r.hits[hits:], runs[from:], r.probes[:])
-		for fresh := r.hits[hits : hits+found]; len(fresh) > 0; {
-			n := min(len(fresh), len(r.lines))
-			for i := range fresh[:n] {
-				r.lines[i] = fresh[i].Pos * uint64(t.rest.Width) / 64
-			}
-			asm.PrefetchAt(t.rest.Words, r.lines[:n])
-			fresh = fresh[n:]
-		}
 		hits += found
 		from += done
 	}
 	return hits, nil
+}
+
+// askRest asks for the rest of hits [from, to), which are of one table.
+func (r *planarRound) askRest(t *planarTable, from, to int) {
+	for fresh := r.hits[from:to]; len(fresh) > 0; {
+		n := min(len(fresh), len(r.lines))
+		for i := range fresh[:n] {
+			r.lines[i] = fresh[i].Pos * uint64(t.rest.Width) / 64
+		}
+		asm.PrefetchAt(t.rest.Words, r.lines[:n])
+		fresh = fresh[n:]
+	}
 }
 
 // scanLong scans a long run in pieces.
@@ -268,37 +273,27 @@ func (r *planarRound) scanLong(hits int, t *planarTable, l *longRun) (_ int, err
 func (r *planarRound) settle(n int) error {
 	for i := range r.hits[:n] {
 		h := &r.hits[i]
-		key, ok, err := r.whole(h)
-		if err != nil {
-			return err
-		}
 		probe := &r.probes[h.Probe]
-		s := &r.searches[probe.Table]
-		if ok && !found(key^s.Queries[probe.Query], s.Earlier) {
+		t, s := r.tables[probe.Table], &r.searches[probe.Table]
+		tail := ^uint64(0) >> t.directory.BucketBits
+		key := probe.Key&^tail | t.below(h.Pos)
+		if bits.OnesCount64((key^probe.Key)&tail) > int(probe.Limit) {
+			continue
+		}
+		if t.spans(s) {
+			var err error
+			first := probe.Key >> (64 - t.directory.BucketBits)
+			last := (probe.Key | ^leadingMask(s.Leading)) >> (64 - t.directory.BucketBits)
+			if key, err = t.key(h.Pos, t.directory.Line(first), t.directory.Line(last)); err != nil {
+				return err
+			}
+		}
+		diff := key ^ s.Queries[probe.Query]
+		if (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(diff) <= s.K && !found(diff, s.Earlier) {
 			r.dst = append(r.dst, Match{int(probe.Table), int(probe.Query), key})
 		}
 	}
 	return nil
-}
-
-// whole is the key of a hit, and whether it is close to the query and what its probe asked for.
-func (r *planarRound) whole(h *asm.PlanarHit) (key uint64, ok bool, err error) {
-	probe := &r.probes[h.Probe]
-	t, s := r.tables[probe.Table], &r.searches[probe.Table]
-	tail := ^uint64(0) >> t.directory.BucketBits
-	key = probe.Key&^tail | t.below(h.Pos)
-	if bits.OnesCount64((key^probe.Key)&tail) > int(probe.Limit) {
-		return 0, false, nil
-	}
-	if t.spans(s) {
-		first := probe.Key >> (64 - t.directory.BucketBits)
-		last := (probe.Key | ^leadingMask(s.Leading)) >> (64 - t.directory.BucketBits)
-		if key, err = t.key(h.Pos, t.directory.Line(first), t.directory.Line(last)); err != nil {
-			return 0, false, err
-		}
-	}
-	ok = (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(key^s.Queries[probe.Query]) <= s.K
-	return key, ok, nil
 }
 
 // found reports whether an earlier table finds diff.

@@ -11,15 +11,20 @@ import (
 // bits a table fixes lies in the one bucket that the table is asked for: where that
 // has one key, the key is the answer.
 //
-//	table s     step
-//	ask         s-2    for lines of buckets
-//	locate      s      `-> route, each run:   one key, and an answer is there       nothing to read
-//	                                          its query waits for another run       later
-//	                                          else: ask for low                     the query waits
-//	scan        s+1                           nothing passes                        it waits no more
-//	                                          else: ask for rest
-//	settle      s+2                           an answer, or not                     it waits no more
-//	later       end    route again, ask, scan, ask, settle
+//	step        settle, locate, scan: 32 probes            then ask, in one burst
+//
+//	s-1                                                    for lines of buckets of table s
+//	s           table s: locate, and route each run:       for low of the runs to be read now
+//	              one key, and an answer is there              (nothing to read)
+//	              its query waits for another run              (later)
+//	s+1         scan: what passes, or its query waits      for rest of what passes
+//	              no more
+//	s+2         settle: an answer, or its query
+//	              waits no more
+//	end         later: route again, ask, scan, ask, settle
+//
+// The bursts matter: a prefetch does not retire before its page is known, and many must stand
+// close to each other for several pages to be looked for at a time.
 //
 // So a query with an answer reads low and rest for one key, as a rule, and not in each of the
 // tables that find it: of 11, all find what is equal, 6 what differs in one bit, 3 and
@@ -43,7 +48,7 @@ const (
 	sharedQueriesMin = 8  // fewer would have too few misses under way
 	sharedTablesMin  = 3
 	sharedTablesMax  = probesPerRound / sharedQueriesMin
-	sharedAhead      = 2
+	sharedAhead      = 1          // steps from asking for lines of buckets to locating: 2 and 4 are 4 % slower (BenchmarkTable, 11 tables)
 	none             = ^uint64(0) // of an answer: in no bucket
 )
 
@@ -54,7 +59,7 @@ func shares(tables []*planarTable, searches []Search) bool {
 	}
 	for i := range searches {
 		s := &searches[i]
-		if s.Perm == nil || len(s.Flips) != 1 || s.Leading < int(tables[i].directory.BucketBits) || s.Leading > s.Perm.Leading() {
+		if s.Perm == nil || len(s.Flips) != 1 || s.Flips[0] != 0 || s.Leading < int(tables[i].directory.BucketBits) || s.Leading > s.Perm.Leading() {
 			return false
 		}
 	}
@@ -94,40 +99,49 @@ func (r *planarRound) searchShared() error {
 func (r *planarRound) runShared(from, to int) error {
 	r.ask(from, to)
 	sh, last := r.shared, len(r.stretch)
-	asked, hits, later := 0, 0, 0
+	for i := range min(last, sharedAhead) {
+		r.stretch[i].ahead(r)
+	}
+	hits, later := 0, 0
 	for step := range last + 1 {
-		for ; asked < min(last, step+sharedAhead+1); asked++ {
-			s := &r.stretch[asked]
-			s.table.directory.Ahead(r.probes[s.from:s.to])
-		}
-		if err := r.settleShared(hits); err != nil {
-			return err
-		}
+		r.settleShared(hits)
 		if step < last {
 			s := &r.stretch[step]
 			if err := r.find(s); err != nil {
 				return err
 			}
 			sh.asked[step%2], later = sh.route(r.runs[s.from:][:s.runs], step, s.from, later)
-			s.table.directory.Ask(sh.asked[step%2])
 		} else {
-			later = r.reroute(later)
+			sh.reroute(r)
 		}
 		hits = 0
 		if step > 0 {
 			var err error
-			if hits, err = r.scan(0, r.tables[step-1], sh.asked[(step-1)%2]); err != nil {
+			before := sh.asked[(step-1)%2]
+			if hits, err = r.scan(0, r.tables[step-1], before); err != nil {
 				return err
 			}
-			r.wait(sh.asked[(step-1)%2], hits, r.stretch[step-1].from)
+			r.wait(before, hits, r.stretch[step-1].from)
+			r.askRest(r.tables[step-1], 0, hits)
+		}
+		if step < last {
+			r.tables[step].directory.Ask(sh.asked[step%2])
+		} else {
+			for i, t := range r.tables {
+				t.directory.Ask(sh.of(i))
+			}
+		}
+		if step+sharedAhead < last {
+			r.stretch[step+sharedAhead].ahead(r)
 		}
 	}
-	for at, i := 0, 0; i < last; i++ {
+	for i, t := range r.tables {
+		before := hits
 		var err error
-		if hits, err = r.scan(hits, r.tables[i], sh.later[at:sh.ends[i]]); err != nil {
+		if hits, err = r.scan(hits, t, sh.of(i)); err != nil {
 			return err
 		}
-		at = sh.ends[i]
+		r.askRest(t, min(before, hits), hits)
 	}
 	for i := range r.long {
 		l := &r.long[i]
@@ -136,7 +150,17 @@ func (r *planarRound) runShared(from, to int) error {
 			return err
 		}
 	}
-	return r.settleShared(hits)
+	r.settleShared(hits)
+	return nil
+}
+
+// of is the runs of later of a table.
+func (sh *sharedSearch) of(table int) []asm.PlanarRun {
+	from := 0
+	if table > 0 {
+		from = sh.ends[table-1]
+	}
+	return sh.later[from:sh.ends[table]]
 }
 
 // ask makes the probes of queries [from, to), a stretch for each table.
@@ -148,7 +172,7 @@ func (r *planarRound) ask(from, to int) {
 		s := &r.searches[i]
 		probes := r.probes[i*n:][:n]
 		for q, key := range s.Queries[from:to] {
-			probes[q] = asm.PlanarProbe{Key: key ^ s.Flips[0], Limit: uint16(s.K), Table: uint16(i), Query: uint32(from + q)}
+			probes[q] = asm.PlanarProbe{Key: key, Limit: uint16(s.K), Table: uint16(i), Query: uint32(from + q)}
 		}
 		r.stretch = append(r.stretch, stretch{table: t, from: i * n, to: i*n + n})
 	}
@@ -191,42 +215,34 @@ func (r *planarRound) wait(runs []asm.PlanarRun, hits, first int) {
 	}
 }
 
-// reroute drops those of the n runs of later that are known by now, and asks for the others.
-func (r *planarRound) reroute(n int) int {
-	sh := r.shared
+// reroute drops those runs of later that are known by now.
+func (sh *sharedSearch) reroute(r *planarRound) {
 	at, left := 0, 0
 	for i := range r.stretch {
-		begin := left
 		for _, run := range sh.later[at:sh.ends[i]] {
 			q := uint(run.Probe) - uint(r.stretch[i].from)
 			sh.later[left] = run
 			left += int(1 - known(sh.answers[q%sharedQueriesMax], sh.buckets[i], run))
 		}
 		at, sh.ends[i] = sh.ends[i], left
-		r.tables[i].directory.Ask(sh.later[begin:left])
 	}
-	return left
 }
 
 // settleShared makes matches of the first n hits whose whole key is close. The first answer of a query is a
 // match of the first table that finds it, whichever says so first, and others are matches of the
 // tables whose hits they are.
-func (r *planarRound) settleShared(n int) error {
+func (r *planarRound) settleShared(n int) {
 	sh := r.shared
 	for i := range r.hits[:n] {
 		h := &r.hits[i]
 		probe := &r.probes[h.Probe]
 		q := (uint(probe.Query) - uint(r.first)) % sharedQueriesMax
 		sh.waits[q] = 0
-		key, ok, err := r.whole(h)
-		if err != nil {
-			return err
-		}
-		if !ok {
+		t, s := r.tables[probe.Table], &r.searches[probe.Table]
+		permuted := (t.below(h.Pos) ^ probe.Key) & (^uint64(0) >> t.directory.BucketBits)
+		if bits.OnesCount64(permuted) > s.K || permuted&leadingMask(s.Leading) != 0 {
 			continue
 		}
-		s := &r.searches[probe.Table]
-		permuted := key ^ s.Queries[probe.Query]
 		diff := s.Perm.Invert(permuted)
 		switch {
 		case sh.answers[q] == none:
@@ -238,8 +254,7 @@ func (r *planarRound) settleShared(n int) error {
 			s = &r.searches[first]
 			r.dst = append(r.dst, Match{first, int(probe.Query), s.Queries[probe.Query] ^ s.Perm.Apply(diff)})
 		case sh.answers[q] != diff && !found(permuted, s.Earlier):
-			r.dst = append(r.dst, Match{int(probe.Table), int(probe.Query), key})
+			r.dst = append(r.dst, Match{int(probe.Table), int(probe.Query), probe.Key ^ permuted})
 		}
 	}
-	return nil
 }
