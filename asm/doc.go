@@ -13,6 +13,7 @@
 //	within32     []uint32, q, k              -> the same
 //	votes        []uint64 [, weights]        -> 64 sums, one a bit position
 //	join, deal   queries in buckets, keys    -> pairs within k in 32 bits; keys in piles
+//	halves, sift []uint64, a map of bits     -> words in piles by either half; those whose bit is set
 //	interpolate, decode, permute, buckets    -> see their files
 //	countdigits  []uint64, mask              -> how many have each value of the mask's bits
 //	planar       lines of buckets, low bits   -> runs of the buckets; positions within each limit

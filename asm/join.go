@@ -118,6 +118,10 @@ type Join struct {
 // Keys joins permuted keys with all buckets.
 func (b *JoinTable) Keys() Join { return Join{b.first, b.lows, 64 - b.bits, b.lanes} }
 
+// Kept joins words that have, as those of a pile of everything, the 32 bits of a key that follow the
+// bucket's in their low half and the bucket's number above it.
+func (b *JoinTable) Kept() Join { return Join{b.first, b.lows, 32, b.lanes} }
+
 // Pile joins the words of one pile of p, which must keep 32 bits of a key and as many
 // more as tell the buckets of a pile apart; it panics otherwise.
 func (b *JoinTable) Pile(p *Piles, pile int) Join {

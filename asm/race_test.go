@@ -56,6 +56,23 @@ var races = map[string]func(touch func(write func())){
 		touch(func() { words[3] = 1 })
 		NewPiles(words, PilesOptions{Bits: 2, Keep: 8}).Deal(make([]uint64, 100), 0)
 	},
+	"halves read fingerprints": func(touch func(func())) {
+		src := make([]uint64, 100)
+		touch(func() { src[99] = 1 })
+		o := HalvesOptions{Bits: 1, Room: HalvesCall, Keep: 40}
+		NewHalves(make([]uint64, HalvesWords(o)), o).Deal(src, 0)
+	},
+	"halves write words": func(touch func(func())) {
+		o := HalvesOptions{Bits: 1, Room: HalvesCall, Keep: 40}
+		words := make([]uint64, HalvesWords(o))
+		touch(func() { words[3] = 1 })
+		NewHalves(words, o).Deal(make([]uint64, 100), 0)
+	},
+	"sift reads its map": func(touch func(func())) {
+		bitmap := make([]uint64, 4)
+		touch(func() { bitmap[3] = 1 })
+		new(Halves).Sift(make([]uint64, 9), make([]uint64, 9), bitmap)
+	},
 	"votes reads hashes": func(touch func(func())) {
 		hashes := make([]uint64, 100)
 		touch(func() { hashes[99] = 1 })

@@ -24,6 +24,7 @@ var knownAnswers = []knownAnswer{
 	{"leaves", checkLeaves},
 	{"join", checkJoin},
 	{"deal", checkDeal},
+	{"halves", checkHalves},
 	{"nearrows", checkNearRows},
 }
 

@@ -79,7 +79,7 @@ func BenchmarkBatch(b *testing.B) {
 			sum := uint64(0)
 			hits = 0
 			began := time.Now()
-			o := scan.Options{Threads: 1, Temp: b.TempDir(), Memory: 8 << 30}
+			o := scan.Options{Threads: 1, Temp: b.TempDir(), Memory: 8 << 30, Fingerprints: uint64(len(prints))}
 			s, err := scan.Plan(len(queries), 3, false, o)
 			if err != nil {
 				b.Fatal(err)

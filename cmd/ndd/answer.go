@@ -209,7 +209,7 @@ func (s *scanned) answer(ctx context.Context, line func(row) error) error {
 	s.ctx = ctx
 	bar := b.g.newBar("scanning", int64(s.total), countUnit)
 	defer bar.end()
-	o := scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk,
+	o := scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk, Fingerprints: s.total,
 		Progress: func(done uint64) { bar.set(int64(done)) }}
 	if o.Memory == 0 {
 		o.Memory = b.g.machine.Limit(0).Bytes / 2

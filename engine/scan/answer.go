@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"ndd/asm"
 	"ndd/engine/offheap"
 )
 
@@ -14,6 +15,7 @@ type Space struct {
 	Tables  uint64 // of these queries
 	Chunks  uint64 // of F: what is mapped at a time, and its piles
 	Hits    uint64 // beyond which they go to files
+	Plain   bool   // no sieve, since that takes memory
 }
 
 // Total is all of it.
@@ -34,12 +36,14 @@ func Plan(queries, k int, streamed bool, o Options) (s Space, err error) {
 	o.setDefaults()
 	s.Hits = min(max(o.Memory/4, hitsLeast), hitsMost)
 	for s.Queries = queries; ; s.Queries = (s.Queries + 1) / 2 {
-		s.Tables, s.Chunks = space(s.Queries, k, o.Threads)
-		if streamed {
-			s.Chunks += uint64(o.Threads+1) * 8 * chunkPrints
-		}
-		if s.Queries <= queriesMax && s.Total() <= o.Memory {
-			return s, nil
+		for _, s.Plain = range []bool{false, true} {
+			s.Tables, s.Chunks = space(job{s.Queries, k, o.Fingerprints, s.Plain}, o.Threads)
+			if streamed {
+				s.Chunks += uint64(o.Threads+1) * 8 * chunkPrints
+			}
+			if s.Queries <= queriesMax && s.Total() <= o.Memory {
+				return s, nil
+			}
 		}
 		if s.Queries <= partQueries {
 			limit := offheap.Limit{Bytes: o.Memory, Source: "for queries, fingerprints and hits"}
@@ -48,16 +52,22 @@ func Plan(queries, k int, streamed bool, o Options) (s Space, err error) {
 	}
 }
 
-// space is the memory of tables of so many queries and of the mappers.
-func space(queries, k, threads int) (tables, mappers uint64) {
-	_, layouts := choose(queries, k)
+// space is the memory of tables and of the mappers.
+func space(w job, threads int) (tables, mappers uint64) {
+	p := choose(w)
 	piles := 0
-	for _, l := range layouts {
-		tables += 2 * l.bytes // which query a lane has, too
-		piles = max(piles, l.words())
+	for _, g := range p.groups {
+		for _, l := range g.layouts {
+			tables += 2 * l.bytes // which query a lane has, too
+			piles = max(piles, l.words())
+		}
 	}
 	// The numbers of queries, and pairs while they are sorted, which takes as many again.
-	tables += uint64(queries) * (16 + 2*16)
+	tables += uint64(w.queries) * (16 + 2*16)
+	if p.bits > 0 {
+		tables += 3*1<<(p.bits-3) + 16*uint64(w.queries) // two maps, one of them while it is made; keys
+		piles += asm.HalvesWords(p.halves()) + 1<<siftedBits*3/2
+	}
 	return tables, uint64(threads) * (uint64(8*piles) + 256<<10)
 }
 
@@ -70,7 +80,7 @@ func Answer(ctx context.Context, open func() (Source, error), queries []uint64, 
 	return func(yield func(Hit, error) bool) {
 		for first := 0; first < len(queries); first += s.Queries {
 			o.First = uint64(first)
-			more, err := answerPart(ctx, open, queries[first:min(first+s.Queries, len(queries))], k, s.Hits, o, yield)
+			more, err := answerPart(ctx, open, queries[first:min(first+s.Queries, len(queries))], k, s, o, yield)
 			if err != nil {
 				yield(Hit{}, err)
 			}
@@ -82,8 +92,8 @@ func Answer(ctx context.Context, open func() (Source, error), queries []uint64, 
 }
 
 // answerPart answers queries that fit; more is what yield returned.
-func answerPart(ctx context.Context, open func() (Source, error), queries []uint64, k int, hitBytes uint64, o Options, yield func(Hit, error) bool) (more bool, err error) {
-	t, err := New(queries, k, o.Threads)
+func answerPart(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options, yield func(Hit, error) bool) (more bool, err error) {
+	t, err := New(queries, Making{K: k, Threads: o.Threads, Fingerprints: o.Fingerprints, Plain: s.Plain})
 	if err != nil {
 		return false, err
 	}
@@ -92,7 +102,7 @@ func answerPart(ctx context.Context, open func() (Source, error), queries []uint
 	if err != nil {
 		return false, err
 	}
-	o.Memory = hitBytes
+	o.Memory = s.Hits
 	hits, err := t.Run(ctx, f, o)
 	if err != nil {
 		return false, err

@@ -24,6 +24,8 @@ const (
 	mapKeys = 2048
 	// joinedMax is how many pairs are verified together.
 	joinedMax = 512
+	// siftCall words are sifted at a time.
+	siftCall = 4096
 	// matchesMax is how many matches are handed on at a time.
 	matchesMax = 4096
 )
@@ -39,6 +41,13 @@ type Mapper struct {
 	piles   []*asm.Piles // of each table; all in the same memory, which is empty between them
 	words   *offheap.Buffer[uint64]
 	matches []Match
+
+	// of a sieve
+	halves *asm.Halves
+	dealt  *offheap.Buffer[uint64]
+	sifted []uint64
+	left   stretch // what is left of half half, to be joined
+	half   int
 
 	// of what is to be verified
 	rows  []uint32 // of the part
@@ -61,16 +70,25 @@ func (t *Tables) NewMapper(emit func([]Match) error) (*Mapper, error) {
 		lanes:   make([]uint32, joinedMax),
 		diffs:   make([]uint64, joinedMax),
 	}
-	words, err := offheap.Make[uint64](t.pileWords())
-	if err != nil {
+	var err error
+	if m.words, err = offheap.Make[uint64](t.pileWords()); err != nil {
 		return nil, err
 	}
-	m.words = words
 	for i := range t.tables {
 		q := &t.tables[i]
 		if n := q.layout.words(); n > 0 {
-			m.piles[i] = asm.NewPiles(words.Data[:n], asm.PilesOptions{Mask: q.perm.Mask(), Bits: q.layout.piles, Keep: q.layout.keep()})
+			m.piles[i] = asm.NewPiles(m.words.Data[:n], asm.PilesOptions{Mask: q.perm.Mask(), Bits: q.layout.piles, Keep: q.layout.keep()})
 		}
+	}
+	if t.sieve != nil {
+		o := t.plan.halves()
+		if m.dealt, err = offheap.Make[uint64](asm.HalvesWords(o)); err != nil {
+			m.Close()
+			return nil, err
+		}
+		m.halves = asm.NewHalves(m.dealt.Data, o)
+		m.sifted = make([]uint64, siftCall)
+		m.left = stretch{keys: make([]uint64, 0, 1<<siftedBits), rows: make([]uint32, 0, 1<<siftedBits)}
 	}
 	return m, nil
 }
@@ -84,7 +102,10 @@ func (t *Tables) pileWords() (n int) {
 }
 
 // Close frees the mapper's memory.
-func (m *Mapper) Close() { m.words.Free() }
+func (m *Mapper) Close() {
+	m.words.Free()
+	m.dealt.Free()
+}
 
 // Map finds every match of a chunk of F whose first row is first. It ends with the
 // first error of emit.
@@ -93,17 +114,16 @@ func (m *Mapper) Map(chunk []uint64, first uint64) error {
 		return nil
 	}
 	for len(chunk) > 0 {
-		n := min(len(chunk), partPrints)
-		for i := range m.tables.tables {
-			var err error
-			if m.piles[i] != nil {
-				err = m.deal(i, chunk[:n], first)
-			} else {
-				err = m.direct(i, chunk[:n], first)
-			}
-			if err != nil {
-				return err
-			}
+		n := min(len(chunk), m.tables.part())
+		r := stretch{keys: chunk[:n], prints: chunk[:n], first: first}
+		var err error
+		if m.halves != nil {
+			err = m.sieve(&r)
+		} else {
+			err = m.tablesOf(0, &r)
+		}
+		if err != nil {
+			return err
 		}
 		chunk = chunk[n:]
 		first += uint64(n)
@@ -111,15 +131,86 @@ func (m *Mapper) Map(chunk []uint64, first uint64) error {
 	return m.flush()
 }
 
-// direct joins a part with a table that is near.
-func (m *Mapper) direct(table int, part []uint64, first uint64) error {
-	q := &m.tables.tables[table]
-	join := q.buckets.Keys()
-	for at := 0; at < len(part); at += mapKeys {
-		prints := part[at:min(at+mapKeys, len(part))]
-		keys := m.keys[:len(prints)]
-		asm.Permute(keys, prints, q.perm.Mask())
-		err := m.join(table, join, keys, func(i uint32) uint64 { return uint64(at) + uint64(i) }, part, first)
+// A stretch is fingerprints that pass by some tables.
+type stretch struct {
+	keys   []uint64 // what is compared: the fingerprints, or what is known of those that are left
+	rows   []uint32 // which of prints the keys stand for; nil: one after the other
+	prints []uint64
+	first  uint64 // row of F of the first
+}
+
+// part is how many fingerprints are mapped together.
+func (t *Tables) part() int {
+	if t.sieve != nil {
+		return sievePrints
+	}
+	return partPrints
+}
+
+// sieve deals a part out and joins what is left of it.
+func (m *Mapper) sieve(part *stretch) error {
+	m.left.prints, m.left.first = part.prints, part.first
+	for at := 0; at < len(part.keys); {
+		done, half, pile := m.halves.Deal(part.keys[at:], uint64(at))
+		at += done
+		if half >= 0 {
+			if err := m.sift(half, pile); err != nil {
+				return err
+			}
+		}
+	}
+	for half := range 2 {
+		for pile := range m.halves.Len() {
+			if err := m.sift(half, pile); err != nil {
+				return err
+			}
+		}
+	}
+	return m.joinLeft()
+}
+
+// sift leaves of one pile what the map leaves, and joins what has come together when that is
+// much.
+func (m *Mapper) sift(half, pile int) error {
+	words := m.halves.Take(half, pile)
+	for len(words) > 0 {
+		if half != m.half || len(m.left.keys)+siftCall > cap(m.left.keys) {
+			if err := m.joinLeft(); err != nil {
+				return err
+			}
+			m.half = half
+		}
+		part := words[:min(len(words), siftCall)]
+		words = words[len(part):]
+		kept := m.sifted[:m.halves.Sift(m.sifted, part, m.tables.sieve[half])]
+		n := len(m.left.keys)
+		keys, rows := m.left.keys[:n+len(kept)], m.left.rows[:n+len(kept)]
+		m.left.keys, m.left.rows = keys, rows
+		keys, rows = keys[n:], rows[n:]
+		for i, w := range kept {
+			keys[i], rows[i] = w<<sieveRowBits, uint32(w>>(64-sieveRowBits))
+		}
+	}
+	return nil
+}
+
+// joinLeft joins what is left of a half.
+func (m *Mapper) joinLeft() error {
+	err := m.tablesOf(m.half, &m.left)
+	m.left.keys, m.left.rows = m.left.keys[:0], m.left.rows[:0]
+	return err
+}
+
+// tablesOf joins a stretch with the tables of a group.
+func (m *Mapper) tablesOf(group int, r *stretch) (err error) {
+	for i := range m.tables.tables {
+		switch {
+		case m.tables.tables[i].group != group || len(r.keys) == 0:
+		case m.piles[i] != nil:
+			err = m.deal(i, r)
+		default:
+			err = m.direct(i, r)
+		}
 		if err != nil {
 			return err
 		}
@@ -127,21 +218,44 @@ func (m *Mapper) direct(table int, part []uint64, first uint64) error {
 	return nil
 }
 
-// deal deals a part out and joins each pile that is full, and in the end all.
-func (m *Mapper) deal(table int, part []uint64, first uint64) error {
+// direct joins a stretch with a table that is near.
+func (m *Mapper) direct(table int, r *stretch) error {
+	q := &m.tables.tables[table]
+	join := q.buckets.Keys()
+	if q.layout.drop > 0 {
+		join = q.buckets.Kept()
+	}
+	for at := 0; at < len(r.keys); at += mapKeys {
+		part := r.keys[at:min(at+mapKeys, len(r.keys))]
+		keys := m.keys[:len(part)]
+		asm.Permute(keys, part, q.perm.Mask())
+		if drop := q.layout.drop; drop > 0 {
+			for i := range keys {
+				keys[i] >>= drop
+			}
+		}
+		if err := m.join(table, join, keys, func(i uint32) uint64 { return uint64(at) + uint64(i) }, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deal deals a stretch out and joins each pile that is full, and in the end all.
+func (m *Mapper) deal(table int, r *stretch) error {
 	p := m.piles[table]
-	for at := 0; at < len(part); {
-		done, full := p.Deal(part[at:], uint64(at))
+	for at := 0; at < len(r.keys); {
+		done, full := p.Deal(r.keys[at:], uint64(at))
 		at += done
 		if full >= 0 {
-			if err := m.pile(table, full, part, first); err != nil {
+			if err := m.pile(table, full, r); err != nil {
 				return err
 			}
 		}
 	}
 	for i := range p.Len() {
 		m.prefetch(table, i+1)
-		if err := m.pile(table, i, part, first); err != nil {
+		if err := m.pile(table, i, r); err != nil {
 			return err
 		}
 	}
@@ -159,20 +273,20 @@ func (m *Mapper) prefetch(table, pile int) {
 	asm.PrefetchAll(q.buckets.Lows()[q.buckets.First(pile<<each):q.buckets.First((pile+1)<<each)])
 }
 
-func (m *Mapper) pile(table, pile int, part []uint64, first uint64) error {
+func (m *Mapper) pile(table, pile int, r *stretch) error {
 	p := m.piles[table]
 	words := p.Take(pile)
-	return m.join(table, m.tables.tables[table].buckets.Pile(p, pile), words, func(i uint32) uint64 { return p.Row(words[i]) }, part, first)
+	return m.join(table, m.tables.tables[table].buckets.Pile(p, pile), words, func(i uint32) uint64 { return p.Row(words[i]) }, r)
 }
 
 // join joins words with a table. row says which of the part a word stands for.
-func (m *Mapper) join(table int, join asm.Join, words []uint64, row func(word uint32) uint64, part []uint64, first uint64) error {
+func (m *Mapper) join(table int, join asm.Join, words []uint64, row func(word uint32) uint64, r *stretch) error {
 	for done := 0; done < len(words); {
 		n, ready := join.Find(m.joined, words[done:], m.tables.k)
 		for i, j := range m.joined[:n] {
 			m.rows[i], m.lanes[i] = uint32(row(uint32(done)+j.Word)), j.Lane
 		}
-		if err := m.verify(table, n, part, first); err != nil {
+		if err := m.verify(table, n, r); err != nil {
 			return err
 		}
 		if done += ready; done == len(words) {
@@ -182,7 +296,7 @@ func (m *Mapper) join(table int, join asm.Join, words []uint64, row func(word ui
 		if !long {
 			continue // no room was left
 		}
-		if err := m.joinLong(table, from, to, uint32(words[done]), uint32(row(uint32(done))), part, first); err != nil {
+		if err := m.joinLong(table, from, to, uint32(words[done]), uint32(row(uint32(done))), r); err != nil {
 			return err
 		}
 		done++
@@ -191,14 +305,14 @@ func (m *Mapper) join(table int, join asm.Join, words []uint64, row func(word ui
 }
 
 // joinLong compares one fingerprint with a long bucket, the lanes [from, to).
-func (m *Mapper) joinLong(table int, from, to, low, row uint32, part []uint64, first uint64) error {
+func (m *Mapper) joinLong(table int, from, to, low, row uint32, r *stretch) error {
 	lows := m.tables.tables[table].buckets.Lows()
 	for from < to {
 		n, scanned := asm.Within32(m.long, lows[from:to], low, m.tables.k)
 		for i, at := range m.long[:n] {
 			m.rows[i], m.lanes[i] = row, from+at
 		}
-		if err := m.verify(table, n, part, first); err != nil {
+		if err := m.verify(table, n, r); err != nil {
 			return err
 		}
 		from += uint32(scanned)
@@ -209,13 +323,16 @@ func (m *Mapper) joinLong(table int, from, to, low, row uint32, part []uint64, f
 // verify makes a match of each of n pairs of a lane and a row of the part that are
 // within distance k, and that no earlier table finds too. It goes over them once for
 // each level of memory, without branches, so that the misses of many overlap.
-func (m *Mapper) verify(table, n int, part []uint64, first uint64) error {
+func (m *Mapper) verify(table, n int, r *stretch) error {
 	t := m.tables
 	q := &t.tables[table]
 	rows, lanes, diffs := m.rows[:n], m.lanes[:n], m.diffs[:n]
 	for i, lane := range lanes {
 		lanes[i] = q.ids[lane]
-		diffs[i] = part[rows[i]]
+		if r.rows != nil {
+			rows[i] = r.rows[rows[i]]
+		}
+		diffs[i] = r.prints[rows[i]]
 	}
 	for i, id := range lanes {
 		// The padding's is as good as any here.
@@ -223,10 +340,10 @@ func (m *Mapper) verify(table, n int, part []uint64, first uint64) error {
 	}
 	for i, diff := range diffs {
 		distance := bits.OnesCount64(diff)
-		if distance > t.k || lanes[i] == none || t.design.First(diff) != table {
+		if distance > t.k || lanes[i] == none || t.first(diff) != table {
 			continue
 		}
-		m.matches = append(m.matches, Match{lanes[i], uint32(distance), part[rows[i]], first + uint64(rows[i])})
+		m.matches = append(m.matches, Match{lanes[i], uint32(distance), r.prints[rows[i]], r.first + uint64(rows[i])})
 		if len(m.matches) == matchesMax {
 			if err := m.flush(); err != nil {
 				return err

@@ -13,12 +13,13 @@ import (
 
 // Options say how to run.
 type Options struct {
-	Threads  int                       // default: as many as there are processors
-	Memory   uint64                    // bytes: of Run for hits, beyond which they go to files; of Plan for all; default: 1 GiB
-	Temp     string                    // folder for those; default: that of the system
-	First    uint64                    // row of the first query
-	Disk     func(io.Writer) io.Writer // unless nil, what those are written through
-	Progress func(done uint64)         // unless nil, called with the number of fingerprints done
+	Threads      int                       // default: as many as there are processors
+	Memory       uint64                    // bytes: of Run for hits, beyond which they go to files; of Plan for all; default: 1 GiB
+	Temp         string                    // folder for those; default: that of the system
+	First        uint64                    // row of the first query
+	Disk         func(io.Writer) io.Writer // unless nil, what those are written through
+	Fingerprints uint64                    // of F, 0 where it is not known
+	Progress     func(done uint64)         // unless nil, called with the number of fingerprints done
 }
 
 func (o *Options) setDefaults() {
@@ -78,8 +79,8 @@ func (t *Tables) run(parent context.Context, f Source, o Options, hits *Hits) er
 			defer m.Close()
 			for c := range chunks {
 				// In parts, so that an interrupt is heard within milliseconds.
-				for at := 0; at < len(c.Fingerprints); at += partPrints {
-					prints := c.Fingerprints[at:min(at+partPrints, len(c.Fingerprints))]
+				for at := 0; at < len(c.Fingerprints); at += t.part() {
+					prints := c.Fingerprints[at:min(at+t.part(), len(c.Fingerprints))]
 					if err := m.Map(prints, c.First+uint64(at)); err != nil {
 						return err
 					}
@@ -106,7 +107,7 @@ func (t *Tables) run(parent context.Context, f Source, o Options, hits *Hits) er
 
 // expand makes a hit of every row of the query of a match.
 func (t *Tables) expand(m Match, first uint64, w *HitWriter) error {
-	for _, row := range t.rows[t.first[m.Query]:t.first[m.Query+1]] {
+	for _, row := range t.rows[t.starts[m.Query]:t.starts[m.Query+1]] {
 		if err := w.Add(Hit{first + uint64(row), int(m.Distance), m.Fingerprint, m.Row}); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -69,7 +70,7 @@ func TestOracle(t *testing.T) {
 		for _, set := range sets.All(600, 100, k, uint64(k)+77) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:20]...) // some twice
 			want := oracle.Search(set.Base, queries, k)
-			tables, err := New(queries, k, 2)
+			tables, err := New(queries, Making{K: k, Threads: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,25 +90,33 @@ func TestLayouts(t *testing.T) {
 	seen := map[string]bool{}
 	for k := 0; k <= 4; k++ {
 		for _, pretended := range []int{1, 100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000, 100_000_000} {
-			design, layouts := choose(pretended, k)
-			name := fmt.Sprint(k, design.Name, layouts)
+			p := choose(job{queries: pretended, k: k})
+			name := fmt.Sprint(k, p)
 			if seen[name] {
 				continue
 			}
 			seen[name] = true
-			for i, l := range layouts {
-				if l.bits > 18 || l.room > 12 { // the same in less memory
-					layouts[i].bits = min(l.bits, 18)
-					layouts[i].room = min(l.room, 4)
+			for _, g := range p.groups {
+				for i, l := range g.layouts {
+					if l.bits > 18 || l.room > 12 { // the same in less memory
+						l.bits, l.room = min(l.bits, 18), min(l.room, 4)
+						if l.drop > 0 {
+							l.drop = 32 - l.bits
+						}
+						g.layouts[i] = l
+					}
 				}
+			}
+			if p.bits > 0 {
+				p.bits = 22
 			}
 			base, queries := sets.Planted(3000, 300)
 			if k%2 == 1 {
 				set := sets.All(2000, 300, k, 5)[1] // clustered
 				base, queries = set.Base, set.Queries
 			}
-			tables := &Tables{k: k, queries: len(queries), design: design}
-			if err := errors.Join(tables.number(queries, 1), tables.lay(layouts, 1)); err != nil {
+			tables := &Tables{k: k, queries: len(queries)}
+			if err := errors.Join(tables.number(queries, 1), tables.lay(p, 1)); err != nil {
 				t.Fatal(err)
 			}
 			if got, want := answer(t, tables, base, 1000), oracle.Search(base, queries, k); !slices.Equal(got, want) {
@@ -118,6 +127,45 @@ func TestLayouts(t *testing.T) {
 	}
 	if len(seen) < 15 {
 		t.Errorf("only %d layouts", len(seen))
+	}
+}
+
+// TestSieve answers through sieves of any size, whether they would pay or not.
+func TestSieve(t *testing.T) {
+	for k := 1; k <= 6; k++ {
+		for i, set := range sets.All(1500, 300, k, uint64(k)+7) {
+			queries := append(slices.Clone(set.Queries), set.Queries[:9]...)
+			want := oracle.Search(set.Base, queries, k)
+			size := sieveBitsLeast + (i+k)%3
+			tables := &Tables{k: k, queries: len(queries)}
+			if err := errors.Join(tables.number(queries, 1), tables.lay(sieved(job{queries: len(queries), k: k}, size), 1)); err != nil {
+				t.Fatal(err)
+			}
+			if got := answer(t, tables, set.Base, 700); !slices.Equal(got, want) {
+				t.Errorf("k=%d, %s, 2^%d bits: %d hits, want %d", k, set.Name, size, len(got), len(want))
+			}
+			tables.Close()
+		}
+	}
+}
+
+// TestDilate compares with every pair of numbers.
+func TestDilate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, words := range []int{1, 2, 8, 64} {
+		src, dst, want := make([]uint64, words), make([]uint64, words), make([]uint64, words)
+		for range 9 {
+			bit := rng.IntN(64 * words)
+			src[bit/64] |= 1 << (bit % 64)
+			for other := range 64 * words {
+				if bits.OnesCount(uint(bit^other)) <= 1 {
+					want[other/64] |= 1 << (other % 64)
+				}
+			}
+		}
+		if dilate(dst, src); !slices.Equal(dst, want) {
+			t.Errorf("%d words: got %x, want %x", words, dst, want)
+		}
 	}
 }
 
@@ -147,13 +195,13 @@ func TestLarge(t *testing.T) {
 	}
 	// What a sorted list of all words within 3 bits of F would say, for those rows
 	// that were planted and some more, by brute force.
-	tables, err := New(queries, 3, 2)
+	tables, err := New(queries, Making{K: 3, Threads: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tables.Close()
-	if tables.tables[0].layout.piles == 0 {
-		t.Fatal("no piles")
+	if tables.sieve == nil || tables.tables[1].layout.piles == 0 {
+		t.Fatal("no sieve or no piles")
 	}
 	got := answer(t, tables, base, n/3+1)
 	sample := make([]uint64, 0, 200)
@@ -185,10 +233,10 @@ func TestLarge(t *testing.T) {
 }
 
 func TestBadQueries(t *testing.T) {
-	if _, err := New(nil, 9, 1); err == nil {
+	if _, err := New(nil, Making{K: 9, Threads: 1}); err == nil {
 		t.Fatal("no error for k = 9")
 	}
-	tables, err := New(nil, 3, 1)
+	tables, err := New(nil, Making{K: 3, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +249,7 @@ func TestBadQueries(t *testing.T) {
 func TestRun(t *testing.T) {
 	base, queries := sets.Planted(30_000, 500)
 	want := oracle.Search(base, queries, 3)
-	tables, err := New(queries, 3, 1)
+	tables, err := New(queries, Making{K: 3, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,11 +411,11 @@ func BenchmarkMap(b *testing.B) {
 				base[i] = sets.Near(rng, queries[rng.IntN(nq)], i/100%4)
 			}
 		}
-		tables, err := New(queries, 3, 2)
+		tables, err := New(queries, Making{K: 3, Threads: 2})
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(fmt.Sprintf("q=%d/design=%s/bits=%d", nq, tables.design.Name, tables.tables[0].layout.bits), func(b *testing.B) {
+		b.Run(fmt.Sprintf("q=%d/design=%s/bits=%d", nq, tables.plan.name, tables.tables[0].layout.bits), func(b *testing.B) {
 			n := 0
 			m, err := tables.NewMapper(func(matches []Match) error { n += len(matches); return nil })
 			if err != nil {
@@ -383,11 +431,7 @@ func BenchmarkMap(b *testing.B) {
 			if n < len(base)/100 {
 				b.Fatalf("%d matches", n)
 			}
-			cost := 0.0
-			for _, q := range tables.tables {
-				cost += q.layout.cost
-			}
-			b.ReportMetric(cost, "predicted-ns/fp")
+			b.ReportMetric(tables.plan.cost, "predicted-ns/fp")
 			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(base)), "ns/fp")
 		})
 		tables.Close()
@@ -424,8 +468,9 @@ func BenchmarkLayout(b *testing.B) {
 					}
 					l.piles, l.room = pilesLeast, roomBits-pilesLeast
 				}
-				tables := &Tables{k: 3, queries: nq, design: permute.Design{K: 3, Tables: []permute.Table{{Mask: 0x5555555555555555}}}}
-				if err := errors.Join(tables.number(queries, 2), tables.lay([]layout{l}, 2)); err != nil {
+				tables := &Tables{k: 3, queries: nq}
+				p := plan{groups: []group{{tables: []permute.Table{{Mask: 0x5555555555555555}}, layouts: []layout{l}}}}
+				if err := errors.Join(tables.number(queries, 2), tables.lay(p, 2)); err != nil {
 					b.Fatal(err)
 				}
 				b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d/piles=%d/room=%d", nq, bits, tables.tables[0].buckets.Lanes(), l.bytes, l.piles, l.room), func(b *testing.B) {

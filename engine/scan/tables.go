@@ -3,6 +3,7 @@ package scan
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"ndd/asm"
@@ -14,18 +15,21 @@ import (
 // Tables are permuted tables of the queries. They do not change and may be
 // used from many goroutines.
 type Tables struct {
-	design   permute.Design
+	plan     plan
 	k        int
 	queries  int
 	distinct []uint64 // ascending
-	first    []uint32 // of each distinct query's rows, and where the last end
+	starts   []uint32 // of each distinct query's rows, and where the last end
 	rows     []uint32 // of Q
-	tables   []table
+	tables   []table  // of all groups, one after the other
+	sieve    *sieve   // nil where there is none
 	free     []func()
 }
 
 // table is the distinct queries under one permutation.
 type table struct {
+	group   int
+	find    permute.Table // in a fingerprint
 	perm    permute.Permutation
 	layout  layout
 	buckets *asm.JoinTable
@@ -38,32 +42,37 @@ const none = math.MaxUint32
 // queriesMax keeps lanes, padding included, in 32 bits.
 const queriesMax = 1 << 30
 
-// New builds tables of the queries for Hamming distance k. They lie outside
-// the Go heap, in huge pages where there are any, which alone make look-ups
-// two to three times faster: call [Tables.Close] when done. The queries are not
-// needed any more.
-func New(queries []uint64, k, threads int) (*Tables, error) {
-	if k < 0 || k > permute.MaxK {
-		return nil, fmt.Errorf("k = %d: must be 0 to %d", k, permute.MaxK)
+// Making says what tables are for.
+type Making struct {
+	K            int    // Hamming distance
+	Threads      int    // to build with
+	Fingerprints uint64 // of F, 0 where it is not known
+	Plain        bool   // no sieve, which takes memory
+}
+
+// New builds tables of the queries. They lie outside the Go heap, in huge pages where there
+// are any, which alone make look-ups two to three times faster: call [Tables.Close] when
+// done. The queries are not needed any more.
+func New(queries []uint64, m Making) (*Tables, error) {
+	if m.K < 0 || m.K > permute.MaxK {
+		return nil, fmt.Errorf("k = %d: must be 0 to %d", m.K, permute.MaxK)
 	}
 	if len(queries) > queriesMax {
 		return nil, fmt.Errorf("%d queries: at most %d at a time", len(queries), queriesMax)
 	}
-	t := &Tables{k: k, queries: len(queries)}
-	if err := t.build(queries, threads); err != nil {
+	t := &Tables{k: m.K, queries: len(queries)}
+	if err := t.build(queries, m); err != nil {
 		t.Close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *Tables) build(queries []uint64, threads int) error {
-	if err := t.number(queries, threads); err != nil {
+func (t *Tables) build(queries []uint64, m Making) error {
+	if err := t.number(queries, m.Threads); err != nil {
 		return err
 	}
-	var layouts []layout
-	t.design, layouts = choose(len(t.distinct), t.k)
-	return t.lay(layouts, threads)
+	return t.lay(choose(job{queries: len(t.distinct), k: m.K, prints: m.Fingerprints, plain: m.Plain}), m.Threads)
 }
 
 // number finds the distinct queries and the rows of each.
@@ -86,37 +95,74 @@ func (t *Tables) number(queries []uint64, threads int) error {
 	if t.distinct, err = take[uint64](t, distinct); err != nil {
 		return err
 	}
-	if t.first, err = take[uint32](t, distinct+1); err != nil {
+	if t.starts, err = take[uint32](t, distinct+1); err != nil {
 		return err
 	}
 	distinct = 0
 	for i, p := range sorted.Data {
 		if i == 0 || p[0] != sorted.Data[i-1][0] {
-			t.distinct[distinct], t.first[distinct] = p[0], uint32(i)
+			t.distinct[distinct], t.starts[distinct] = p[0], uint32(i)
 			distinct++
 		}
 		t.rows[i] = uint32(p[1])
 	}
-	t.first[distinct] = uint32(len(queries))
+	t.starts[distinct] = uint32(len(queries))
 	return nil
 }
 
-// lay makes the tables of the design.
-func (t *Tables) lay(layouts []layout, threads int) error {
+// lay makes the tables of the plan, and its sieve.
+func (t *Tables) lay(p plan, threads int) (err error) {
+	t.plan = p
 	sorted, err := offheap.Make[radix.Pair](len(t.distinct))
 	if err != nil {
 		return err
 	}
 	defer sorted.Free()
-	for i, tab := range t.design.Tables {
-		q := table{perm: permute.New(tab.Mask), layout: layouts[i]}
-		radix.Pairs(sorted.Data, t.distinct, tab.Mask, threads)
-		if err := t.fill(&q, sorted.Data); err != nil {
+	if p.bits > 0 {
+		if t.sieve, err = t.newSieve(p); err != nil {
 			return err
 		}
-		t.tables = append(t.tables, q)
+	}
+	for i, g := range p.groups {
+		keys := t.distinct
+		if t.sieve != nil {
+			known, err := offheap.Make[uint64](len(t.distinct))
+			if err != nil {
+				return err
+			}
+			defer known.Free()
+			keys = known.Data
+			for j, q := range t.distinct {
+				keys[j] = siftedKey(q, i)
+			}
+		}
+		for j, tab := range g.tables {
+			mask := tab.Mask
+			if t.sieve != nil {
+				mask = siftedKey(mask, i)
+			}
+			q := table{group: i, find: tab, perm: permute.New(mask), layout: g.layouts[j]}
+			radix.Pairs(sorted.Data, keys, mask, threads)
+			if err := t.fill(&q, sorted.Data); err != nil {
+				return err
+			}
+			t.tables = append(t.tables, q)
+		}
 	}
 	return nil
+}
+
+// first is the table that reports a pair that differs in diff: the first that finds it of
+// the first group that does.
+func (t *Tables) first(diff uint64) int {
+	for i := range t.tables {
+		q := &t.tables[i]
+		g := &t.plan.groups[q.group]
+		if bits.OnesCount64(diff&g.mask) <= g.radius && q.find.Finds(diff) {
+			return i
+		}
+	}
+	return -1
 }
 
 // fill puts the queries, in order of their keys, into buckets.
