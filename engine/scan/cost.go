@@ -51,6 +51,7 @@ const (
 type plan struct {
 	name   string  // of the design
 	bits   int     // log2 of the bits of a sieve's map; 0: there is no sieve
+	part   int     // fingerprints that are mapped together
 	cost   float64 // ns for a fingerprint
 	groups []group
 }
@@ -77,7 +78,7 @@ func choose(w job) plan {
 	for _, d := range permute.Catalogue(w.k, 1) {
 		g := group{tables: d.Tables}
 		if cost := g.lay(w.queries, false); cost < best.cost {
-			best = plan{name: d.Name, cost: cost, groups: []group{g}}
+			best = plan{name: d.Name, part: partPrints, cost: cost, groups: []group{g}}
 		}
 	}
 	for bits := sieveBitsLeast; bits <= 32 && w.k > 0 && !w.plain; bits++ {

@@ -114,7 +114,7 @@ func (m *Mapper) Map(chunk []uint64, first uint64) error {
 		return nil
 	}
 	for len(chunk) > 0 {
-		n := min(len(chunk), m.tables.part())
+		n := min(len(chunk), m.tables.plan.part)
 		r := stretch{keys: chunk[:n], prints: chunk[:n], first: first}
 		var err error
 		if m.halves != nil {
@@ -137,14 +137,6 @@ type stretch struct {
 	rows   []uint32 // which of prints the keys stand for; nil: one after the other
 	prints []uint64
 	first  uint64 // row of F of the first
-}
-
-// part is how many fingerprints are mapped together.
-func (t *Tables) part() int {
-	if t.sieve != nil {
-		return sievePrints
-	}
-	return partPrints
 }
 
 // sieve deals a part out and joins what is left of it.

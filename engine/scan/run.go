@@ -79,8 +79,8 @@ func (t *Tables) run(parent context.Context, f Source, o Options, hits *Hits) er
 			defer m.Close()
 			for c := range chunks {
 				// In parts, so that an interrupt is heard within milliseconds.
-				for at := 0; at < len(c.Fingerprints); at += t.part() {
-					prints := c.Fingerprints[at:min(at+t.part(), len(c.Fingerprints))]
+				for at := 0; at < len(c.Fingerprints); at += t.plan.part {
+					prints := c.Fingerprints[at:min(at+t.plan.part, len(c.Fingerprints))]
 					if err := m.Map(prints, c.First+uint64(at)); err != nil {
 						return err
 					}

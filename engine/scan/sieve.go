@@ -34,6 +34,8 @@ const (
 	// sievePrints is how many fingerprints are dealt before they are sifted: each reads its
 	// share of the maps from memory, 8 bytes of 2^28 bits.
 	sievePrints = 1 << sieveRowBits
+	// sieveLeast is how many piles take at least.
+	sieveLeast = 1 << 16
 	// sieveRowBits of a word are for the row.
 	sieveRowBits = 23
 	// siftedBits is log2 of how many fingerprints that are left are joined together.
@@ -48,6 +50,7 @@ const (
 	farMap     = 2.0 // for a word and each doubling of a pile's part of the map beyond 2^22 bits
 	siftedCost = 8.0 // for what is left, besides the tables
 	dilateCost = 100 // for a line of the map when it is made
+	takeCost   = 5   // for the memory of the piles of a fingerprint
 	// printsMany is how long F is taken to be where that is not known.
 	printsMany = 1 << 28
 )
@@ -57,14 +60,15 @@ func radii(k int) [2]int { return [2]int{(k - 1) / 2, k - 1 - (k-1)/2} }
 
 // sieved is the plan with a sieve of 2^bits bits.
 func sieved(w job, bits int) plan {
-	p := plan{name: fmt.Sprintf("sieve-%d", bits), bits: bits}
 	lines := 2 * math.Ldexp(1, bits-9) // of both maps
-	prints := float64(w.prints)
-	if w.prints == 0 {
-		prints = printsMany
+	prints := uint64(printsMany)
+	if w.prints > 0 {
+		prints = w.prints
 	}
+	p := plan{name: fmt.Sprintf("sieve-%d", bits), bits: bits, part: int(min(max(prints, sieveLeast), sievePrints))}
 	far := max(0, float64(bits-pilesOf(bits)-22))
-	p.cost = halvesCost + 2*(siftCost+farMap*far) + mapLine*lines/min(prints, sievePrints) + dilateCost*lines/prints
+	p.cost = halvesCost + 2*(siftCost+farMap*far) + mapLine*lines/float64(p.part) +
+		(dilateCost*lines+takeCost*float64(p.part))/float64(prints)
 	for half, radius := range radii(w.k) {
 		set := 1 - math.Exp(-float64(w.queries)*math.Ldexp(float64(permute.Ball(bits, radius)), -bits))
 		var best group
@@ -134,22 +138,43 @@ func (t *Tables) newSieve(p plan) (*sieve, error) {
 }
 
 // dilate sets the bits of dst whose number differs in at most one bit from that of a bit of
-// src, which has as many.
+// src. Both have the same number of words, 8 or a larger power of two. Eight words are made at a
+// time: their numbers differ in the word, in the place among the eight, or before that.
 func dilate(dst, src []uint64) {
 	dst = dst[:len(src)]
-	for i := range dst {
-		x := src[i]
-		y := x | (x>>1)&0x5555555555555555 | (x&0x5555555555555555)<<1
-		y |= (x>>2)&0x3333333333333333 | (x&0x3333333333333333)<<2
-		y |= (x>>4)&0x0f0f0f0f0f0f0f0f | (x&0x0f0f0f0f0f0f0f0f)<<4
-		y |= (x>>8)&0x00ff00ff00ff00ff | (x&0x00ff00ff00ff00ff)<<8
-		y |= (x>>16)&0x0000ffff0000ffff | (x&0x0000ffff0000ffff)<<16
-		y |= bits.RotateLeft64(x, 32)
-		for j := 1; j < len(src); j <<= 1 {
-			y |= src[(i^j)&(len(src)-1)]
+	for i := 0; i+8 <= len(src); i += 8 {
+		s := (*[8]uint64)(src[i:])
+		y0 := dilateWord(s[0]) | s[1] | s[2] | s[4]
+		y1 := dilateWord(s[1]) | s[0] | s[3] | s[5]
+		y2 := dilateWord(s[2]) | s[3] | s[0] | s[6]
+		y3 := dilateWord(s[3]) | s[2] | s[1] | s[7]
+		y4 := dilateWord(s[4]) | s[5] | s[6] | s[0]
+		y5 := dilateWord(s[5]) | s[4] | s[7] | s[1]
+		y6 := dilateWord(s[6]) | s[7] | s[4] | s[2]
+		y7 := dilateWord(s[7]) | s[6] | s[5] | s[3]
+		for j := 8; j < len(src); j <<= 1 {
+			o := (*[8]uint64)(src[i^j:])
+			y0 |= o[0]
+			y1 |= o[1]
+			y2 |= o[2]
+			y3 |= o[3]
+			y4 |= o[4]
+			y5 |= o[5]
+			y6 |= o[6]
+			y7 |= o[7]
 		}
-		dst[i] = y
+		*(*[8]uint64)(dst[i:]) = [8]uint64{y0, y1, y2, y3, y4, y5, y6, y7}
 	}
+}
+
+// dilateWord is dilate in a word.
+func dilateWord(x uint64) uint64 {
+	y := x | x>>1&0x5555555555555555 | x&0x5555555555555555<<1
+	y |= x>>2&0x3333333333333333 | x&0x3333333333333333<<2
+	y |= x>>4&0x0f0f0f0f0f0f0f0f | x&0x0f0f0f0f0f0f0f0f<<4
+	y |= x>>8&0x00ff00ff00ff00ff | x&0x00ff00ff00ff00ff<<8
+	y |= x>>16&0x0000ffff0000ffff | x&0x0000ffff0000ffff<<16
+	return y | bits.RotateLeft64(x, 32)
 }
 
 // pilesOf is log2 of the piles of a half for maps of 2^bits bits: more than 2^8 places where piles
@@ -159,6 +184,6 @@ func pilesOf(bits int) int { return min(max(bits-pileMapBits, pilesLeast), 8) }
 // halves says how a mapper deals.
 func (p *plan) halves() asm.HalvesOptions {
 	piles := pilesOf(p.bits)
-	mean := math.Ldexp(sievePrints, -piles)
+	mean := math.Ldexp(float64(p.part), -piles)
 	return asm.HalvesOptions{Bits: piles, Room: int(mean+8*math.Sqrt(mean)) + 2*asm.HalvesCall, Keep: 64 - sieveRowBits}
 }
