@@ -11,6 +11,11 @@
 // between the first look-up's load and its shift, in the shadow of the load: 56 bits or
 // more then, less three look-ups of 12, leave 20 for the next first one.
 //
+// How many rounds of three look-ups a chunk takes is foretold from the number of symbols and the
+// window's pace, with a few to spare: so the branch that ends the loop, and those behind it, are
+// resolved far ahead of the chain, and if one of them was mispredicted that costs little. Too few symbols, or
+// too many for the room, are seldom.
+//
 // Three entries are summed before their lengths are taken off: lengths sum to at most 36
 // in byte 0, symbols to 189 in each of bytes 1-6, so no byte carries into the next.
 
@@ -27,9 +32,14 @@
 #define COUNT   R15
 #define SUM     R14
 
-// The symbols lie on the stack, decodeChunk and decodeSlack bytes, and the number of keys still to make.
-#define SYMBOLS symbols-288(SP)
-#define LEFT    left-296(SP)
+#define ROUNDS  R10 // to go, while NEXT and COUNT stand for CODEBIT
+
+// The symbols lie on the stack, decodeChunk and decodeSlack bytes, the number of keys still to make,
+// and of the symbols of a chunk how many there are and how many should be.
+#define SYMBOLS symbols-320(SP)
+#define LEFT    left-328(SP)
+#define FOUND   found-336(SP)
+#define WANTED  wanted-344(SP)
 
 // PUT stores the symbols of the entry in BX.
 #define PUT \
@@ -46,25 +56,31 @@
 	ADDQ  BX, SUM             \
 	PUT
 
-// STAGE1 makes WANT symbols, or jumps to other when codes come near the half's last bytes.
-#define STAGE1(loop, surplus, given, other) \
+// STAGE1 makes WANT symbols and maybe some more, which it gives back behind a whole chunk; or jumps
+// to other when codes come near the half's last bytes.
+#define STAGE1(loop, enough, surplus, given, other) \
 	XORL  POS, POS              \
 	MOVQ  CODEBIT, NEXT         \
 	SHRQ  $3, NEXT              \
 	CMPQ  NEXT, LAST            \
 	JHI   other                 \
-	MOVQ  (HALF)(NEXT*1), BITS \
+	MOVQ  (HALF)(NEXT*1), BITS  \
 	ANDL  $7, CODEBIT           \
 	SHRXQ CODEBIT, BITS, BITS   \
 	MOVL  $56, COUNT            \
 	SUBQ  CODEBIT, COUNT        \
 	ADDQ  $7, NEXT              \
+	MOVQ  WANT, WANTED          \
+	LEAQ  const_decodeSpare(WANT), ROUNDS \
+	IMULQ Window_pace(WINDOW), ROUNDS \
+	SHRQ  $16, ROUNDS           \
+	INCQ  ROUNDS                \
 loop:                           \
 	CMPQ  NEXT, LAST            \
 	JHI   other                 \
 	ANDNL BITS, HIGHER, AX      \
 	MOVQ  (WINDOW)(AX*8), SUM   \
-	MOVQ  (HALF)(NEXT*1), BX   \
+	MOVQ  (HALF)(NEXT*1), BX    \
 	SHLXQ COUNT, BX, BX         \
 	ORQ   BX, BITS              \
 	MOVL  $63, AX               \
@@ -79,15 +95,29 @@ loop:                           \
 	LOOKUP                      \
 	MOVBLZX SUM, SUM            \
 	SUBQ  SUM, COUNT            \
+	LEAQ  -16(POS), AX          \
+	CMPQ  AX, WANT              \
+	JGE   enough                \
+	DECQ  ROUNDS                \
+	JNZ   loop                  \
+	INCQ  ROUNDS                \
 	CMPQ  POS, WANT             \
 	JLT   loop                  \
+enough:                         \
 	LEAQ  (NEXT*8), CODEBIT     \
 	SUBQ  COUNT, CODEBIT        \
+	CMPQ  WANT, $const_decodeChunk \
+	JNE   given                 \
+	SURPLUS(surplus, given)     \
+	MOVQ  POS, FOUND
+
+// SURPLUS gives symbols back until there are WANT.
+#define SURPLUS(surplus, given) \
 surplus:                        \
 	CMPQ  POS, WANT             \
 	JEQ   given                 \
-	MOVBLZX symbols-289(SP)(POS*1), AX \
-	MOVBLZX 32768(WINDOW)(AX*1), AX \
+	MOVBLZX symbols-321(SP)(POS*1), AX \
+	MOVBLZX Window_lengths(WINDOW)(AX*1), AX \
 	SUBQ  AX, CODEBIT           \
 	DECQ  POS                   \
 	JMP   surplus               \

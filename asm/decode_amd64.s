@@ -65,7 +65,7 @@ GLOBL ·before(SB), RODATA|NOPTR, $64
 	VPSLLVQ    Z1, Z2, Z3
 
 // func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
-TEXT ·decodeAVX512(SB), 0, $296-56
+TEXT ·decodeAVX512(SB), 0, $344-56
 	MOVQ dst+0(FP), DST
 	MOVQ n+8(FP), AX
 	MOVQ AX, LEFT
@@ -98,7 +98,7 @@ chunk:
 	CMPQ    AX, WANT
 	CMOVQLT AX, WANT
 	SUBQ    WANT, LEFT
-	STAGE1(codes, surplus, given, other)
+	STAGE1(codes, enough, surplus, given, other)
 
 	XORL POS, POS
 	SUBQ $8, WANT
@@ -151,14 +151,22 @@ check:
 	KMOVB        K1, AX
 	CMPB         AX, $0xff
 	JNE          answer
-	ADDQ         $57, DX
-	CMPQ         CODEBIT, DX
-	SETLE        BX
+	LEAQ         57(DX), R12
+	CMPQ         CODEBIT, R12
+	JLE          apart
+	MOVQ         FOUND, POS
+	MOVQ         WANTED, WANT
+	SURPLUS(again, exact)
+	CMPQ         CODEBIT, R12
+	JGT          answer
+
+apart:
+	MOVL         $1, BX
 
 	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
 	MOVQ         at+40(FP), AX
 	MOVQ         CODEBIT, cursor_codeBit(AX)
-	MOVQ         DX, cursor_rawBit(AX)
+	MOVQ         R12, cursor_rawBit(AX)
 	VMOVQ        X17, cursor_key(AX)
 
 answer:
@@ -222,7 +230,7 @@ other:
 	VPSLLVQ    Y1, Y2, Y3
 
 // func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
-TEXT ·decodeAVX2(SB), 0, $296-56
+TEXT ·decodeAVX2(SB), 0, $344-56
 	MOVQ dst+0(FP), DST
 	MOVQ n+8(FP), AX
 	MOVQ AX, LEFT
@@ -258,7 +266,7 @@ chunk:
 	CMPQ    AX, WANT
 	CMOVQLT AX, WANT
 	SUBQ    WANT, LEFT
-	STAGE1(codes, surplus, given, other)
+	STAGE1(codes, enough, surplus, given, other)
 
 	XORL POS, POS
 	SUBQ $4, WANT
@@ -322,14 +330,22 @@ check:
 	VMOVMSKPD    ASCEND, AX
 	CMPL         AX, $0xf
 	JNE          answer
-	ADDQ         $57, DX
-	CMPQ         CODEBIT, DX
-	SETLE        BX
+	LEAQ         57(DX), R12
+	CMPQ         CODEBIT, R12
+	JLE          apart
+	MOVQ         FOUND, POS
+	MOVQ         WANTED, WANT
+	SURPLUS(again, exact)
+	CMPQ         CODEBIT, R12
+	JGT          answer
+
+apart:
+	MOVL         $1, BX
 
 	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
 	MOVQ         at+40(FP), AX
 	MOVQ         CODEBIT, cursor_codeBit(AX)
-	MOVQ         DX, cursor_rawBit(AX)
+	MOVQ         R12, cursor_rawBit(AX)
 	VMOVQ        X5, cursor_key(AX)
 
 answer:

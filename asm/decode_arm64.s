@@ -46,7 +46,7 @@
 #define BITS    R8
 #define COUNT   R9
 #define SUM     R10
-#define SYMBOLS R11 // 288 bytes: decodeChunk and decodeSlack
+#define SYMBOLS R11 // 288 bytes: decodeChunk, and 32 that three look-ups may write past it
 #define T0      R12
 #define T1      R13
 #define LEFT    R14 // keys to go behind this chunk

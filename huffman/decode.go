@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"ndd/asm"
 )
@@ -37,9 +36,8 @@ func (c *Code) DecodeBlock(dst []uint64, block []byte, before, last uint64) (n i
 	if err := c.DecodeHalf(rest, block, Down, last); err != nil {
 		return 0, err
 	}
-	slices.Reverse(rest)
-	for i, flipped := range rest {
-		rest[i] = ^flipped
+	for i, j := 0, len(rest)-1; i <= j; i, j = i+1, j-1 {
+		rest[i], rest[j] = ^rest[j], ^rest[i]
 	}
 	if rest[0] <= dst[ups] {
 		return 0, fmt.Errorf("huffman: block of %d bytes whose halves do not ascend: %w", len(block), ErrCorrupt)
@@ -65,10 +63,8 @@ func Keys(block []byte) int { return Steps(block, Up) + 1 + Steps(block, Down) }
 
 // half returns a side of a block; of an odd number of bytes, the second has one more.
 func (s Side) half(block []byte) []byte {
-	if s == Up {
-		return block[:len(block)/2]
-	}
-	return block[len(block)/2:]
+	middle := len(block) / 2
+	return block[middle*int(s) : middle+(len(block)-middle)*int(s)] // without a branch: half of all probes go either way
 }
 
 // DecodeHalf unpacks the beginning of half a block: into dst[0] its fence, which is the key before

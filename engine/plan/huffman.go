@@ -8,8 +8,8 @@ import (
 // huffmanModel is the paper's table: see package table for the format.
 //
 // A probe seeks its range's first block among the last keys, where the first
-// steps go far and the last stay on one line, and decodes it. A block is read
-// from both ends, codes and raw bits.
+// steps go far and the last stay on one line, and decodes a quarter of it on average.
+// Half a block is read from both ends, codes and raw bits.
 type huffmanModel struct{}
 
 const (
@@ -55,10 +55,10 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 		read := m.extra(float64(len(tables)) * blocks * huffman.BlockBytesDefault)
 		units := md.units(w)
 
-		const linesBetween = huffman.BlockBytesDefault/64 - 2
+		const lines = huffman.BlockBytesDefault / 64
 		line := min(m.LineNS, read.Together)
-		first := 2*read.Together + linesBetween*line
-		further := (linesBetween + 2) * line
+		first := 2*read.Together + (lines/4-1)*line
+		further := lines * line
 		probe := c.ProbeNS + first + (units-1)*(c.UnitNS+further)
 
 		batch += c.TableNS + w.probes*(probe+seekLines*seek.Together)

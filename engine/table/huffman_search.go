@@ -103,10 +103,11 @@ func (t *huffmanTable) place(b int, low, high uint64) huffmanPlace {
 	up, down := min(high, last)-min(before, high), last-max(low, before)
 	// Halved, to convert as signed numbers do; of half the keys, what is the double of the whole.
 	width := float32(int64((last-before)>>1) | 1)
-	if up <= down {
-		return huffmanPlace{huffman.Up, min(1, float32(int64(up>>1))*2/width)}
+	side := huffman.Up
+	if down < up {
+		side = huffman.Down
 	}
-	return huffmanPlace{huffman.Down, min(1, float32(int64(down>>1))*2/width)}
+	return huffmanPlace{side, min(1, float32(int64(min(up, down)>>1))*2/width)}
 }
 
 // heads asks for the first line of each of the halves, one right after the other. A
@@ -152,20 +153,14 @@ func (t *huffmanTable) search(dst []Match, b int, p huffmanPlace, r *huffmanRang
 // searchHalf looks for a range in half of block b. It is done when the range does not
 // go on in the other half.
 func (t *huffmanTable) searchHalf(dst []Match, b int, p huffmanPlace, r *huffmanRange, c *Scratch) (_ []Match, done bool, err error) {
-	bound := r.high
-	if p.side == huffman.Down {
-		bound = ^r.low
-	}
+	bound := r.bounds(p.side).high
 	half, err := t.unpack(b, p, bound, c)
 	if err != nil {
 		return dst, false, err
 	}
 	keys := half.keys
 	done = keys[len(keys)-1] >= bound
-	if p.side == huffman.Up {
-		keys = keys[1:] // without the fence before the block
-	}
-	return r.scan(dst, keys, p.side, c), done, nil
+	return r.scan(dst, keys[1-p.side:], p.side, c), done, nil // without the fence before the block
 }
 
 // unpack unpacks of half of block b at least the keys up to bound.
@@ -174,9 +169,9 @@ func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (
 	if h.block == b && (h.whole || h.keys[len(h.keys)-1] >= bound) {
 		return h, nil
 	}
-	block, fence := t.block(b), t.last[b]
-	if p.side == huffman.Up {
-		fence = t.before(b)
+	block, fence := t.block(b), t.first
+	if at := b - 1 + int(p.side); at >= 0 {
+		fence = t.last[at]
 	}
 	h.room(t.blockBytes)
 	h.block = -1
@@ -212,17 +207,29 @@ type huffmanRange struct {
 	low, high uint64
 }
 
-// scan appends the keys of half a block that are in the range and near the query.
+// bounds are the range as the keys of a side have it: Down, they are flipped.
+func (r *huffmanRange) bounds(side huffman.Side) huffmanRange {
+	flip := -uint64(side)
+	swap := (r.low ^ r.high) & flip
+	return huffmanRange{r.s, r.query, r.low ^ swap ^ flip, r.high ^ swap ^ flip}
+}
+
+// scan appends the keys of half a block that are in the range and near the query. All are compared: which
+// of them begin and end the range would be two guesses of the processor, each dearer than fifty comparisons.
 func (r *huffmanRange) scan(dst []Match, keys []uint64, side huffman.Side, c *Scratch) []Match {
 	flip := -uint64(side)
-	low, high := r.low, r.high
-	if side == huffman.Down {
-		low, high = ^high, ^low
+	b := r.bounds(side)
+	if cap(c.found) == 0 {
+		c.found = make([]uint32, 256)
 	}
-	from := len(dst)
-	dst = scan(dst, keys, low, high, r.s.Queries[r.query]^flip, r.s.K, r.query, c)
-	for i := range dst[from:] {
-		dst[from+i].Key ^= flip
+	for len(keys) > 0 {
+		n, done := asm.Within64(c.found, keys, r.s.Queries[r.query]^flip, r.s.K)
+		for _, i := range c.found[:n] {
+			if key := keys[i]; b.low <= key && key <= b.high {
+				dst = append(dst, Match{0, r.query, key ^ flip})
+			}
+		}
+		keys = keys[done:]
 	}
 	return dst
 }
