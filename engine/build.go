@@ -39,21 +39,28 @@ type BuildOptions struct {
 	Machine offheap.Machine // is asked for the memory that is left; its zero value is this one
 }
 
+// PlanBuild says what memory [BuildWith] will take for so many documents, or refuses: something
+// stands at dir, or there is not the memory. It sets o.Memory, unless it is set, so that what it
+// said is kept whatever the machine has left later.
+func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Space, error) {
+	if err := absent(dir); err != nil {
+		return segment.Space{}, err
+	}
+	o.TempDir = filepath.Dir(dir)
+	return fit(&o.Options, docs, o.Machine)
+}
+
 // BuildWith is [Build] with more options.
 func BuildWith(ctx context.Context, dir string, files []*ndf.File, with BuildOptions) error {
-	o := with.Options
-	if err := absent(dir); err != nil {
-		return err
-	}
 	recipe, err := commonRecipe(files)
 	if err != nil {
 		return err
 	}
 	in := input(files)
-	o.TempDir = filepath.Dir(dir)
-	if err := fit(&o, uint64(in.Len()), with.Machine); err != nil {
+	if _, err := PlanBuild(dir, uint64(in.Len()), &with); err != nil {
 		return err
 	}
+	o := with.Options
 	for _, f := range files {
 		if s := f.Store(); s != nil {
 			if err := s.Verify(ctx, o.Threads, nil); err != nil {
@@ -69,16 +76,16 @@ func BuildWith(ctx context.Context, dir string, files []*ndf.File, with BuildOpt
 
 // fit sets o.Memory, unless it is set, to what a machine has left but for a
 // sixteenth, and refuses what cannot be done with it.
-func fit(o *segment.Options, docs uint64, m offheap.Machine) error {
+func fit(o *segment.Options, docs uint64, m offheap.Machine) (segment.Space, error) {
 	limit := m.Limit(o.Memory)
 	if o.Memory == 0 {
 		o.Memory = max(limit.Bytes-limit.Bytes/16, 1) // 0 would be no limit
 	}
-	_, err := segment.Plan(docs, *o)
+	space, err := segment.Plan(docs, *o)
 	if e, ok := errors.AsType[*offheap.TooLargeError](err); ok {
 		e.Limit.Source = limit.Source
 	}
-	return err
+	return space, err
 }
 
 // absent refuses a path at which something stands.

@@ -11,17 +11,22 @@ const designSeed = 1
 // A Choice is why an index has the tables that it has, as its manifest keeps it.
 type Choice struct {
 	Documents uint64       `json:"documents"`
-	Memory    uint64       `json:"memory,omitempty"`  // bytes that were given
-	Kernel    string       `json:"kernel"`            // with which was measured
-	Sample    int          `json:"sample,omitempty"`  // fingerprints that the layouts were tried on
-	Layouts   []plan.Rival `json:"layouts,omitempty"` // how they did
-	Why       []string     `json:"why"`               // sentences
+	Distinct  uint64       `json:"distinct,omitempty"` // fingerprints, about, where they are fewer
+	Memory    uint64       `json:"memory,omitempty"`   // bytes that were given
+	Kernel    string       `json:"kernel"`             // with which was measured
+	Sample    int          `json:"sample,omitempty"`   // fingerprints that the layouts were tried on
+	Layouts   []plan.Rival `json:"layouts,omitempty"`  // how they did
+	Why       []string     `json:"why"`                // sentences
 }
 
 // ChoiceOf is what to keep of a plan.
 func ChoiceOf(p *plan.Plan) *Choice {
 	r := &p.Request
-	return &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: r.Machine.Kernel, Sample: p.Tried, Layouts: p.Rivals, Why: p.Why}
+	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: r.Machine.Kernel, Sample: p.Tried, Layouts: p.Rivals, Why: p.Why}
+	if r.Documents > r.Fingerprints {
+		c.Documents, c.Distinct = r.Documents, r.Fingerprints
+	}
+	return c
 }
 
 // ChooseDesign is the design for n fingerprints and distance k whose tables are

@@ -135,16 +135,16 @@ func machineWith(t *testing.T, bytes uint64) offheap.Machine {
 func TestFit(t *testing.T) {
 	m := machineWith(t, 1<<30)
 	o := segment.Options{Design: halves(t), Threads: 1}
-	if err := fit(&o, 10_000_000, m); err != nil || o.Memory != 15<<26 {
+	if _, err := fit(&o, 10_000_000, m); err != nil || o.Memory != 15<<26 {
 		t.Errorf("%d bytes, %v", o.Memory, err)
 	}
 	o.Memory, o.TempDir = 0, t.TempDir()
-	err := fit(&o, 8_000_000_000, m)
+	_, err := fit(&o, 8_000_000_000, m)
 	if err == nil || err.Error() != "building a segment of 8,000,000,000 documents needs up to 4.2 GiB of memory, and there are 960 MiB (left by the memory limit of control group /job)" {
 		t.Error(err)
 	}
 	o.Memory = 5 << 30
-	if err := fit(&o, 8_000_000_000, m); err != nil || o.Memory != 5<<30 {
+	if _, err := fit(&o, 8_000_000_000, m); err != nil || o.Memory != 5<<30 {
 		t.Errorf("with the user's word for it: %d bytes, %v", o.Memory, err)
 	}
 }

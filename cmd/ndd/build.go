@@ -1,18 +1,23 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
+	"ndd/engine/distribution"
 	"ndd/engine/ndf"
 	"ndd/engine/offheap"
 	"ndd/engine/plan"
 	"ndd/engine/segment"
+	"ndd/engine/store"
 	"ndd/engine/table"
 	"ndd/permute"
 )
@@ -110,7 +115,7 @@ the choice was made.
 another matter: at most what this machine, or the process's control group, has
 left, but for a sixteenth: 13 bytes a document are plenty, below 9 it goes
 through a temporary file beside INDEX, and what cannot be done at
-all is refused at once.`,
+all is refused at once. It says how much it will take before it begins.`,
 		Example: `  ndd build -o index pages.ndf
   ndd build -o index --memory 16GiB pages.ndf
   ndd build -o index -k 3 --tables 10 base.bin`,
@@ -144,32 +149,29 @@ all is refused at once.`,
 
 func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags *designFlags, r plan.Request) error {
 	for _, f := range files {
-		r.Fingerprints += f.Len()
+		r.Documents += f.Len()
 		if f.HasNames() {
 			r.NameBytes += f.Store().Bytes() - 8*f.Len()
 		}
 	}
-	prints := somePrints(files, plan.RivalsOf(r.Fingerprints))
-	const sampleOf = 1 << 16                                   // tells skew, and takes a tenth of a second
-	r.Sample, _ = plan.NewSample(prints, sampleOf, designSeed) // too few: no matter
-	p, err := flags.plan(r)
+	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads}, Machine: g.machine}
+	budget, err := g.budget(out, r.Documents, &o)
 	if err != nil {
 		return err
 	}
-	if err := p.Try(cmd.Context(), prints, g.threads); err != nil {
+	if r.Fingerprints, err = distinctPrints(cmd.Context(), files); err != nil {
+		return err
+	}
+	p, err := g.chooseTables(cmd.Context(), files, flags, r, budget)
+	if err != nil {
 		return err
 	}
 	design, layout := p.Choice.Design, p.Choice.Layout
 	bar := g.newBar("building", int64(len(design.Tables)+1), countUnit)
-	o := segment.Options{Design: design, Table: table.Options{Layout: layout}, Threads: g.threads,
-		Progress: func(_ string, part, _ int) { bar.set(int64(part)) }}
-	var space segment.Space
-	o.Planned = func(s segment.Space) { space = s }
-	err = engine.BuildWith(cmd.Context(), out, files, engine.BuildOptions{Options: o, Choice: engine.ChoiceOf(p), Machine: g.machine})
+	o.Design, o.Table.Layout, o.Choice = design, layout, engine.ChoiceOf(p)
+	o.Progress = func(_ string, part, _ int) { bar.set(int64(part)) }
+	err = engine.BuildWith(cmd.Context(), out, files, o)
 	bar.end()
-	if errors.Is(err, offheap.ErrTooLarge) {
-		return fmt.Errorf("%w: that is for building, whatever --memory the index may take later; --threads 1 takes a little less", err)
-	}
 	if err != nil {
 		return err
 	}
@@ -182,17 +184,100 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 	if n := len(design.Tables); n > 1 {
 		tables = fmt.Sprintf("%d tables", n)
 	}
-	g.log.Info(fmt.Sprintf("%s: %s documents, k = %d, %s with %s leading bits (%s, %s)",
-		out, humanize.Comma(int64(r.Fingerprints)), design.K, tables, bits, design.Name, layout))
+	g.log.Info(fmt.Sprintf("%s: %s, k = %d, %s with %s leading bits (%s, %s)",
+		out, documents(&r), design.K, tables, bits, design.Name, layout))
 	for _, why := range p.Why[:2] {
 		g.log.Info(why)
 	}
+	return nil
+}
+
+// documents says how many there are, and of how many fingerprints when these are fewer.
+func documents(r *plan.Request) string {
+	if r.Fingerprints == r.Documents {
+		return humanize.Comma(int64(r.Documents)) + " documents"
+	}
+	return fmt.Sprintf("%s documents with about %s distinct fingerprints", humanize.Comma(int64(r.Documents)), plan.Count(float64(r.Fingerprints)))
+}
+
+// processBytes are the program itself, and what the choice of tables keeps.
+const processBytes = 32 << 20
+
+// A budget is the memory that building may take beside its input.
+type budget struct {
+	measuring uint64 // fingerprints to measure the machine for
+	trying    int    // fingerprints to try the layouts on
+}
+
+// budget says what memory building will take, before it takes any, and refuses what there is not
+// the memory for. Where there is little, less of the machine is measured.
+func (g *globals) budget(out string, docs uint64, o *engine.BuildOptions) (b budget, err error) {
+	left := g.machine.Limit(0)
+	space, err := engine.PlanBuild(out, docs, o)
+	if errors.Is(err, offheap.ErrTooLarge) {
+		return b, fmt.Errorf("%w: that is for building, whatever --memory the index may take later; --threads 1 takes a little less", err)
+	}
+	if err != nil {
+		return b, err
+	}
+	b.measuring = docs
+	for plan.HereBytes(b.measuring) > left.Bytes/2 && b.measuring > 1 {
+		b.measuring /= 2
+	}
+	most := max(space.Bytes, plan.HereBytes(b.measuring))
+	const triedBytes = 256 // a fingerprint in a dozen tables
+	b.trying = int(min(uint64(plan.RivalsOf(docs)), most/triedBytes))
 	where := ""
 	if space.External {
 		where = ", with sorted keys in a temporary file"
 	}
-	g.log.Info(fmt.Sprintf("built in at most %s of memory beside the input%s", humanize.IBytes(space.Bytes), where))
-	return nil
+	g.log.Info(fmt.Sprintf("building takes at most %s of memory beside the input%s; there are %s (%s)",
+		humanize.IBytes(most+processBytes), where, humanize.IBytes(left.Bytes), left.Source))
+	return b, nil
+}
+
+// chooseTables plans for the request, with what the files' fingerprints show. What it needed for
+// that is given back before it returns.
+func (g *globals) chooseTables(ctx context.Context, files []*ndf.File, flags *designFlags, r plan.Request, b budget) (p *plan.Plan, err error) {
+	defer store.CatchFault(&err)()
+	if r.Machine, err = plan.Here(b.measuring); err != nil {
+		return nil, err
+	}
+	prints := somePrints(files, b.trying)
+	const sampleOf = 1 << 16                                   // tells skew, and takes a tenth of a second
+	r.Sample, _ = plan.NewSample(prints, sampleOf, designSeed) // too few: no matter
+	if p, err = flags.plan(r); err != nil {
+		return nil, err
+	}
+	if err := p.Try(ctx, prints, g.threads); err != nil {
+		return nil, err
+	}
+	p.Request.Sample, r.Sample, prints = nil, nil, nil
+	debug.FreeOSMemory()
+	return p, nil
+}
+
+// distinctPrints is how many different fingerprints the files have, about.
+func distinctPrints(ctx context.Context, files []*ndf.File) (n uint64, err error) {
+	defer store.CatchFault(&err)()
+	var d distribution.Distinct
+	docs := uint64(0)
+	for _, f := range files {
+		docs += f.Len()
+		for c := range f.Chunks {
+			for part := range slices.Chunk(c, 1<<20) {
+				if err := ctx.Err(); err != nil {
+					return 0, err
+				}
+				d.Add(part)
+			}
+		}
+	}
+	// An estimate that is off by less than its error is no news.
+	if n = d.Count(); float64(n) > 0.98*float64(docs) && n > distribution.DistinctExact {
+		n = docs
+	}
+	return n, nil
 }
 
 func parseLayout(s string) (table.Layout, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ndd/engine"
 	"ndd/engine/ndf"
 	"ndd/engine/plan"
 	"ndd/engine/segment"
@@ -81,7 +83,7 @@ func (d *designCommand) run(g *globals, cmd *cobra.Command) error {
 		return err
 	}
 	if d.sample != "" {
-		prints, of, err := readSample(d.sample)
+		prints, of, documents, err := readSample(cmd.Context(), d.sample)
 		if err != nil {
 			return err
 		}
@@ -89,7 +91,7 @@ func (d *designCommand) run(g *globals, cmd *cobra.Command) error {
 			return fmt.Errorf("%s: %w", d.sample, err)
 		}
 		if !cmd.Flags().Changed("fingerprints") {
-			r.Fingerprints = of
+			r.Fingerprints, r.Documents = of, documents
 		}
 	}
 	if d.costs != "" {
@@ -123,58 +125,65 @@ func parseCount(s string) (uint64, error) {
 	return uint64(math.Round(v)), nil
 }
 
-// readSample is some of the fingerprints in an index or a file, and how many
-// documents there are.
-func readSample(path string) (prints []uint64, of uint64, err error) {
+// readSample is some of the fingerprints in an index or a file, how many there are, about, and of
+// how many documents.
+func readSample(ctx context.Context, path string) (prints []uint64, of, documents uint64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	if !info.IsDir() {
 		f, err := ndf.Open(path)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 		defer f.Close()
-		return somePrints([]*ndf.File{f}, plan.SampleMax), f.Len(), nil
+		files := []*ndf.File{f}
+		if of, err = distinctPrints(ctx, files); err != nil {
+			return nil, 0, 0, err
+		}
+		return somePrints(files, plan.SampleMax), of, f.Len(), nil
+	}
+	if _, err := engine.ManifestPath(path); err != nil {
+		return nil, 0, 0, err
 	}
 	parts, err := filepath.Glob(filepath.Join(path, "*.segment"))
-	if err != nil || len(parts) == 0 {
-		return nil, 0, fmt.Errorf("%s: not an index: it has no segments", path)
+	if err != nil {
+		return nil, 0, 0, err
 	}
 	for _, part := range parts {
-		some, documents, err := readSegment(part, plan.SampleMax/len(parts))
+		some, distinct, docs, err := readSegment(part, plan.SampleMax/len(parts))
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 		prints = append(prints, some...)
-		of += documents
+		of, documents = of+distinct, documents+docs
 	}
-	return prints, of, nil
+	return prints, of, documents, nil
 }
 
 // readSegment is most of a segment's fingerprints or fewer.
-func readSegment(path string, most int) (prints []uint64, documents uint64, err error) {
+func readSegment(path string, most int) (prints []uint64, of, documents uint64, err error) {
 	f, err := store.Open(path, store.KindSegment)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	defer f.Close()
 	s, err := segment.Open(f)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", path, err)
+		return nil, 0, 0, fmt.Errorf("%s: %w", path, err)
 	}
 	defer s.Close()
 	p := picker{of: s.Fingerprints(), most: most}
 	if err := s.Walk(func(list []uint64) bool { p.add(list); return true }); err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", path, err)
+		return nil, 0, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	return p.picked, s.Documents(), nil
+	return p.picked, s.Fingerprints(), s.Documents(), nil
 }
 
 // somePrints are about most of the files' fingerprints, spread evenly, or all.
 func somePrints(files []*ndf.File, most int) []uint64 {
-	p := picker{most: most}
+	p := picker{most: most, picked: make([]uint64, 0, most)}
 	for _, f := range files {
 		p.of += f.Len()
 	}

@@ -34,7 +34,7 @@ func (p *Plan) explain() {
 	if c.IDBytes > 0 {
 		say("%s of it are the ids of rows.", size(c.IDBytes))
 	} else if r.Fingerprints > 0 {
-		say("Ids of rows would take %s more.", size(rowBytes(r.Fingerprints)))
+		say("Ids of rows would take %s more.", size(r.rowBytes()))
 	}
 	if r.Sample != nil {
 		uniform := 0.0

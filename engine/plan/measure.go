@@ -26,11 +26,10 @@ const (
 // needs: at once when it was measured as far before, in well under a second
 // otherwise. The kernels are those chosen in package asm.
 func Here(fingerprints uint64) (*Machine, error) {
-	const bytesEach = 64 // tables of a dozen
-	bytes := min(fingerprints, readsTo) * bytesEach
+	bytes := HereBytes(fingerprints)
 	here.Lock()
 	defer here.Unlock()
-	if here.machine != nil && here.machine.Kernel == asm.Kernel() && here.bytes >= min(bytes, readsTo) {
+	if here.machine != nil && here.machine.Kernel == asm.Kernel() && here.bytes >= bytes {
 		return here.machine, nil
 	}
 	m, err := measure(bytes)
@@ -39,6 +38,12 @@ func Here(fingerprints uint64) (*Machine, error) {
 	}
 	here.machine, here.bytes = m, bytes
 	return m, nil
+}
+
+// HereBytes is the memory that [Here] takes while it measures.
+func HereBytes(fingerprints uint64) uint64 {
+	const bytesEach = 64 // tables of a dozen
+	return min(max(min(fingerprints, readsTo)*bytesEach, readsFrom), readsTo)
 }
 
 // here remembers what was measured in this process.
@@ -57,8 +62,8 @@ var here struct {
 func measure(tableBytes uint64) (*Machine, error) {
 	m := &Machine{Kernel: asm.Kernel(), CacheB: lastCache()}
 	sizes := []uint64{readsFrom}
-	for last := sizes[0]; last < min(tableBytes, readsTo); {
-		last = min(last*readsStep, readsTo)
+	for last := sizes[0]; last < min(tableBytes&^63, readsTo); {
+		last = min(last*readsStep, tableBytes&^63, readsTo)
 		sizes = append(sizes, last)
 	}
 	buffer, err := offheap.Make[uint64](int(sizes[len(sizes)-1] / 8))

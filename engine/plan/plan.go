@@ -164,16 +164,22 @@ func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
 	}
 	o.OnlineNS, o.BatchNS = md.time(r.Machine, tables)
 	if r.IDs == IDsRows {
-		o.IDBytes = rowBytes(r.Fingerprints) + r.NameBytes
+		o.IDBytes = r.rowBytes() + r.NameBytes
 	}
 	o.Bytes = o.TableBytes + o.IDBytes
 	o.Fits = r.Memory == 0 || o.Bytes <= r.Memory
 	return o, true
 }
 
-// rowBytes is what the ordinals of n documents take, packed.
-func rowBytes(n uint64) uint64 {
-	return 8 * succinct.WordsFor(n, succinct.WidthFor(max(n, 1)-1))
+// rowBytes is what the documents' ordinals take, packed, and where there are more of them than
+// fingerprints a bit for each: first of its fingerprint?
+func (r *Request) rowBytes() uint64 {
+	n := max(r.Documents, r.Fingerprints)
+	bytes := 8 * succinct.WordsFor(n, succinct.WidthFor(max(n, 1)-1))
+	if n > r.Fingerprints {
+		bytes += succinct.OnesBytes(n, r.Fingerprints)
+	}
+	return bytes
 }
 
 // mark finds the frontier: what no other option beats or equals in every

@@ -30,6 +30,7 @@ const (
 // A Request says what the index is for.
 type Request struct {
 	Fingerprints uint64           // distinct, at most 2^40
+	Documents    uint64           // that have them; 0: as many
 	K            int              // largest Hamming distance
 	Memory       uint64           // bytes that tables and ids may take; 0: not limited
 	Tables       int              // number of them; 0: any
@@ -52,6 +53,8 @@ func (r *Request) check() error {
 		return fmt.Errorf("k = %d: must be 0 to %d", r.K, permute.MaxK)
 	case r.Fingerprints > FingerprintsMax:
 		return fmt.Errorf("%d fingerprints: at most %d", r.Fingerprints, uint64(FingerprintsMax))
+	case r.Documents > 0 && r.Documents < r.Fingerprints, r.Documents > FingerprintsMax:
+		return fmt.Errorf("%d documents with %d distinct fingerprints: at least as many, and at most %d", r.Documents, r.Fingerprints, uint64(FingerprintsMax))
 	case r.Tables < 0 || r.Tables > permute.MaxTables:
 		return fmt.Errorf("%d tables: must be 1 to %d", r.Tables, permute.MaxTables)
 	case r.IDs != "" && r.IDs != IDsNone && r.IDs != IDsRows:

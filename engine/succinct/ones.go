@@ -16,6 +16,11 @@ type Ones struct {
 	Samples []uint64
 }
 
+// OnesBytes is what the words and the samples of so many ones among so many bits take.
+func OnesBytes(bits, ones uint64) uint64 {
+	return 8 * (WordsFor(bits, 1) + (ones+onesPerSample-1)/onesPerSample)
+}
+
 // NewOnes samples words.
 func NewOnes(words []uint64) Ones {
 	var samples []uint64

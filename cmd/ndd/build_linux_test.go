@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sys/unix"
+
+	"ndd/engine/store"
+)
+
+// underRace says whether the race detector is on.
+func underRace() bool {
+	build, _ := debug.ReadBuildInfo()
+	return slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// somePrintsFile is a file of n fingerprints, a tenth of which are there often.
+func somePrintsFile(t *testing.T, n int) string {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(7, 7))
+	prints := make([]uint64, n)
+	for i := range prints {
+		if prints[i] = rng.Uint64(); i%10 == 0 {
+			prints[i] >>= 52
+		}
+	}
+	path := filepath.Join(t.TempDir(), "base.bin")
+	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// nddCommand is a process that runs ndd.
+func nddCommand(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &exec.Cmd{Path: self, Args: append([]string{"ndd"}, args...)}
+}
+
+// A build says before it begins what memory it takes, and takes no more: its anonymous pages,
+// which are all that it has beside the mapped input, looked at again and again, stay below that.
+// Where the process may have little, it measures the machine with less, and says less.
+func TestBuildMemory(t *testing.T) {
+	if underRace() {
+		return // whose shadow counts
+	}
+	n := 10_000_000
+	if testing.Short() {
+		n = 1_000_000
+	}
+	base := somePrintsFile(t, n)
+	ndd := filepath.Join(t.TempDir(), "ndd")
+	if err := os.Symlink(nddCommand(t).Path, ndd); err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []string{"unlimited", "400000"} {
+		out := filepath.Join(t.TempDir(), "index")
+		cmd := exec.Command("sh", "-c", `ulimit -d `+limit+`; exec "$0" build -o "$1" "$2"`, ndd, out, base)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		most, looks := uint64(0), 0
+		status := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)
+		for running := true; running; looks++ {
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Fatalf("%v: %s", err, &said)
+				}
+				running = false
+			case <-time.After(2 * time.Millisecond):
+				data, _ := os.ReadFile(status)
+				if m := regexp.MustCompile(`RssAnon:\s+(\d+) kB`).FindSubmatch(data); m != nil {
+					kib, _ := strconv.ParseUint(string(m[1]), 10, 64)
+					most = max(most, kib<<10)
+				}
+			}
+		}
+		line, _, _ := strings.Cut(said.String(), "\n")
+		m := regexp.MustCompile(`^ndd: building takes at most (\S+ \S+) of memory beside the input; there are \S+ [GM]iB \(.+\)$`).FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("the first line is %q", line)
+		}
+		allowed, err := humanize.ParseBytes(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("ulimit -d %s: %s said, %s taken (looked at %d times)", limit, m[1], humanize.IBytes(most), looks)
+		if most > allowed || most < allowed/4 || limit != "unlimited" && allowed > 200<<20 {
+			t.Errorf("ulimit -d %s: %s said, %s taken", limit, m[1], humanize.IBytes(most))
+		}
+	}
+}
+
+// terminal is a new pseudo-terminal: what is written to tty is read from the other end.
+func terminal(t *testing.T) (other, tty *os.File) {
+	t.Helper()
+	other, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	if err := unix.IoctlSetPointerInt(int(other.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(other.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tty.Close() })
+	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}); err != nil {
+		t.Fatal(err)
+	}
+	return other, tty
+}
+
+// A build shows its progress where standard error is a terminal, unless it is told not to, and
+// nowhere else.
+func TestBuildProgress(t *testing.T) {
+	base := somePrintsFile(t, 1_000_000)
+	for _, c := range []struct {
+		flags []string
+		bar   bool
+	}{{nil, true}, {[]string{"--no-progress"}, false}, {[]string{"--quiet"}, false}} {
+		other, tty := terminal(t)
+		cmd := nddCommand(t, append([]string{"build", "-o", filepath.Join(t.TempDir(), "index"), "--design", "cover-6-4-3", "--layout", "huffman", "--threads", "1", base}, c.flags...)...)
+		cmd.Stderr = tty
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tty.Close()
+		var shown bytes.Buffer
+		if _, err := io.Copy(&shown, other); err != nil && !errors.Is(err, syscall.EIO) { // as the last one closes it
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v: %s", err, &shown)
+		}
+		parts := regexp.MustCompile(`building .*[1-6] / 7`).FindAll(shown.Bytes(), -1)
+		if c.bar && len(parts) < 2 || !c.bar && bytes.Contains(shown.Bytes(), []byte("building [")) || len(parts) > 0 != c.bar {
+			t.Errorf("%v: %q", c.flags, &shown)
+		}
+	}
+	cmd := nddCommand(t, "build", "-o", filepath.Join(t.TempDir(), "index"), "--design", "halves", base)
+	if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("/ 3")) || bytes.ContainsAny(out, "\x1b\r") {
+		t.Errorf("without a terminal: %v, %q", err, out)
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ndd/engine"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/store"
+)
+
+// TestBuildKilled kills and interrupts builds at moments spread over the time that one takes. What
+// stands under the index's name is whole and sound, or nothing does; who is interrupted leaves
+// nothing at all, and who is killed a hidden folder, which the next build does not mind and which a
+// query for the index names.
+func TestBuildKilled(t *testing.T) {
+	moments := 8
+	if testing.Short() {
+		moments = 3
+	}
+	base := filepath.Join(t.TempDir(), "base.bin")
+	if err := os.WriteFile(base, store.Bytes64(sets.All(200_000, 0, 3, 5)[0].Base), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(dir string) *exec.Cmd {
+		return &exec.Cmd{Path: self, Dir: dir, Args: []string{"ndd", "build", "-o", "index", "--tables", "10", base}}
+	}
+	began := time.Now()
+	if out, err := build(t.TempDir()).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	took := time.Since(began)
+	unfinished := 0
+	for i := range 2 * moments {
+		dir := t.TempDir()
+		index := filepath.Join(dir, "index")
+		signal := []os.Signal{os.Kill, os.Interrupt}[i%2]
+		cmd := build(dir)
+		var said strings.Builder
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(took * time.Duration(i/2+1) / time.Duration(moments))
+		cmd.Process.Signal(signal) // it may have ended
+		cmd.Wait()
+		status := cmd.ProcessState.ExitCode()
+		left, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, err := engine.Open(context.Background(), index, engine.OpenOptions{}); err == nil {
+			if err := x.Check(t.Context()); err != nil || len(left) != 1 {
+				t.Errorf("%v at moment %d: %v, %v", signal, i/2, err, left)
+			}
+			x.Close()
+			continue
+		}
+		switch {
+		case status == exitInterrupted && (len(left) > 0 || !strings.HasSuffix(said.String(), "ndd: interrupted\n")):
+			t.Errorf("interrupted at moment %d: %v is left; %s", i/2, left, &said)
+		case status != exitInterrupted && status != -1, len(left) > 1, len(left) == 1 && !strings.HasPrefix(left[0].Name(), ".index.tmp-"):
+			t.Errorf("%v at moment %d: status %d, %v is left; %s", signal, i/2, status, left, &said)
+		case len(left) == 1:
+			unfinished++
+			_, err := engine.ManifestPath(index)
+			if err == nil || !strings.Contains(err.Error(), left[0].Name()+" is beside it") {
+				t.Errorf("killed at moment %d: %v", i/2, err)
+			}
+		}
+		if i%4 > 1 {
+			continue
+		}
+		if out, err := build(dir).CombinedOutput(); err != nil {
+			t.Errorf("the build after it: %v: %s", err, out)
+		}
+		if status, _, said := on(t, machineWith(t, 1<<40), "check", index); status != exitDone {
+			t.Errorf("the index of the build after it: %s", said)
+		}
+	}
+	if unfinished == 0 {
+		t.Error("no kill came while a build was under way")
+	}
+}
