@@ -67,7 +67,7 @@ func (x *Index) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
 // hits, in order of the queries, from one goroutine at a time. An error of
 // emit, or of ctx, ends it.
 //
-// Segments that the queries touch nearly all of are swept in order (see
+// Of 8,192 queries or more, segments are swept in order (see
 // segment.Segment.Sweep), 4 million queries at a time, or fewer, so that their
 // matches fit in o.Memory. Smaller batches are answered in chunks of 256, and
 // memory is bounded by the hits of 4 * Threads * 256 queries.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -164,9 +165,11 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		b.write = newWriter(w, against.Name)
 	}
 	b.last.query = -1
+	begun := time.Now()
 	if err := against.answer(ctx, b.line); err != nil {
 		return err
 	}
+	b.g.log.Debug(fmt.Sprintf("answered in %v", time.Since(begun).Round(time.Millisecond)))
 	t := totals{len(b.queries), b.withHits, b.hits, fmt.Sprintf("%016x", b.sum)}
 	if !b.count {
 		if err := w.Flush(); err != nil {

@@ -142,7 +142,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	f.StringVar(&g.profile, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
 	f.StringVar(&g.logFormat, "log-format", "text", "of messages on standard error: text or json")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages but errors")
-	f.BoolVar(&g.verbose, "verbose", false, "more messages: how fast an index was opened")
+	f.BoolVar(&g.verbose, "verbose", false, "more messages: how fast an index was opened, and a batch answered")
 	f.BoolVar(&g.noProgress, "no-progress", false, "no progress bars (there are none anyway unless standard error is a terminal)")
 
 	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newVersion(g))

@@ -13,7 +13,7 @@
 // rule of permute.Design.First), and so yields each fingerprint once. Its
 // documents are found by one exact probe of table 0: rank, then ordinals. The tables may be
 // asked in parts ([Segment.SearchTables]): each match is found by one of them only.
-// So many queries that they touch most of a table are a sweep ([Segment.Sweep]): sorted,
+// Thousands of queries are a sweep ([Segment.Sweep]): sorted,
 // and the table walked once; a [Team] does its part of one beside the memory of its tables.
 //
 // Bytes for n distinct fingerprints of n documents: those of the tables, and

@@ -17,8 +17,8 @@ import (
 	"ndd/engine/table"
 )
 
-// A sweep answers so many queries that together they touch most of a table. It
-// sorts the queries by their permuted keys and walks the table once, a region
+// A sweep answers thousands of queries. It
+// sorts them by their permuted keys and walks the table once, a region
 // at a time, instead of jumping through it once a probe.
 //
 // A region is what shares the top t bits of its keys, some megabytes of table.
