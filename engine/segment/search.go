@@ -60,13 +60,13 @@ func (s *Segment) plan(k int) *plan {
 
 // Search appends to dst, for every query, each distinct fingerprint of the
 // segment within distance k of it, once. k must be at most the design's.
-// Matches come table by table; those of one query are in no order.
+// Matches are in no order.
 func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Match, error) {
 	return s.SearchTables(dst, s.every, queries, k, c)
 }
 
 // SearchTables is what some of the tables, by number, have to say to [Segment.Search]:
-// lists that together are all of them find everything, each match once.
+// lists that together are all of them find everything, each match once, in no order.
 func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
 	defer store.CatchFault(&err)()
 	if k < 0 || k > s.meta.Design.K {

@@ -48,8 +48,10 @@ const (
 	sharedQueriesMin = 8  // fewer would have too few misses under way
 	sharedTablesMin  = 3
 	sharedTablesMax  = probesPerRound / sharedQueriesMin
-	sharedAhead      = 1          // steps from asking for lines of buckets to locating: 2 and 4 are 4 % slower (BenchmarkTable, 11 tables)
-	none             = ^uint64(0) // of an answer: in no bucket
+	// sharedAhead is how many steps after its lines of buckets are asked for a table is located: 2 and 4
+	// are 4 % slower (BenchmarkTable, 11 tables).
+	sharedAhead = 1
+	none        = ^uint64(0) // of an answer: in no bucket
 )
 
 // shares says whether tables may use what others say.
