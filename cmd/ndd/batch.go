@@ -21,7 +21,7 @@ func newBatch(g *globals) *cobra.Command {
 		Long: `Answer all queries of a file, raw little-endian 64-bit integers or .ndf, on all
 processors: against an index, or with --scan against fingerprints F: a file like
 Q, an index, or - for raw integers from a pipe. Then tables are built on the
-queries and F is streamed past them, 50 million fingerprints a second and core
+queries and F is streamed past them, 55 million fingerprints a second and core
 for a million queries. If the queries do not fit in --memory, F is read once for
 each part of them that does. Hits that do not fit are sorted in files, in --temp.
 

@@ -26,6 +26,7 @@ type layout struct {
 const (
 	directCost = 1.3
 	vectorCost = 0.6
+	nearCost   = 0.3 // for each doubling of a table beyond 32 KiB
 	dealtCost  = 2.6
 	dealtMore  = 0.9
 	pileCost   = 0.9  // for each doubling of the least number of piles
@@ -127,7 +128,7 @@ func layoutOf(queries, bits int) layout {
 	vectors := math.Ceil((mean + 2.7*math.Sqrt(mean)) / 16) // one in 300 has more
 	l := layout{bits: bits, vectors: vectors}
 	l.bytes = uint64(math.Ldexp(4+64*math.Ceil((mean+8)/16), bits))
-	l.cost = directCost + vectorCost*vectors
+	l.cost = directCost + vectorCost*vectors + nearCost*max(0, math.Log2(float64(l.bytes)/(32<<10)))
 	if l.bytes > nearBytes {
 		l.piles = max(pilesLeast, bits+32+rowBits-64)
 		l.room = roomBits - l.piles

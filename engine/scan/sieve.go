@@ -45,7 +45,7 @@ const (
 // What a sieve was measured to take, in ns, at 2 GHz (BenchmarkMap, BenchmarkBatch).
 const (
 	halvesCost = 4.4 // to deal a fingerprint onto two piles
-	siftCost   = 1.1 // for a word
+	siftCost   = 1.6 // for a word
 	mapLine    = 4.0 // for a line of the map, for each part
 	farMap     = 2.0 // for a word and each doubling of a pile's part of the map beyond 2^22 bits
 	siftedCost = 8.0 // for what is left, besides the tables
