@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"ndd/asm"
@@ -76,8 +77,8 @@ func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, erro
 				t.prefetch(c.blocks[ahead], c.places[ahead], c)
 			}
 			r := huffmanRange{s: s, query: c.asking[i], low: c.low[i], high: c.low[i] | ^mask}
-			if b == 0 {
-				dst = r.scan(dst, []uint64{t.first}, huffman.Up, c)
+			if b == 0 && r.low <= t.first && t.first <= r.high && bits.OnesCount64(t.first^s.Queries[r.query]) <= s.K {
+				dst = append(dst, Match{0, r.query, t.first})
 			}
 			var err error
 			for place := c.places[i]; b < len(t.last); b++ {
