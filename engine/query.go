@@ -35,7 +35,36 @@ type BatchOptions struct {
 	K       int    // largest distance, at most the index's
 	Docs    int    // how many documents of each hit to look up; see AllDocs
 	Threads int    // default: as many as there are processors
-	Memory  uint64 // bytes for the matches of a sweep; default: 1.6 GB
+	Memory  uint64 // bytes for the matches of a sweep; default: 1 GiB
+}
+
+// BatchSpace is what a batch takes, in bytes, at most, beside the index, the
+// queries, and the documents of the hits of 1,024 queries a goroutine.
+type BatchSpace struct {
+	Orders  uint64 // the queries in the order of a table that is swept
+	Matches uint64 // of a sweep; where there are more, fewer queries are swept at a time
+	Answers uint64 // on their way, and what goroutines work in
+}
+
+// Total is the whole.
+func (s BatchSpace) Total() uint64 { return s.Orders + s.Matches + s.Answers }
+
+// BatchSpace says what Batch takes for so many queries.
+func (x *Index) BatchSpace(queries int, o BatchOptions) BatchSpace {
+	s := BatchSpace{Answers: uint64(cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0))+1) * answersBytes}
+	place := x.place()
+	v, err := x.hold(place)
+	if err != nil {
+		return s // of an index that is closed
+	}
+	defer x.release(v, place)
+	for _, g := range v.segments {
+		if n := min(queries, sweepQueries); g.Sweeps(n) {
+			s.Orders = uint64(n) * orderBytes
+			s.Matches = cmp.Or(o.Memory, sweepMemory)
+		}
+	}
+	return s
 }
 
 // chunkQueries is how many queries a goroutine answers together: enough to
@@ -95,8 +124,12 @@ func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emi
 
 const (
 	sweepQueries = 4 << 20
-	sweepMemory  = 24 * 64 << 20
-	matchBytes   = 24 // while matches are put in order
+	sweepMemory  = 1 << 30
+
+	// Twice what is in use, as the collector lets the heap grow to that.
+	orderBytes   = 2 * 40 // a query
+	matchBytes   = 2 * 32 // a match, while the list of them grows, and while they are put in order
+	answersBytes = 32 << 20
 )
 
 // An Answer is what one query found.

@@ -85,6 +85,10 @@ func (a *indexed) answer(ctx context.Context, line func(row) error) error {
 		docs = 1
 	}
 	o := engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, Memory: a.b.memory}
+	if s := a.index.BatchSpace(len(a.b.queries), o); !a.b.g.quiet {
+		fmt.Fprintf(a.b.g.stderr, "memory at most %s beside the index and Q: queries in order %s, matches %s (fewer queries at a time where there are more), answers %s\n",
+			humanize.IBytes(s.Total()), humanize.IBytes(s.Orders), humanize.IBytes(s.Matches), humanize.IBytes(s.Answers))
+	}
 	for answer, err := range a.index.Answers(ctx, a.b.queries, o) {
 		if err != nil {
 			return err

@@ -13,7 +13,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -58,7 +57,7 @@ func nddCommand(t *testing.T, args ...string) *exec.Cmd {
 }
 
 // A build says before it begins what memory it takes, and takes no more: its anonymous pages,
-// which are all that it has beside the mapped input, looked at again and again, stay below that.
+// which are all that it has beside the mapped input, stay below that.
 // Where the process may have little, it measures the machine with less, and says less.
 func TestBuildMemory(t *testing.T) {
 	if underRace() {
@@ -69,51 +68,93 @@ func TestBuildMemory(t *testing.T) {
 		n = 1_000_000
 	}
 	base := somePrintsFile(t, n)
-	ndd := filepath.Join(t.TempDir(), "ndd")
-	if err := os.Symlink(nddCommand(t).Path, ndd); err != nil {
+	for _, limit := range []string{"unlimited", "400000"} {
+		allowed, most := memoryOf(t, `building takes at most (\S+ \S+) of memory beside the input; there are \S+ [GM]iB \(.+\)$`,
+			limit, "build", "-o", filepath.Join(t.TempDir(), "index"), base)
+		if most < allowed/4 || limit != "unlimited" && allowed > 200<<20 {
+			t.Errorf("ulimit -d %s: %s said, %s taken", limit, humanize.IBytes(allowed), humanize.IBytes(most))
+		}
+	}
+}
+
+// So do batches and comparisons, of queries that find little and of queries that find much.
+func TestAnswerMemory(t *testing.T) {
+	if underRace() {
+		return
+	}
+	base, queries := somePrintsFile(t, 60_000), somePrintsFile(t, 15_000)
+	index := builtIndex(t, base, "--tables", "2") // with probes enough to be swept
+	out := filepath.Join(t.TempDir(), "hits.tsv")
+	const batch = `memory at most (\S+ \S+)(?: beside the index and Q)?: `
+	for _, args := range [][]string{
+		{"batch", "-i", index, "--unique", "-o", out, queries},
+		{"batch", "-i", index, "--unique", "-o", out, "--memory", "16MiB", queries},
+		{"batch", "-i", index, "--unique", "-o", out, base},
+		{"batch", "--scan", base, "--count", queries},
+		{"batch", "--scan", base, "--count", "--memory", "300MiB", queries},
+		{"batch", "--scan", index, "--count", queries},
+	} {
+		memoryOf(t, batch, "unlimited", args...)
+	}
+	for _, more := range [][]string{nil, {"--star"}, {"--against", index}} {
+		args := append([]string{"dedup", "--verbose", "-o", filepath.Join(t.TempDir(), "out")}, more...)
+		memoryOf(t, `comparing \S+ documents takes up to (\S+ \S+) of memory`, "unlimited", append(args, base)...)
+	}
+}
+
+// memoryOf runs ndd, allowed so many KiB of data, and gives the memory that it says, as expression
+// finds it in a line of its own, and the most that it takes, which is looked at again and again. To take
+// more than it says is an error.
+func memoryOf(t *testing.T, expression, limit string, args ...string) (said, most uint64) {
+	t.Helper()
+	cmd := exec.Command("sh", append([]string{"-c", `ulimit -d ` + limit + `; exec "$0" "$@"`, ndd(t)}, args...)...)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for _, limit := range []string{"unlimited", "400000"} {
-		out := filepath.Join(t.TempDir(), "index")
-		cmd := exec.Command("sh", "-c", `ulimit -d `+limit+`; exec "$0" build -o "$1" "$2"`, ndd, out, base)
-		var said bytes.Buffer
-		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		most, looks := uint64(0), 0
-		status := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)
-		for running := true; running; looks++ {
-			select {
-			case err := <-ended:
-				if err != nil {
-					t.Fatalf("%v: %s", err, &said)
-				}
-				running = false
-			case <-time.After(2 * time.Millisecond):
-				data, _ := os.ReadFile(status)
-				if m := regexp.MustCompile(`RssAnon:\s+(\d+) kB`).FindSubmatch(data); m != nil {
-					kib, _ := strconv.ParseUint(string(m[1]), 10, 64)
-					most = max(most, kib<<10)
-				}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	looks := 0
+	status := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)
+	for running := true; running; looks++ {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%v: %s", err, &log)
+			}
+			running = false
+		case <-time.After(2 * time.Millisecond):
+			data, _ := os.ReadFile(status)
+			if m := regexp.MustCompile(`RssAnon:\s+(\d+) kB`).FindSubmatch(data); m != nil {
+				kib, _ := strconv.ParseUint(string(m[1]), 10, 64)
+				most = max(most, kib<<10)
 			}
 		}
-		line, _, _ := strings.Cut(said.String(), "\n")
-		m := regexp.MustCompile(`^ndd: building takes at most (\S+ \S+) of memory beside the input; there are \S+ [GM]iB \(.+\)$`).FindStringSubmatch(line)
-		if m == nil {
-			t.Fatalf("the first line is %q", line)
-		}
-		allowed, err := humanize.ParseBytes(m[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("ulimit -d %s: %s said, %s taken (looked at %d times)", limit, m[1], humanize.IBytes(most), looks)
-		if most > allowed || most < allowed/4 || limit != "unlimited" && allowed > 200<<20 {
-			t.Errorf("ulimit -d %s: %s said, %s taken", limit, m[1], humanize.IBytes(most))
-		}
 	}
+	m := regexp.MustCompile(`(?m)` + expression).FindStringSubmatch(log.String())
+	if m == nil {
+		t.Fatalf("%q: no memory is said: %s", args, &log)
+	}
+	said, err := humanize.ParseBytes(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%q, ulimit -d %s: %s said, %s taken (looked at %d times)", args, limit, m[1], humanize.IBytes(most), looks)
+	if most > said {
+		t.Errorf("%q, ulimit -d %s: %s said, %s taken", args, limit, m[1], humanize.IBytes(most))
+	}
+	return said, most
+}
+
+// ndd is a file that runs ndd.
+func ndd(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ndd")
+	if err := os.Symlink(nddCommand(t).Path, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // terminal is a new pseudo-terminal: what is written to tty is read from the other end.

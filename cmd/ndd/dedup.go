@@ -253,7 +253,10 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 			return nil, nil, nil, usagef("-k %d: the index was built for k up to %d", d.k, most)
 		}
 		recipe = x.Recipe()
-		o.Known = d.known(x)
+		asking := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads, Memory: knownBytes}
+		o.Known = known(x, asking)
+		o.KnownBytes = func(documents int) uint64 { return x.BatchSpace(documents, asking).Total() }
+		read.Find = o
 	}
 	if prints {
 		c, err = dedup.ReadPrints(ctx, inputs, read)
@@ -310,12 +313,15 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 	return c, d.g.ingested(report), nil
 }
 
+// knownBytes is for what --against finds; a batch's own default is for more queries than this
+// command has in most cases.
+const knownBytes = 256 << 20
+
 // known looks fingerprints up in the index: of each that is near one there, the
 // first document of the nearest.
-func (d *deduping) known(x *engine.Index) func(context.Context, []uint64, func(int, string, int) error) error {
+func known(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64, func(int, string, int) error) error {
 	return func(ctx context.Context, prints []uint64, found func(int, string, int) error) error {
 		names := x.Names()
-		o := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads}
 		return x.Batch(ctx, prints, o, func(row int, hits []engine.Hit) error {
 			name, err := names.Name(hits[0].Docs[0])
 			if err != nil {

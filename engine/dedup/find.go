@@ -19,6 +19,9 @@ type Options struct {
 	// compared with itself.
 	Known func(ctx context.Context, fingerprints []uint64, found func(row int, id string, distance int) error) error
 
+	// KnownBytes is the most memory that Known takes for so many fingerprints; nil: none worth counting.
+	KnownBytes func(documents int) uint64
+
 	// Meter, if not nil, counts what has been compared.
 	Meter *cluster.Meter
 

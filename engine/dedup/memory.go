@@ -24,6 +24,9 @@ func Bytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint6
 		find = max(find, readingBytes+perDocument*uint64(documents)*5/4)
 	}
 	bytes += find
+	if known := o.Find.KnownBytes; known != nil {
+		bytes += known(documents) // what the collector has not taken back while the rest is compared
+	}
 	if v := o.Find.Verify; v != nil {
 		bytes += uint64(v.memory())
 	}
