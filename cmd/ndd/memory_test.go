@@ -19,7 +19,7 @@ import (
 )
 
 // machineWith is a machine whose control group leaves so many bytes.
-func machineWith(t *testing.T, bytes int) offheap.Machine {
+func machineWith(t *testing.T, bytes uint64) offheap.Machine {
 	t.Helper()
 	root := t.TempDir()
 	for name, content := range map[string]string{
@@ -62,7 +62,7 @@ func TestPreloadRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	size, pages := int(info.Size()), filepath.Join(golden, "pages.ndf")
+	size, pages := uint64(info.Size()), filepath.Join(golden, "pages.ndf")
 	small, large := machineWith(t, size-1), machineWith(t, size)
 	if status, out, said := on(t, large, "batch", "--preload", "-i", dir, pages); status != exitDone || out == "" {
 		t.Fatalf("status %d: %s", status, said)
