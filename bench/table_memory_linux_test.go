@@ -104,6 +104,9 @@ func (h *hugeSections) save(name string) {
 	if os.Getenv("NDD_TABLES") == "" {
 		return
 	}
+	if err := os.MkdirAll(os.Getenv("NDD_TABLES"), 0o777); err != nil {
+		h.tb.Fatal(err)
+	}
 	for section, data := range h.data {
 		if err := os.WriteFile(filepath.Join(os.Getenv("NDD_TABLES"), name+"."+section), data, 0o666); err != nil {
 			h.tb.Fatal(err)
