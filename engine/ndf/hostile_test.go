@@ -1,9 +1,7 @@
 package ndf
 
 import (
-	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
@@ -91,28 +89,7 @@ func exerciseNames(t testing.TB, f *File) {
 func TestHostile(t *testing.T) {
 	list := goldenSections(t)
 	exercise(t, list)
-	rng := rand.New(rand.NewPCG(5, 7))
-	for range 2000 {
-		c := hostile.Change{Section: uint16(rng.Uint32()), At: uint16(rng.Uint32()), Bytes: make([]byte, 1+rng.IntN(9)), Order: uint8(rng.IntN(8))}
-		for i := range c.Bytes {
-			c.Bytes[i] = byte(rng.Uint32())
-		}
-		if rng.IntN(3) == 0 {
-			c.Length = uint16(rng.Uint32())
-		}
-		exercise(t, c.Apply(list))
-	}
-	for i, s := range list {
-		if len(s.Data) > 128 {
-			continue
-		}
-		for at := range len(s.Data) {
-			for _, v := range hostile.Extremes {
-				c := hostile.Change{Section: uint16(i), At: uint16(at), Bytes: binary.LittleEndian.AppendUint64(nil, v)}
-				exercise(t, c.Apply(list))
-			}
-		}
-	}
+	hostile.Each(list, 2000, 7, func(changed []store.Section) { exercise(t, changed) })
 }
 
 // FuzzFile is the reader against a writer who repairs every checksum.

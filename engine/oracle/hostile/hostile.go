@@ -10,6 +10,8 @@
 package hostile
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -93,5 +95,32 @@ func Allocates(t testing.TB, limit uint64, f func()) {
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > limit {
 		t.Errorf("%d bytes allocated, %d are allowed", n, limit)
+	}
+}
+
+// Each calls do with the sections after each of n random changes, and with those that hurt most:
+// extreme numbers in every place of every small section.
+func Each(list []store.Section, n int, seed uint64, do func([]store.Section)) {
+	rng := rand.New(rand.NewPCG(5, seed))
+	for range n {
+		c := Change{Section: uint16(rng.Uint32()), At: uint16(rng.Uint32()), Bytes: make([]byte, 1+rng.IntN(9)), Order: uint8(rng.IntN(12))}
+		for i := range c.Bytes {
+			c.Bytes[i] = byte(rng.Uint32())
+		}
+		if rng.IntN(3) == 0 {
+			c.Length = uint16(rng.Uint32())
+		}
+		do(c.Apply(list))
+	}
+	for i, s := range list {
+		if len(s.Data) > 128 {
+			continue
+		}
+		for at := range len(s.Data) {
+			for _, v := range Extremes {
+				c := Change{Section: uint16(i), At: uint16(at), Bytes: binary.LittleEndian.AppendUint64(nil, v)}
+				do(c.Apply(list))
+			}
+		}
 	}
 }
