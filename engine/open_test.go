@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +11,7 @@ import (
 	"ndd/engine/ndf"
 	"ndd/engine/offheap"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/machine"
 	"ndd/engine/segment"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
@@ -111,29 +111,9 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 }
 
-// machineWith is a machine whose control group has a limit.
-func machineWith(t *testing.T, bytes uint64) offheap.Machine {
-	t.Helper()
-	root := t.TempDir()
-	for name, content := range map[string]string{
-		"proc/meminfo":                 "MemAvailable: 8000000 kB\n",
-		"proc/self/cgroup":             "0::/job\n",
-		"sys/fs/cgroup/job/memory.max": fmt.Sprintln(bytes),
-	} {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return offheap.Machine{Root: root}
-}
-
 // TestFit asks a machine that is not this one.
 func TestFit(t *testing.T) {
-	m := machineWith(t, 1<<30)
+	m := machine.With(t, 1<<30)
 	o := segment.Options{Design: halves(t), Threads: 1}
 	if _, err := fit(&o, 10_000_000, m); err != nil || o.Memory != 15<<26 {
 		t.Errorf("%d bytes, %v", o.Memory, err)

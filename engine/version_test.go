@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/machine"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/segment"
 	"ndd/engine/table"
@@ -212,7 +213,7 @@ func mixed(i uint64) uint64 { return (i + 1) * 0x9e3779b97f4a7c15 }
 // TestMergeWithoutRoom refuses a merge that a machine has no room for, by name,
 // and not a buffer's worth.
 func TestMergeWithoutRoom(t *testing.T) {
-	m := machineWith(t, 64<<20)
+	m := machine.With(t, 64<<20)
 	o := segment.Options{Design: halves(t), Threads: 1}
 	if err := roomFor(bufferDocs, o, m); err != nil {
 		t.Error(err)

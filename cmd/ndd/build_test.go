@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ndd/engine"
+	"ndd/engine/oracle/machine"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/store"
 )
@@ -83,7 +84,7 @@ func TestBuildKilled(t *testing.T) {
 		if out, err := build(dir).CombinedOutput(); err != nil {
 			t.Errorf("the build after it: %v: %s", err, out)
 		}
-		if status, _, said := on(t, machineWith(t, 1<<40), "check", index); status != exitDone {
+		if status, _, said := on(t, machine.With(t, 1<<40), "check", index); status != exitDone {
 			t.Errorf("the index of the build after it: %s", said)
 		}
 	}

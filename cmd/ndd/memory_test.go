@@ -15,28 +15,9 @@ import (
 	"time"
 
 	"ndd/engine/offheap"
+	"ndd/engine/oracle/machine"
 	"ndd/engine/store"
 )
-
-// machineWith is a machine whose control group leaves so many bytes.
-func machineWith(t *testing.T, bytes uint64) offheap.Machine {
-	t.Helper()
-	root := t.TempDir()
-	for name, content := range map[string]string{
-		"proc/meminfo":                 "MemAvailable: 8000000 kB\n",
-		"proc/self/cgroup":             "0::/job\n",
-		"sys/fs/cgroup/job/memory.max": fmt.Sprintln(bytes),
-	} {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return offheap.Machine{Root: root}
-}
 
 // on runs ndd on a machine.
 func on(t *testing.T, m offheap.Machine, args ...string) (status int, stdout, stderr string) {
@@ -63,7 +44,7 @@ func TestPreloadRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	size, pages := uint64(info.Size()), filepath.Join(golden, "pages.ndf")
-	small, large := machineWith(t, size-1), machineWith(t, size)
+	small, large := machine.With(t, size-1), machine.With(t, size)
 	if status, out, said := on(t, large, "batch", "--preload", "-i", dir, pages); status != exitDone || out == "" {
 		t.Fatalf("status %d: %s", status, said)
 	}

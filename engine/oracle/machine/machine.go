@@ -1,0 +1,31 @@
+// Package machine makes machines for tests that ask how much memory there is.
+package machine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/offheap"
+)
+
+// With is a machine whose control group leaves so many bytes.
+func With(t testing.TB, bytes uint64) offheap.Machine {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"proc/meminfo":                 "MemAvailable: 8000000 kB\n",
+		"proc/self/cgroup":             "0::/job\n",
+		"sys/fs/cgroup/job/memory.max": fmt.Sprintln(bytes),
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return offheap.Machine{Root: root}
+}
