@@ -15,10 +15,10 @@ import (
 	"ndd/engine/store"
 )
 
-// TestBuildKilled kills and interrupts builds at moments spread over the time that one takes. What
-// stands under the index's name is whole and sound, or nothing does; who is interrupted leaves
-// nothing at all, and who is killed a hidden folder, which the next build does not mind and which a
-// query for the index names.
+// TestBuildKilled kills and interrupts builds at moments spread over the time that one writes, the
+// first as soon as it has a folder. What stands under the index's name is whole and sound, or nothing
+// does; who is interrupted leaves nothing at all, and who is killed a hidden folder, which the next
+// build does not mind and which a query for the index names.
 func TestBuildKilled(t *testing.T) {
 	moments := 8
 	if testing.Short() {
@@ -35,9 +35,32 @@ func TestBuildKilled(t *testing.T) {
 	build := func(dir string) *exec.Cmd {
 		return &exec.Cmd{Path: self, Dir: dir, Args: []string{"ndd", "build", "-o", "index", "--tables", "10", base}}
 	}
+	// start begins a build, which has a folder when it returns, or has ended.
+	start := func(dir string) (cmd *exec.Cmd, said *strings.Builder, ended chan struct{}) {
+		cmd, said, ended = build(dir), new(strings.Builder), make(chan struct{})
+		cmd.Stderr = said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			cmd.Wait() // the test reads cmd.ProcessState
+			close(ended)
+		}()
+		for {
+			if made, err := os.ReadDir(dir); err != nil || len(made) > 0 {
+				return cmd, said, ended
+			}
+			select {
+			case <-ended:
+				return cmd, said, ended
+			case <-time.After(100 * time.Microsecond):
+			}
+		}
+	}
+	cmd, said, ended := start(t.TempDir())
 	began := time.Now()
-	if out, err := build(t.TempDir()).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if <-ended; !cmd.ProcessState.Success() {
+		t.Fatalf("%v: %s", cmd.ProcessState, said)
 	}
 	took := time.Since(began)
 	unfinished := 0
@@ -45,15 +68,10 @@ func TestBuildKilled(t *testing.T) {
 		dir := t.TempDir()
 		index := filepath.Join(dir, "index")
 		signal := []os.Signal{os.Kill, os.Interrupt}[i%2]
-		cmd := build(dir)
-		var said strings.Builder
-		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(took * time.Duration(i/2+1) / time.Duration(moments))
+		cmd, said, ended := start(dir)
+		time.Sleep(took * time.Duration(i/2) / time.Duration(moments))
 		cmd.Process.Signal(signal) // it may have ended
-		cmd.Wait()
+		<-ended
 		status := cmd.ProcessState.ExitCode()
 		left, err := os.ReadDir(dir)
 		if err != nil {
@@ -68,9 +86,9 @@ func TestBuildKilled(t *testing.T) {
 		}
 		switch {
 		case status == exitInterrupted && (len(left) > 0 || !strings.HasSuffix(said.String(), "ndd: interrupted\n")):
-			t.Errorf("interrupted at moment %d: %v is left; %s", i/2, left, &said)
+			t.Errorf("interrupted at moment %d: %v is left; %s", i/2, left, said)
 		case status != exitInterrupted && status != -1, len(left) > 1, len(left) == 1 && !strings.HasPrefix(left[0].Name(), ".index.tmp-"):
-			t.Errorf("%v at moment %d: status %d, %v is left; %s", signal, i/2, status, left, &said)
+			t.Errorf("%v at moment %d: status %d, %v is left; %s", signal, i/2, status, left, said)
 		case len(left) == 1:
 			unfinished++
 			_, err := engine.ManifestPath(index)
