@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
+	"ndd/engine/document"
 	"ndd/engine/ndf"
 	"ndd/engine/scan"
 	"ndd/engine/simhash"
@@ -127,14 +129,16 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	if b.index.k == -1 {
 		b.index.k = 3
 	}
-	if b.scan == "-" {
+	if document.ReadOnce(b.scan) {
 		read := false
 		return &scanned{b: b, streamed: true, open: func() (scan.Source, error) {
 			if read {
-				return nil, fmt.Errorf("the queries do not fit in memory together, and standard input cannot be read twice: give more --memory, or write it to a file")
+				return nil, fmt.Errorf("the queries do not fit in memory together, and a pipe (%s) cannot be read twice: give more --memory, or write it to a file", b.scan)
 			}
 			read = true
-			return scan.Reader(b.g.stdin), nil
+			return func(yield func(scan.Chunk) bool) error {
+				return b.g.readPipe(cmd.Context(), b.scan, func(r io.Reader) error { return scan.Reader(r)(yield) })
+			}, nil
 		}}, nil
 	}
 	f, err := b.g.openVerified(cmd.Context(), b.scan)
@@ -268,13 +272,14 @@ func (s *scanned) documents(r row, line func(row) error) error {
 
 // tempDir is where hits go that do not fit.
 func (b *batch) tempDir() string {
-	switch {
-	case b.temp != "":
+	if b.temp != "" {
 		return b.temp
-	case b.out != "" && b.out != "-":
-		return filepath.Dir(b.out)
 	}
-	return os.TempDir()
+	at, stream, err := destination(b.out)
+	if at == "" || at == document.Stdin || stream || err != nil {
+		return os.TempDir()
+	}
+	return filepath.Dir(at)
 }
 
 // say states the memory before it is taken.

@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"ndd/engine/document"
 	"ndd/engine/ndf"
 	"ndd/engine/oracle"
 	"ndd/permute"
@@ -18,9 +21,9 @@ func newBatch(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch -i INDEX [-k K] [-o OUT] Q.bin | batch --scan F [-k K] Q.bin",
 		Short: "Answer a file of queries",
-		Long: `Answer all queries of a file, raw little-endian 64-bit integers or .ndf, on all
-processors: against an index, or with --scan against fingerprints F: a file like
-Q, an index, or - for raw integers from a pipe. Then tables are built on the
+		Long: `Answer all queries of a file, raw little-endian 64-bit integers or .ndf (- for
+standard input), on all processors: against an index, or with --scan against
+fingerprints F: a file like Q, an index, or a pipe of raw integers (-). Then tables are built on the
 queries and F is streamed past them, 55 million fingerprints a second and core
 for a million queries. If the queries do not fit in --memory, F is read once for
 each part of them that does. Hits that do not fit are sorted in files, in --temp.
@@ -83,8 +86,8 @@ type batch struct {
 	last           row
 }
 
-// check checks the flags that exclude or need each other.
-func (b *batch) check() (err error) {
+// check checks the flags that exclude or need each other. q is the path of the queries.
+func (b *batch) check(q string) (err error) {
 	if b.shard, err = parseShard(b.shardFlag); err != nil {
 		return err
 	}
@@ -92,14 +95,19 @@ func (b *batch) check() (err error) {
 		return err
 	}
 	sharded := b.shardFlag != ""
+	_, stream, err := destination(b.out)
 	switch {
+	case err != nil:
+		return err
 	case b.scan != "" && b.index.dir != "":
 		return usagef("-i and --scan exclude each other")
 	case b.scan != "" && (b.index.k < -1 || b.index.k > permute.MaxK):
 		return usagef("-k %d: must be 0 to %d", b.index.k, permute.MaxK)
-	case sharded && (b.out == "" || b.out == "-" || b.count):
+	case sharded && (b.out == "" || b.out == "-" || stream || b.count):
 		return usagef("--shard needs -o OUT, beside which it leaves word of what it did, and no --count")
-	case sharded && b.scan == "-":
+	case b.scan == document.Stdin && q == document.Stdin:
+		return usagef("--scan - and queries from standard input, too: one of them must be a file")
+	case sharded && b.scan != "" && document.ReadOnce(b.scan):
 		return usagef("--shard: a pipe does not say how much N parts of it are; scan a file")
 	case sharded && b.scan != "" && b.unique:
 		return usagef("--unique: which document of F is the first, one part of F does not know")
@@ -113,7 +121,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if !ok {
 		return usagef("--format %q: must be tsv, json or bin", b.format)
 	}
-	if err := b.check(); err != nil {
+	if err := b.check(path); err != nil {
 		return err
 	}
 	q, err := b.g.openVerified(ctx, path)
@@ -202,9 +210,16 @@ func (b *batch) report(t totals) {
 	}
 }
 
-// openVerified opens a fingerprint file and verifies its checksums.
-func (g *globals) openVerified(ctx context.Context, path string) (*ndf.File, error) {
-	f, err := ndf.Open(path)
+// openVerified opens a fingerprint file, or reads a pipe, and verifies its checksums.
+func (g *globals) openVerified(ctx context.Context, path string) (f *ndf.File, err error) {
+	if document.ReadOnce(path) {
+		err = g.readPipe(ctx, path, func(r io.Reader) (err error) {
+			f, err = ndf.Read(r, path)
+			return err
+		})
+	} else {
+		f, err = ndf.Open(path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -215,6 +230,19 @@ func (g *globals) openVerified(ctx context.Context, path string) (*ndf.File, err
 		}
 	}
 	return f, nil
+}
+
+// readPipe has standard input (-), or a pipe by its name, read.
+func (g *globals) readPipe(ctx context.Context, path string, read func(io.Reader) error) error {
+	if path == document.Stdin {
+		return read(document.Patient(ctx, g.stdin))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return read(document.Patient(ctx, f))
 }
 
 // line takes one line of the answer: it counts, and writes it.

@@ -207,7 +207,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 		}
 		o.Verify = &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs}
 	}
-	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.Contains(d.againstDocs, document.Stdin)) {
+	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.ContainsFunc(d.againstDocs, document.ReadOnce)) {
 		return o, read, usagef("--against-docs names the files of the documents of --against INDEX, for --verify")
 	}
 	for _, again := range []struct{ flag, value string }{{"--verify", d.verify}, {"--write-kept", d.writeKept}} {
@@ -217,8 +217,8 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 		if prints {
 			return o, read, usagef("%s needs documents; fingerprint files have no texts", again.flag)
 		}
-		if slices.Contains(inputs, document.Stdin) {
-			return o, read, usagef("%s reads documents twice; put standard input in a file", again.flag)
+		if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
+			return o, read, usagef("%s reads documents twice, and a pipe (%s) can be read once: put it in a file", again.flag, inputs[i])
 		}
 	}
 	if d.json && d.out != "" {

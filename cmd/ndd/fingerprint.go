@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -82,7 +83,17 @@ func writePrint(w *bufio.Writer, r ingest.Record) error {
 }
 
 func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
-	w, err := ndf.Create(out, c.Recipe)
+	if out == "-" {
+		return usagef("-o -: a fingerprint file cannot be written to standard output; lines go there without -o")
+	}
+	at, stream, err := destination(out)
+	if err != nil {
+		return err
+	}
+	if stream {
+		return fmt.Errorf("%s: a fingerprint file cannot be written to a pipe or a device", out)
+	}
+	w, err := ndf.Create(at, c.Recipe)
 	if err != nil {
 		return err
 	}

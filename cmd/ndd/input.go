@@ -136,9 +136,11 @@ func arePrints(paths []string) (bool, error) {
 			continue
 		}
 		kind, ok, err := store.Sniff(path)
-		if err == nil && ok && kind == store.KindFingerprints || err == nil && (strings.HasSuffix(path, ".ndf") || strings.HasSuffix(path, ".bin")) {
+		named := strings.HasSuffix(path, ".ndf") || strings.HasSuffix(path, ".bin")
+		switch {
+		case err == nil && (named || ok && kind == store.KindFingerprints):
 			n++
-		} else if err != nil && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "*?[") {
+		case errors.Is(err, store.ErrStream) && named, errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "*?["):
 			return false, err
 		}
 	}

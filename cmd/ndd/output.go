@@ -10,23 +10,30 @@ import (
 	"ndd/engine/store"
 )
 
-// An output is standard output, or a file that appears whole or not at all.
+// An output is standard output, a pipe or a device, or a file that appears whole or not at all.
 type output struct {
 	io.Writer
 	buffer *bufio.Writer
 	file   *os.File // nil for standard output
 	path   string
+	stream bool // written as it comes, and never replaced: /dev/null must stay what it is
 }
 
 // newOutput opens path, or standard output when path is empty or "-".
 func (g *globals) newOutput(path string) (*output, error) {
-	if path == "" || path == "-" {
+	if path == "" || path == "-" || path == "/dev/stdout" {
 		return &output{Writer: g.stdout}, nil
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: is a directory", path)
+	path, stream, err := destination(path)
+	if err != nil {
+		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+	var f *os.File
+	if stream {
+		f, err = os.OpenFile(path, os.O_WRONLY, 0)
+	} else {
+		f, err = os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +42,32 @@ func (g *globals) newOutput(path string) (*output, error) {
 		w = g.disk(f)
 	}
 	b := bufio.NewWriterSize(w, 1<<18)
-	return &output{b, b, f, path}, nil
+	return &output{b, b, f, path, stream}, nil
+}
+
+// destination is where a file for path goes, through links, and whether a pipe or a device stands there.
+// A folder is an error.
+func destination(path string) (at string, stream bool, err error) {
+	const linksMost = 40 // as many as Linux follows
+	at = path
+	for range linksMost {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && info.IsDir():
+			return "", false, fmt.Errorf("%s: is a directory", path)
+		case err == nil && !info.Mode().IsRegular():
+			return at, true, nil
+		}
+		to, err := os.Readlink(at)
+		if err != nil {
+			return at, false, nil // no link, or nothing yet
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(at), to)
+		}
+		at = to
+	}
+	return "", false, fmt.Errorf("%s: too many links", path)
 }
 
 // commit publishes the file.
@@ -45,6 +77,9 @@ func (o *output) commit() error {
 	}
 	if err := o.buffer.Flush(); err != nil {
 		return err
+	}
+	if o.stream {
+		return o.file.Close()
 	}
 	if err := o.file.Chmod(0o644); err != nil {
 		return err
@@ -66,7 +101,9 @@ func (o *output) commit() error {
 func (o *output) abort() {
 	if o.file != nil {
 		o.file.Close()
-		os.Remove(o.file.Name())
+		if !o.stream {
+			os.Remove(o.file.Name())
+		}
 	}
 }
 

@@ -44,8 +44,8 @@ func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error
 		if err != nil {
 			return nil, err
 		}
-		if f.Path == document.Stdin {
-			return nil, errors.New("standard input has no name to be copied to: put it in a file")
+		if document.ReadOnce(f.Path) {
+			return nil, fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
 		}
 		top := f.Root
 		if top == "" {

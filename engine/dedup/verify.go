@@ -58,8 +58,8 @@ func (c *Corpus) readable() error {
 	if c.inputs == nil {
 		return fmt.Errorf("%w fingerprints have none: give the documents", errAgain)
 	}
-	if slices.Contains(c.inputs, document.Stdin) {
-		return fmt.Errorf("%w standard input cannot be read twice: put it in a file", errAgain)
+	if i := slices.IndexFunc(c.inputs, document.ReadOnce); i >= 0 {
+		return fmt.Errorf("%w a pipe (%s) cannot be read twice: put it in a file", errAgain, c.inputs[i])
 	}
 	return nil
 }

@@ -14,6 +14,12 @@ import (
 // Stdin is the input that means standard input.
 const Stdin = "-"
 
+// ReadOnce says whether an input cannot be read a second time: standard input, or a pipe by another name.
+func ReadOnce(input string) bool {
+	info, err := os.Stat(input)
+	return input == Stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
 // File is one file to read.
 type File struct {
 	Path string

@@ -27,7 +27,7 @@ var (
 // open opens the file or standard input and puts a decompressor on it where its first bytes ask for one.
 // The function that it returns closes everything it opened.
 func (s *stream) open(stdin io.Reader) (closer func(), err error) {
-	var src io.Reader = &patientReader{ctx: s.ctx, r: stdin}
+	src := Patient(s.ctx, stdin)
 	closer = func() {}
 	if s.file.Path != Stdin {
 		f, err := os.Open(s.file.Path)
@@ -43,7 +43,7 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 		if info.Mode().IsRegular() {
 			s.size, s.modified, src = info.Size(), info.ModTime().UnixNano(), f
 		} else {
-			src = &patientReader{ctx: s.ctx, r: f} // a pipe may be as slow as a person
+			src = Patient(s.ctx, f) // a pipe may be as slow as a person
 		}
 	} else if stdin == nil {
 		return nil, errors.New("standard input is not there")
@@ -93,8 +93,10 @@ func (s *stream) wrap(p Packing, r io.Reader) {
 	s.r = bufio.NewReaderSize(&namedReader{string(p), r}, diskBufferBytes)
 }
 
-// patientReader gives up a read of standard input or a pipe when the context ends: nobody may ever type the rest. The
-// read itself cannot be called off; its goroutine ends with it.
+// Patient is a reader of standard input or a pipe that gives up when the context ends: nobody may ever type the rest.
+// The read itself cannot be called off; its goroutine ends with it.
+func Patient(ctx context.Context, r io.Reader) io.Reader { return &patientReader{ctx: ctx, r: r} }
+
 type patientReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -102,6 +104,7 @@ type patientReader struct {
 }
 
 func (p *patientReader) Read(to []byte) (int, error) {
+	to = to[:min(len(to), diskBufferBytes)] // a pipe gives no more at a time
 	if len(p.buf) < len(to) {
 		p.buf = make([]byte, len(to))
 	}

@@ -20,6 +20,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -167,6 +168,41 @@ func Open(path string) (*File, error) {
 	return openSections(path)
 }
 
+// Read is [Open] for what comes from a pipe: all of it is read into memory, up to
+// twice its size while that goes on. name is for messages.
+func Read(r io.Reader, name string) (*File, error) {
+	words, n, err := readWords(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	data := store.Bytes64(words)[:n]
+	if store.IsOurs(data) {
+		file, err := store.OpenBytes(name, data, store.KindFingerprints)
+		if err != nil {
+			return nil, err
+		}
+		return of(file)
+	}
+	return raw(name, data, func() error { return nil })
+}
+
+// readWords is all of r, n bytes, in words, since fingerprints must be aligned.
+func readWords(r io.Reader) (words []uint64, n int, err error) {
+	const firstWords = 1 << 17
+	words = make([]uint64, firstWords)
+	for {
+		k, err := io.ReadFull(r, store.Bytes64(words)[n:])
+		n += k
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return words, n, nil
+		case err != nil:
+			return nil, 0, err
+		}
+		words = append(words, make([]uint64, len(words))...)
+	}
+}
+
 func openRaw(path string) (*File, error) {
 	data, unmap, err := store.Map(path)
 	if err != nil {
@@ -176,6 +212,11 @@ func openRaw(path string) (*File, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	return raw(path, data, unmap)
+}
+
+// raw is the file of an array of uint64.
+func raw(path string, data []byte, unmap func() error) (*File, error) {
 	if len(data)%8 != 0 {
 		n := len(data)
 		unmap()

@@ -79,20 +79,31 @@ func (f *File) check(kind Kind) error {
 	return nil
 }
 
+// ErrStream is returned for what can be read only once, and has no length: it
+// would be taken for an empty file, or lose what has been read of it.
+var ErrStream = errors.New("a pipe or a device where a file is needed, which is mapped: write it to a file first")
+
 // Sniff says of what kind the file at path is; ok is false when it does not
-// begin as a file of ndd.
+// begin as a file of ndd. Of a pipe, nothing is read: err is [ErrStream].
 func Sniff(path string) (kind Kind, ok bool, err error) {
+	// To open a pipe may take as long as whoever writes it likes.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return 0, false, fmt.Errorf("%s: %w", path, ErrStream)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, false, err
 	}
 	defer f.Close()
 	var b [16]byte
-	if n, _ := f.Read(b[:]); n < len(b) || [8]byte(b[:8]) != headMagic {
+	if n, _ := f.Read(b[:]); n < len(b) || !IsOurs(b[:]) {
 		return 0, false, nil
 	}
 	return Kind(binary.LittleEndian.Uint32(b[12:])), true, nil
 }
+
+// IsOurs says whether data begins as a file of ndd.
+func IsOurs(data []byte) bool { return bytes.HasPrefix(data, headMagic[:]) }
 
 func (f *File) corrupt(part string, offset uint64, why string, args ...any) error {
 	return &CorruptError{File: f.path, Section: part, Block: -1, Offset: int64(offset), Why: fmt.Sprintf(why, args...)}
@@ -245,8 +256,11 @@ func Map(path string) ([]byte, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if info.IsDir() {
+	switch {
+	case info.IsDir():
 		return nil, nil, errors.New("is a directory")
+	case !info.Mode().IsRegular():
+		return nil, nil, ErrStream
 	}
 	data, err := mapFile(f, info.Size())
 	if err != nil {
