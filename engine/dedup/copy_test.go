@@ -264,7 +264,7 @@ func TestCopies(t *testing.T) {
 		{[]string{"link"}, "d/e/out", "lies in the input"},
 		{[]string{"d"}, "link/out", "lies in the input"},
 		{[]string{"d/a.jsonl"}, "d/out", "d"},
-		{[]string{"-"}, "out", "standard input"},
+		{[]string{"-"}, "out", "has no name to be copied to"},
 		{[]string{"none"}, "out", "none"},
 		{[]string{"d"}, "none/out", "none"},
 	} {
