@@ -12,10 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"ndd/engine/ndf"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/leaks"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/segment"
 	"ndd/engine/simhash"
@@ -23,7 +22,7 @@ import (
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // rawFile writes fingerprints as a .bin and opens it.
 func rawFile(t testing.TB, prints []uint64) *ndf.File {

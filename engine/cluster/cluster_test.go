@@ -12,16 +12,15 @@ import (
 	"slices"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"ndd/asm"
 	"ndd/engine/offheap"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/leaks"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // TestJoin holds the pairs of sets of every shape against brute force, some with runs beyond what the
 // kernel takes.

@@ -3,7 +3,7 @@ package dedup
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"ndd/engine/oracle/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }

@@ -16,12 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"go.uber.org/goleak"
 
 	"ndd/engine/document"
+	"ndd/engine/oracle/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // tree writes files below a new folder and makes it the working directory, so that ids are short.
 func tree(t *testing.T, files map[string]string) {

@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"ndd/engine/document"
 	"ndd/engine/ingest"
+	"ndd/engine/oracle/leaks"
 	"ndd/engine/simhash"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // sentence is the i-th of many texts with features enough.
 func sentence(i int) string {

@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/leaks"
 	"ndd/engine/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 func build(t testing.TB, list []string) (*bytes.Buffer, []uint64) {
 	t.Helper()

@@ -9,13 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"ndd/engine/oracle/leaks"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 func write(t testing.TB, path string, docs, unmarked int) {
 	t.Helper()

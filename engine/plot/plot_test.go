@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"ndd/engine/oracle/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 var update = flag.Bool("update", false, "write the golden file anew")
 

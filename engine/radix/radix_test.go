@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"ndd/engine/offheap"
+	"ndd/engine/oracle/leaks"
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // sets are inputs of every shape that has ever hurt a radix sort.
 func sets(n int) map[string][]uint64 {

@@ -13,16 +13,15 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"ndd/engine/offheap"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/leaks"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/store"
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // answer maps chunks of a size, in any order and the last one twice, and reduces.
 func answer(t testing.TB, tables *Tables, base []uint64, chunk int) []oracle.Hit {

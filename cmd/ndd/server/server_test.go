@@ -15,13 +15,12 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"ndd/engine"
+	"ndd/engine/oracle/leaks"
 	"ndd/engine/simhash"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 const (
 	pageA = "the quick brown fox jumps over the lazy dog while seven wizards brew strong coffee beneath a pale moon"

@@ -1,0 +1,24 @@
+package leaks
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A goroutine that ends late is none that stays.
+func TestStay(t *testing.T) {
+	go time.Sleep(2 * time.Second) // longer than goleak would wait
+	if err := stay(patience); err != nil {
+		t.Error(err)
+	}
+	end := make(chan struct{})
+	go func() { <-end }()
+	if err := stay(0); err == nil || !strings.Contains(err.Error(), "leaks.TestStay.func") {
+		t.Errorf("a goroutine that stays: %v", err)
+	}
+	close(end)
+	if err := stay(patience); err != nil {
+		t.Error(err)
+	}
+}
