@@ -157,7 +157,7 @@ func sendRaw(t testing.TB, b *bench, data string) string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(20 * time.Second))
+	c.SetDeadline(time.Now().Add(patience))
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -209,7 +209,7 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 		})
 	}
 	panics := 0
-	for range rounds {
+	for n := 0; n < rounds || good.Load() < 100 && !t.Failed(); n++ {
 		for _, c := range malformed {
 			if len(c.body) < 1<<20 {
 				b.send(t, c.what, c.contentType, c.body)
@@ -228,9 +228,6 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	}
 	close(done)
 	group.Wait()
-	if good.Load() < 100 {
-		t.Errorf("only %d good requests among the bad ones", good.Load())
-	}
 	if n := strings.Count(b.journal.String(), "a bug for the test"); n < panics {
 		t.Errorf("%d panics, %d in the log", panics, n)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"time"
 
 	"ndd/engine"
 )
@@ -37,6 +38,9 @@ type Options struct {
 	Ready   io.Writer        // gets one line when the server is ready
 	Log     *slog.Logger     // gets everything else
 	Reload  <-chan os.Signal // each value has the token file read again; may be nil
+
+	notice   func()        // returns when clients have had notice of the end; default after drainNotice
+	drainMax time.Duration // how long what runs may go on after that; default drainMax
 }
 
 // Validate refuses addresses that cannot be, and those that would let the

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,10 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
+	if o.notice == nil {
+		o.notice = func() { time.Sleep(drainNotice) }
+	}
+	o.drainMax = cmp.Or(o.drainMax, drainMax)
 	s, err := newService(&o)
 	if err != nil {
 		return err
@@ -72,9 +77,10 @@ func Run(ctx context.Context, o Options) error {
 	}
 	if err == nil {
 		o.Log.Info("draining")
+		o.notice()
 	}
-	if !front.drain(err == nil) {
-		o.Log.Warn(fmt.Sprintf("some requests were still under way after %v and were cut off", drainMax))
+	if !front.drain(o.drainMax) {
+		o.Log.Warn(fmt.Sprintf("some requests were still under way after %v and were cut off", o.drainMax))
 	}
 	if x := s.index.Swap(nil); x != nil {
 		err = errors.Join(err, x.Close())
@@ -174,13 +180,9 @@ func (l *listener) address() string {
 	return l.Addr().String()
 }
 
-// drain lets what runs end, and says whether it did. gently gives clients
-// notice first.
-func (l *listener) drain(gently bool) bool {
-	if gently {
-		time.Sleep(drainNotice)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), drainMax)
+// drain takes no more connections and lets what runs end, and says whether it did in so long.
+func (l *listener) drain(most time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	return l.server.Shutdown(ctx) == nil
 }
