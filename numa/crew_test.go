@@ -83,47 +83,47 @@ func TestCrew(t *testing.T) {
 	}
 }
 
-// TestYield says that workers who are always busy let others run: with as many
-// of them as there are processors, and more, a goroutine that sleeps a little
-// wakes up in time.
+// TestYield says that workers who are always busy let others run: with two of them on one
+// processor, a goroutine that could run does before they have worked for much longer than
+// yieldAfter each. That is counted in calls, of which a loaded machine makes fewer, not more.
 func TestYield(t *testing.T) {
+	const callTime, workers = yieldAfter / 10, 2
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	h := New(Options{})
-	p := h.Places()[0]
-	stop := make(chan struct{})
-	c := NewCrew(h, p, 2*runtime.GOMAXPROCS(0), func(*Worker) func([]int) {
-		return func([]int) {
-			for end := time.Now().Add(100 * time.Microsecond); time.Now().Before(end); {
+	var calls atomic.Int64
+	var stop atomic.Bool
+	var c *Crew[int]
+	ready := make(chan struct{})
+	c = NewCrew(h, h.Places()[0], workers, func(*Worker) func([]int) {
+		return func(list []int) {
+			<-ready
+			for end := time.Now().Add(callTime); time.Now().Before(end); {
+			}
+			calls.Add(1)
+			for _, task := range list { // there is always something to do
+				if !stop.Load() {
+					c.Post(task, true)
+				}
 			}
 		}
 	})
-	var posters sync.WaitGroup
-	for range 2 {
-		posters.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-					c.Post(1, true)
-					time.Sleep(50 * time.Microsecond)
-				}
-			}
-		})
+	close(ready)
+	for i := range 4 * batchMax * workers {
+		c.Post(i, true)
 	}
-	var late []time.Duration
+	var waited []int64
 	for range 100 {
-		at := time.Now()
-		time.Sleep(time.Millisecond)
-		late = append(late, time.Since(at)-time.Millisecond)
+		before := calls.Load()
+		runtime.Gosched()
+		waited = append(waited, calls.Load()-before)
 	}
 	runtime.GC()
-	close(stop)
-	posters.Wait()
+	stop.Store(true)
 	c.Close()
-	slices.Sort(late)
-	t.Logf("late by %v (median), %v (worst)", late[50], late[99])
-	if late[50] > 100*time.Millisecond {
-		t.Errorf("half of the sleeps were %v late", late[50])
+	slices.Sort(waited)
+	t.Logf("waited for %d calls (median), %d (most), of %d workers", waited[50], waited[99], workers)
+	if most := int64(3 * workers * (yieldAfter / callTime)); waited[50] > most {
+		t.Errorf("half of the time a goroutine that could run waited for more than %d calls, want at most %d", waited[50], most)
 	}
 }
 
