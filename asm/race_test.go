@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
-	"time"
 )
 
 // envRace makes TestRaceChild race on purpose.
@@ -172,7 +172,7 @@ func TestRaceSeen(t *testing.T) {
 	for name := range races {
 		t.Run(name, func(t *testing.T) {
 			child := exec.Command(exe, "-test.run=^TestRaceChild$")
-			child.Env = append(os.Environ(), envRace+"="+name, envRequire+"=")
+			child.Env = append(os.Environ(), envRace+"="+name, envRequire+"=", "GORACE=atexit_sleep_ms=0")
 			out, err := child.CombinedOutput()
 			if err == nil || !bytes.Contains(out, []byte("WARNING: DATA RACE")) {
 				t.Errorf("the race was not seen: %v\n%s", err, out)
@@ -187,7 +187,23 @@ func TestRaceChild(t *testing.T) {
 		return // run by itself there is nothing to do: TestRaceSeen runs it with a race
 	}
 	race(func(write func()) {
-		go write()
-		time.Sleep(50 * time.Millisecond) // it has written by now, in no order that Go knows of
+		written := new(uint32)
+		go func() {
+			write()
+			raise(written)
+		}()
+		for !raised(written) {
+			runtime.Gosched()
+		}
 	})
 }
+
+// raise and raised tell, in no order that the race detector knows of, that something is done. Between
+// atomic ones it would see an order, and plain ones it would report.
+//
+//go:norace
+func raise(flag *uint32) { *flag = 1 }
+
+//go:norace
+//go:noinline
+func raised(flag *uint32) bool { return *flag == 1 }

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"ndd/asm"
@@ -195,11 +196,41 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// An endingContext is cancelled when it has been asked so often.
+type endingContext struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *endingContext) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCancel ends searches at whatever moment they ask: the longer they have gone on, the more has been compared.
 func TestCancel(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := Find(ctx, []uint64{1, 2, 3}, Options{K: 3}); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
+	base := sets.Uniform(5000, 4)
+	moments, least := 0, int64(0)
+	for asked := int64(0); ; asked++ {
+		ctx := &endingContext{Context: t.Context()}
+		ctx.left.Store(asked)
+		m := &Meter{}
+		_, err := Find(ctx, base, Options{K: 3, Threads: 1, Meter: m})
+		compared := m.Compared.Load()
+		if compared < least {
+			t.Errorf("%d fingerprints compared, %d when it was asked once less", compared, least)
+		}
+		if least = compared; err == nil {
+			break
+		}
+		if moments++; !errors.Is(err, context.Canceled) {
+			t.Fatalf("asked %d times: %v", asked, err)
+		}
+	}
+	if moments < 5 || least == 0 {
+		t.Errorf("%d moments, %d compared", moments, least)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"ndd/engine"
@@ -162,7 +163,7 @@ func ExampleOptions_known() {
 	// d stays
 }
 
-// A caller that has seen enough cancels the context, here as soon as anything has been compared.
+// While a comparison goes on any goroutine may read the meter, here one that says every second how far it is.
 func ExampleOptions_meter() {
 	corpus := dedup.NewCorpus(nil, dedup.ReadOptions{})
 	for i := range 200_000 {
@@ -170,15 +171,24 @@ func ExampleOptions_meter() {
 			log.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	meter := &cluster.Meter{}
-	go func() {
-		for meter.Compared.Load() == 0 {
-			time.Sleep(10 * time.Microsecond)
+	ended := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				log.Printf("%d of %d", meter.Compared.Load(), meter.Total.Load())
+			case <-ended:
+				return
+			}
 		}
-		cancel()
-	}()
-	_, err := dedup.Find(ctx, corpus, dedup.Options{K: 3, Meter: meter})
-	fmt.Println(err)
-	// Output: context canceled
+	})
+	_, err := dedup.Find(context.Background(), corpus, dedup.Options{K: 3, Meter: meter})
+	close(ended)
+	watch.Wait()
+	fmt.Println(err, meter.Total.Load() > 200_000, meter.Compared.Load() == meter.Total.Load())
+	// Output: <nil> true true
 }
