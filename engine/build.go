@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"ndd/engine/disk"
 	"ndd/engine/ndf"
 	"ndd/engine/offheap"
 	"ndd/engine/segment"
@@ -43,7 +44,7 @@ type BuildOptions struct {
 // stands at dir, or there is not the memory. It sets o.Memory, unless it is set, so that what it
 // said is kept whatever the machine has left later.
 func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Space, error) {
-	if err := absent(dir); err != nil {
+	if err := disk.Absent(dir); err != nil {
 		return segment.Space{}, err
 	}
 	o.TempDir = filepath.Dir(dir)
@@ -68,10 +69,16 @@ func BuildWith(ctx context.Context, dir string, files []*ndf.File, with BuildOpt
 			}
 		}
 	}
-	return publish(dir, func(tmp string) error {
-		o.TempDir = tmp
-		return write(ctx, tmp, &manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice}, in, o)
-	})
+	folder, err := o.Disk.CreateFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Abort()
+	o.TempDir = folder.Dir()
+	if err := write(ctx, folder.Dir(), &manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice}, in, o); err != nil {
+		return err
+	}
+	return folder.Commit()
 }
 
 // fit sets o.Memory, unless it is set, to what a machine has left but for a
@@ -87,43 +94,6 @@ func fit(o *segment.Options, docs uint64, m offheap.Machine) (segment.Space, err
 	}
 	return space, err
 }
-
-// absent refuses a path at which something stands.
-func absent(path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: %w: remove it first, or choose another name", path, os.ErrExist)
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// publish makes a folder beside dir, has it filled, and gives it its name.
-func publish(dir string, fill func(tmp string) error) error {
-	dir = filepath.Clean(dir)
-	parent := filepath.Dir(dir)
-	tmp, err := os.MkdirTemp(parent, unfinished(dir)+"*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp) // nothing is there after the rename
-	if err := fill(tmp); err != nil {
-		return err
-	}
-	if err := os.Chmod(tmp, 0o755); err != nil {
-		return err
-	}
-	if err := store.SyncDir(tmp); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, dir); err != nil {
-		return err
-	}
-	return store.SyncDir(parent)
-}
-
-// unfinished is what the names of folders that are to become dir begin with.
-func unfinished(dir string) string { return "." + filepath.Base(dir) + ".tmp-" }
 
 // commonRecipe is the recipe of all files, nil when they are raw.
 func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
@@ -173,7 +143,8 @@ func input(files []*ndf.File) segment.Input {
 func write(ctx context.Context, dir string, m *manifest, in segment.Input, o segment.Options) error {
 	const generation = 1
 	name := "00000001.segment"
-	w, err := store.CreateWith(filepath.Join(dir, name), store.KindSegment, generation, store.Options{Random: o.Random})
+	files := store.Options{Random: o.Random, Disk: o.Disk}
+	w, err := store.CreateWith(filepath.Join(dir, name), store.KindSegment, generation, files)
 	if err != nil {
 		return err
 	}
@@ -192,5 +163,5 @@ func write(ctx context.Context, dir string, m *manifest, in segment.Input, o seg
 	m.Segments = []manifestSegment{{
 		File: name, ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size()), Documents: uint64(in.Len()),
 	}}
-	return writeManifest(dir, generation, o.Random, m)
+	return writeManifest(dir, generation, files, m)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ndd/engine/disk"
 	"ndd/engine/store"
 )
 
@@ -44,7 +45,7 @@ func absence(dir string) error {
 	clean := filepath.Clean(dir)
 	entries, _ := os.ReadDir(filepath.Dir(clean))
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), unfinished(clean)) {
+		if strings.HasPrefix(e.Name(), disk.Unfinished(clean)) {
 			return fmt.Errorf("%s: %w yet: %w, but %s is beside it: a build that goes on, or was killed; wait for it, or remove that and build again",
 				dir, ErrNoIndex, fs.ErrNotExist, e.Name())
 		}

@@ -319,7 +319,7 @@ func TestBadInput(t *testing.T) {
 	}
 
 	named := filepath.Join(t.TempDir(), "named.ndf")
-	w, err := ndf.Create(named, simhash.Default())
+	w, err := ndf.Create(named, simhash.Default(), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
 
@@ -47,8 +46,8 @@ func (m *manifest) bytes() (sum uint64) {
 	return sum
 }
 
-func writeManifest(dir string, generation uint64, random io.Reader, m *manifest) error {
-	w, err := store.CreateWith(filepath.Join(dir, manifestName), store.KindManifest, generation, store.Options{Random: random})
+func writeManifest(dir string, generation uint64, o store.Options, m *manifest) error {
+	w, err := store.CreateWith(filepath.Join(dir, manifestName), store.KindManifest, generation, o)
 	if err != nil {
 		return err
 	}

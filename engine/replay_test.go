@@ -60,7 +60,7 @@ func replayed(t *testing.T) map[string][]byte {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pages.ndf")
-	w, err := ndf.Create(path, simhash.Default())
+	w, err := ndf.Create(path, simhash.Default(), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

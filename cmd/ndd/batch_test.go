@@ -1,13 +1,13 @@
 package main
 
 import (
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
+	"ndd/engine/disk"
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/store"
 )
@@ -32,40 +32,34 @@ func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
 	}
 }
 
-// A disk that is full at any write, of a temporary file, the output or its record,
-// leaves nothing that is not whole, and a rerun gives the bytes of a run without
-// trouble.
-func TestBatchDiskFull(t *testing.T) {
+// A disk that fails at any call, of a temporary file, the output or its record, leaves nothing
+// that is not whole, and a rerun gives the bytes of a run without trouble.
+func TestBatchFaults(t *testing.T) {
 	args := batchCorpus(t, 300, 400)
-	whole := t.TempDir()
-	disk := &fullDisk{last: 1 << 30}
-	if err := runOn(t.Context(), disk.on, args(whole)); err != nil {
+	sound := t.TempDir()
+	if err := runOn(t.Context(), nil, args(sound)); err != nil {
 		t.Fatal(err)
 	}
-	want := contents(t, whole)
-	if len(want) != 2 || disk.writes < 20 {
-		t.Fatalf("%d files in %d writes", len(want), disk.writes)
-	}
-	step := 1
+	want := contents(t, sound)
+	step := 3
 	if testing.Short() {
-		step = 5
+		step = 17
 	}
-	for last := 0; last < disk.writes; last += step {
-		out := t.TempDir()
-		err := runOn(t.Context(), (&fullDisk{last: last}).on, args(out))
-		if !errors.Is(err, syscall.ENOSPC) || exitStatus(t.Context(), err) != exitFailed {
-			t.Fatalf("full after %d writes: %v", last, err)
-		}
+	var out string
+	calls := faults.Each(t, step, func(d *disk.Disk) error {
+		out = t.TempDir()
+		return runOn(t.Context(), d, args(out))
+	}, func(f faults.Fault, whole bool) {
 		left := contents(t, out)
-		if data, ok := left["hits.tsv"]; len(left) > 1 || len(left) == 1 && (!ok || data != want["hits.tsv"]) {
-			t.Fatalf("full after %d writes: %d files are left", last, len(left))
-		}
-		if last%5 > 0 {
-			continue
+		if data, ok := left["hits.tsv"]; len(left) > 1 && !whole || len(left) > 0 && (!ok || data != want["hits.tsv"]) {
+			t.Fatalf("%+v: %d files are left", f, len(left))
 		}
 		if err := runOn(t.Context(), nil, args(out)); err != nil || !maps.Equal(contents(t, out), want) {
-			t.Fatalf("the rerun differs: %v", err)
+			t.Fatalf("%+v: the rerun differs: %v", f, err)
 		}
+	})
+	if len(want) != 2 || calls < 60 {
+		t.Fatalf("%d files in %d calls", len(want), calls)
 	}
 }
 

@@ -154,7 +154,7 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 			r.NameBytes += f.Store().Bytes() - 8*f.Len()
 		}
 	}
-	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads}, Machine: g.machine}
+	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Machine: g.machine}
 	budget, err := g.budget(out, r.Documents, &o)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/dedup"
+	"ndd/engine/disk"
 )
 
 // share is a similarity as it is written: to the 4 places that a set of some
@@ -117,7 +118,7 @@ func printJSON(w io.Writer, c *dedup.Corpus, r *dedup.Result) error {
 }
 
 // writeClusters writes the result's files.
-func writeClusters(dir *outputDir, c *dedup.Corpus, r *dedup.Result) error {
+func writeClusters(dir *disk.Folder, c *dedup.Corpus, r *dedup.Result) error {
 	var line []byte
 	// end ends a line that has come as far as the distance.
 	end := func(w *bufio.Writer, similarity float32) error {
@@ -128,7 +129,7 @@ func writeClusters(dir *outputDir, c *dedup.Corpus, r *dedup.Result) error {
 		_, err := w.Write(append(line, '\n'))
 		return err
 	}
-	err := dir.writeLines("clusters.tsv", func(w *bufio.Writer) error {
+	err := dir.Write("clusters.tsv", func(w *bufio.Writer) error {
 		for cl := range r.Clusters() {
 			kept := plain(c.ID(cl.Kept))
 			for i, row := range cl.Rows {
@@ -155,7 +156,7 @@ func writeClusters(dir *outputDir, c *dedup.Corpus, r *dedup.Result) error {
 	if err != nil {
 		return err
 	}
-	err = dir.writeLines("dropped.tsv", func(w *bufio.Writer) error {
+	err = dir.Write("dropped.tsv", func(w *bufio.Writer) error {
 		for d := range r.Dropped() {
 			line = append(line[:0], plain(c.ID(d.Row))...)
 			line = append(append(line, '\t'), plain(d.Kept)...)
@@ -169,7 +170,7 @@ func writeClusters(dir *outputDir, c *dedup.Corpus, r *dedup.Result) error {
 	if err != nil {
 		return err
 	}
-	return dir.writeLines("kept.txt", func(w *bufio.Writer) error {
+	return dir.Write("kept.txt", func(w *bufio.Writer) error {
 		for row := range r.Kept() {
 			w.WriteString(plain(c.ID(row)))
 			if err := w.WriteByte('\n'); err != nil {

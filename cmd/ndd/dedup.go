@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/cluster"
 	"ndd/engine/dedup"
+	"ndd/engine/disk"
 	"ndd/engine/document"
 	"ndd/engine/jaccard"
 	"ndd/engine/simhash"
@@ -123,22 +125,22 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	// Before the work, so that a wrong name costs nothing.
-	var dir, copies *outputDir
+	var dir, copies *disk.Folder
 	var names *dedup.Copies
 	if d.writeKept != "" {
 		if names, err = dedup.NewCopies(ctx, inputs, d.writeKept); err != nil {
 			return err
 		}
-		if copies, err = d.g.newOutputDir(d.writeKept); err != nil {
+		if copies, err = d.g.disk.CreateFolder(d.writeKept); err != nil {
 			return err
 		}
-		defer copies.abort()
+		defer copies.Abort()
 	}
 	if d.out != "" {
-		if dir, err = d.g.newOutputDir(d.out); err != nil {
+		if dir, err = d.g.disk.CreateFolder(d.out); err != nil {
 			return err
 		}
-		defer dir.abort()
+		defer dir.Abort()
 	}
 	c, r, partly, err := d.find(ctx, inputs, prints, o, read)
 	if errors.Is(err, dedup.ErrNoValue) {
@@ -151,7 +153,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 		meter := &document.Meter{}
 		bar := d.g.newMeterBar("copying", meter)
 		err := r.Copy(ctx, names, meter, func(name string, fill func(io.Writer) error) error {
-			return copies.write(name, fill)
+			return copies.Write(name, func(w *bufio.Writer) error { return fill(w) })
 		})
 		bar.end()
 		if err != nil {
@@ -169,9 +171,9 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
-	for _, o := range []*outputDir{copies, dir} {
+	for _, o := range []*disk.Folder{copies, dir} {
 		if o != nil {
-			if err := o.commit(); err != nil {
+			if err := o.Commit(); err != nil {
 				return err
 			}
 		}
@@ -205,7 +207,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 			return o, read, usagef("--verify needs the texts of what %s has, and an index holds fingerprints only: "+
 				"name the files that it was made from with --against-docs", d.against)
 		}
-		o.Verify = &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs}
+		o.Verify = &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs, Disk: d.g.disk}
 	}
 	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.ContainsFunc(d.againstDocs, document.ReadOnce)) {
 		return o, read, usagef("--against-docs names the files of the documents of --against INDEX, for --verify")

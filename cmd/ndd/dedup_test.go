@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,8 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
+
+	"ndd/engine/disk"
+	"ndd/engine/oracle/faults"
 )
 
 // dedupCorpus is a folder with JSONL of n documents in groups of near-duplicates,
@@ -52,37 +53,39 @@ func dedupCorpus(t *testing.T, n int) (dir string, args func(out string) []strin
 	}
 }
 
-// A disk that is full at any write leaves nothing, and a rerun gives the bytes
-// that a run without trouble gives, whatever the threads.
-func TestDedupDiskFull(t *testing.T) {
+// A disk that fails at any call leaves nothing that is not whole, and a rerun gives the bytes that
+// a run without trouble gives, whatever the threads.
+func TestDedupFaults(t *testing.T) {
 	_, args := dedupCorpus(t, 1800)
-	out := t.TempDir()
-	disk := &fullDisk{last: 1 << 30}
-	if err := runOn(t.Context(), disk.on, append(args(out), "--threads", "1")); err != nil {
+	sound := t.TempDir()
+	if err := runOn(t.Context(), nil, append(args(sound), "--threads", "5")); err != nil {
 		t.Fatal(err)
 	}
-	want := contents(t, out)
-	writes := disk.writes
-	if len(want) != 5 || writes < 8 {
-		t.Fatalf("%d files in %d writes", len(want), writes)
-	}
-	step := 1
+	want := contents(t, sound)
+	step := 3
 	if testing.Short() {
-		step = max(1, writes/4)
+		step = 9
 	}
-	for last := 0; last < writes; last += step {
-		out := t.TempDir()
-		err := runOn(t.Context(), (&fullDisk{last: last}).on, args(out))
-		if !errors.Is(err, syscall.ENOSPC) || exitStatus(t.Context(), err) != exitFailed {
-			t.Fatalf("full after %d writes: %v", last, err)
+	var out string
+	calls := faults.Each(t, step, func(d *disk.Disk) error {
+		out = t.TempDir()
+		err := runOn(t.Context(), d, append(args(out), "--threads", "1"))
+		if err != nil && exitStatus(t.Context(), err) != exitFailed {
+			t.Errorf("status %d: %v", exitStatus(t.Context(), err), err)
 		}
-		if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
-			t.Fatalf("full after %d writes: %v is left, %v", last, left, err)
+		return err
+	}, func(f faults.Fault, whole bool) {
+		for name, data := range contents(t, out) {
+			if data != want[name] {
+				t.Fatalf("%+v: %s is left, and is not whole", f, name)
+			}
 		}
-	}
-	again := t.TempDir()
-	if err := runOn(t.Context(), nil, append(args(again), "--threads", "5")); err != nil || !maps.Equal(contents(t, again), want) {
-		t.Errorf("the rerun differs: %v", err)
+		if whole && !maps.Equal(contents(t, out), want) {
+			t.Errorf("%+v: not everything is there", f)
+		}
+	})
+	if len(want) != 5 || calls < 30 {
+		t.Fatalf("%d files in %d calls", len(want), calls)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/ingest"
 	"ndd/engine/ndf"
+	"ndd/engine/store"
 )
 
 // noPrint stands where a document has too few features for a fingerprint: as
@@ -93,7 +94,7 @@ func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.
 	if stream {
 		return fmt.Errorf("%s: a fingerprint file cannot be written to a pipe or a device", out)
 	}
-	w, err := ndf.Create(at, c.Recipe)
+	w, err := ndf.Create(at, c.Recipe, store.Options{Disk: g.disk})
 	if err != nil {
 		return err
 	}

@@ -7,18 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
+
+	"ndd/engine/disk"
 )
 
-// What the tests of several commands need: to run one in this process, to look at what it
-// left, and to fill its disk. Scripts (script_test.go) and killed processes
+// What the tests of several commands need: to run one in this process and to look at what it
+// left. Scripts (script_test.go) and killed processes
 // (killed_test.go) run this test binary as ndd.
 
-// runOn runs ndd with args, quietly, and writes through disk unless it is nil.
-func runOn(ctx context.Context, disk func(io.Writer) io.Writer, args []string) error {
-	g := &globals{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, stop: func() {}, disk: disk}
+// runOn runs ndd with args, quietly, and writes to d.
+func runOn(ctx context.Context, d *disk.Disk, args []string) error {
+	g := &globals{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, stop: func() {}, disk: d}
 	root := newRoot(g)
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)
@@ -52,28 +52,4 @@ func contents(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return files
-}
-
-// A fullDisk counts what is written, and is full from the last-th write on, in whichever
-// file and in the middle of it.
-type fullDisk struct {
-	mu           sync.Mutex
-	writes, last int
-}
-
-type fullFile struct {
-	disk *fullDisk
-	to   io.Writer
-}
-
-func (d *fullDisk) on(w io.Writer) io.Writer { return fullFile{d, w} }
-
-func (f fullFile) Write(p []byte) (int, error) {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
-	if f.disk.writes++; f.disk.writes > f.disk.last {
-		n, _ := f.to.Write(p[:len(p)/2])
-		return n, syscall.ENOSPC
-	}
-	return f.to.Write(p)
 }

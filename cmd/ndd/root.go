@@ -17,6 +17,7 @@ import (
 
 	"ndd/asm"
 	"ndd/engine"
+	"ndd/engine/disk"
 	"ndd/engine/offheap"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
@@ -55,8 +56,8 @@ type globals struct {
 	verbose    bool
 	noProgress bool
 
-	disk    func(io.Writer) io.Writer // see outputDir; outputs and what batch spills go through it too
-	machine offheap.Machine           // is asked for memory; this one outside of tests
+	disk    *disk.Disk      // is written to; the system's outside of tests
+	machine offheap.Machine // is asked for memory; this one outside of tests
 
 	log  *slog.Logger
 	stop func() // ends the profile

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -331,11 +332,11 @@ func (s *statistics) figures(w io.Writer) {
 
 // plot draws the figures into a new folder.
 func (s *statistics) plot(g *globals, path string) error {
-	dir, err := g.newOutputDir(path)
+	dir, err := g.disk.CreateFolder(path)
 	if err != nil {
 		return err
 	}
-	defer dir.abort()
+	defer dir.Abort()
 	of := fmt.Sprintf("%s (%s fingerprints)", filepath.Base(s.Path), humanize.Comma(int64(s.counts.Fingerprints)))
 	a := plot.Bars{Title: "Fraction of 1-bits by bit: " + of, X: "bit, from the leading one", Y: "fraction", Top: 1, Line: 0.5, Every: 8}
 	for bit := 63; bit >= 0; bit-- {
@@ -347,11 +348,11 @@ func (s *statistics) plot(g *globals, path string) error {
 		b.Values = append(b.Values, s.counts.Share(i))
 	}
 	for name, figure := range map[string]*plot.Bars{"figure-2a.svg": &a, "figure-2b.svg": &b} {
-		if err := dir.write(name, func(w io.Writer) error { _, err := figure.WriteTo(w); return err }); err != nil {
+		if err := dir.Write(name, func(w *bufio.Writer) error { _, err := figure.WriteTo(w); return err }); err != nil {
 			return err
 		}
 	}
-	return dir.commit()
+	return dir.Commit()
 }
 
 func bar50(part float64) string {

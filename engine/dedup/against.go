@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ var errNoTexts = errors.New("texts of known documents are needed to verify that 
 //
 //	new documents that are known --read again--> shingle sets --.
 //	inputs of the old documents --those that are named--> sets --compare--> similarity, or nobody has that name
-func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest []uint32) ([]uint32, error) {
+func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest []uint32) (_ []uint32, err error) {
 	if len(r.Known) == 0 {
 		return rest, nil
 	}
@@ -36,8 +37,8 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 		rows[i] = k.Row
 		a.wanted[k.ID] = append(a.wanted[k.ID], i)
 	}
-	a.sets = &sets{room: v.memory(), dir: v.TempDir, spans: make([]span, len(rows))}
-	defer a.sets.close()
+	a.sets = newSets(v, len(rows))
+	defer func() { err = cmp.Or(err, a.sets.close()) }()
 	if err := r.corpus.shingle(ctx, v, a.sets, rows, threads); err != nil {
 		return nil, err
 	}

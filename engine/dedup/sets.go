@@ -2,9 +2,9 @@ package dedup
 
 import (
 	"fmt"
-	"os"
 	"sync"
 
+	"ndd/engine/disk"
 	"ndd/engine/store"
 )
 
@@ -13,9 +13,10 @@ import (
 // beside a get.
 type sets struct {
 	mu    sync.Mutex
-	room  int64  // bytes of memory left
+	room  int64 // bytes of memory left
+	disk  *disk.Disk
 	dir   string // of the file
-	file  *os.File
+	file  *disk.Temp
 	end   int64 // of the file
 	spans []span
 }
@@ -25,6 +26,11 @@ type span struct {
 	held []uint64 // nil if it is in the file
 	at   int64
 	size int32
+}
+
+// newSets has room for n sets, as v says where.
+func newSets(v *Verify, n int) *sets {
+	return &sets{room: v.memory(), disk: v.Disk, dir: v.TempDir, spans: make([]span, n)}
 }
 
 // put stores set i, which it copies.
@@ -37,32 +43,22 @@ func (s *sets) put(i int, set []uint64) error {
 	if inFile {
 		s.end += bytes
 		if s.file == nil {
-			err = s.create()
+			s.file, err = s.disk.Temp(s.dir, "shingles")
 		}
 	} else {
 		s.room -= bytes
 	}
 	file := s.file
 	s.mu.Unlock()
-	if err != nil {
-		return err
-	}
 	if !inFile {
 		sp.held = append(make([]uint64, 0, len(set)), set...)
-	} else if _, err := file.WriteAt(store.Bytes64(set), sp.at); err != nil {
+	} else if err == nil {
+		_, err = file.WriteAt(store.Bytes64(set), sp.at)
+	}
+	if err != nil {
 		return fmt.Errorf("temporary file of shingles: %w", err)
 	}
 	s.spans[i] = sp
-	return nil
-}
-
-// create makes the file, without a name where the system allows that: then
-// nothing is left of it however the program ends.
-func (s *sets) create() (err error) {
-	if s.file, err = os.CreateTemp(s.dir, ".ndd-shingles-*"); err != nil {
-		return fmt.Errorf("temporary file of shingles: %w", err)
-	}
-	os.Remove(s.file.Name()) // tried again at close
 	return nil
 }
 
@@ -77,7 +73,7 @@ func (s *sets) get(i int, buf []uint64) (set, newBuf []uint64, err error) {
 		buf = make([]uint64, sp.size)
 	}
 	buf = buf[:sp.size]
-	if _, err := s.file.ReadAt(store.Bytes64(buf), sp.at); err != nil {
+	if _, err := s.file.File().ReadAt(store.Bytes64(buf), sp.at); err != nil {
 		return nil, buf, fmt.Errorf("temporary file of shingles: %w", err)
 	}
 	return buf, buf, nil
@@ -86,9 +82,5 @@ func (s *sets) get(i int, buf []uint64) (set, newBuf []uint64, err error) {
 // size is how many shingles set i has.
 func (s *sets) size(i int) int { return int(s.spans[i].size) }
 
-func (s *sets) close() {
-	if s.file != nil {
-		s.file.Close()
-		os.Remove(s.file.Name())
-	}
-}
+// close gives the file back.
+func (s *sets) close() error { return s.file.Close() }

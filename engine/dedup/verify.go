@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ndd/engine/disk"
 	"ndd/engine/document"
 	"ndd/engine/jaccard"
 )
@@ -24,6 +25,7 @@ type Verify struct {
 	Shingles jaccard.Options // what is shared
 	Memory   int64           // bytes for shingle sets; default 512 MiB. More of them go to a temporary file
 	TempDir  string          // of that file; default os.TempDir()
+	Disk     *disk.Disk      // that it is on; default the system's
 	Known    []string        // inputs that have the texts of what Options.Known finds, by the ids that it names
 	Meter    *document.Meter // counts the reading, if not nil
 	Begin    func()          // is called, if not nil, when all is compared and the reading begins
@@ -70,7 +72,7 @@ func changed(where string) error {
 }
 
 // verify splits the clusters by their texts.
-func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func(a, b int) int) error {
+func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func(a, b int) int) (err error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
@@ -79,8 +81,8 @@ func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func
 	}
 	members := slices.Clone(r.rows)
 	slices.Sort(members)
-	s := &sets{room: v.memory(), dir: v.TempDir, spans: make([]span, len(members))}
-	defer s.close()
+	s := newSets(v, len(members))
+	defer func() { err = cmp.Or(err, s.close()) }()
 	if err := r.corpus.shingle(ctx, v, s, members, threads); err != nil {
 		return err
 	}

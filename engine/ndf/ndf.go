@@ -21,8 +21,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 
 	"ndd/engine/names"
@@ -47,8 +47,8 @@ type Writer struct {
 }
 
 // Create begins the file at path.
-func Create(path string, recipe simhash.Recipe) (*Writer, error) {
-	file, err := store.Create(path, store.KindFingerprints, 0)
+func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error) {
+	file, err := store.CreateWith(path, store.KindFingerprints, 0, o)
 	if err != nil {
 		return nil, err
 	}
@@ -204,13 +204,14 @@ func readWords(r io.Reader) (words []uint64, n int, err error) {
 }
 
 func openRaw(path string) (*File, error) {
-	data, unmap, err := store.Map(path)
+	file, err := os.Open(path)
 	if err != nil {
-		var e *fs.PathError
-		if errors.As(err, &e) {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
+	}
+	defer file.Close()
+	data, unmap, err := store.Map(file)
+	if err != nil {
+		return nil, err
 	}
 	return raw(path, data, unmap)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/disk"
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/leaks"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
@@ -18,24 +20,45 @@ func TestMain(m *testing.M) { leaks.Main(m) }
 
 func write(t testing.TB, path string, docs, unmarked int) {
 	t.Helper()
-	w, err := Create(path, simhash.Default())
-	if err != nil {
+	if err := writeTo(nil, path, docs, unmarked); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
+	w, err := Create(path, simhash.Default(), store.Options{Disk: d})
+	if err != nil {
+		return err
 	}
 	defer w.Abort()
 	for i := range docs {
 		if err := w.Append(Document{name(i), print(i), i % 1000}); err != nil {
-			t.Fatal(err)
+			return err
 		}
 	}
 	for i := range unmarked {
 		if err := w.AppendUnmarked(name(-i)); err != nil {
-			t.Fatal(err)
+			return err
 		}
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	return w.Commit()
+}
+
+// TestFaults is promise P3.
+func TestFaults(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f.ndf")
+	faults.Each(t, 1, func(d *disk.Disk) error {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		return writeTo(d, path, 5000, 7)
+	}, func(f faults.Fault, whole bool) {
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != map[bool]int{true: 1}[whole] {
+			t.Errorf("%+v: %v, %v", f, left, err)
+		}
+	})
 }
 
 func name(i int) string               { return fmt.Sprintf("page/%d", i) }

@@ -116,5 +116,5 @@ func answerPart(ctx context.Context, open func() (Source, error), queries []uint
 			return false, nil
 		}
 	}
-	return true, nil
+	return true, hits.Close()
 }

@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"ndd/engine/disk"
 	"ndd/engine/radix"
 )
 
@@ -49,13 +49,10 @@ func (r record) compare(o record) int {
 //
 //	Writer ..buffer full--> sort --> run     Writer ..what is left--> sort
 //	Writer ..buffer full--> sort --> run       `------ merge by All -----'
-//
-// A file has no name any more once it is open, where the system allows that: it is gone
-// when the process is, however that ends.
 type Hits struct {
 	dir    string
-	buffer int                       // records that a writer takes
-	disk   func(io.Writer) io.Writer // see Options
+	buffer int        // records that a writer takes
+	disk   *disk.Disk // that dir is on
 
 	mu    sync.Mutex
 	runs  []*run
@@ -150,37 +147,17 @@ func (w *HitWriter) Close() {
 
 // A run is a temporary file of records in order.
 type run struct {
-	file  *os.File
+	file  *disk.Temp
 	bytes int64
-}
-
-func newRun(dir string) (*run, error) {
-	f, err := os.CreateTemp(dir, ".ndd-hits-*")
-	if err != nil {
-		return nil, fmt.Errorf("a temporary file for hits: %w", err)
-	}
-	os.Remove(f.Name()) // where it cannot be while it is open, close does it
-	return &run{file: f}, nil
-}
-
-func (r *run) close() error {
-	err := r.file.Close()
-	if e := os.Remove(r.file.Name()); e != nil && !errors.Is(e, os.ErrNotExist) {
-		err = cmp.Or(err, e)
-	}
-	return err
 }
 
 // spill writes a run, and merges all of them into one where they have become many.
 func (h *Hits) spill(records iter.Seq[record]) error {
-	r, err := newRun(h.dir)
+	file, err := h.disk.Temp(h.dir, "hits")
 	if err != nil {
-		return err
+		return fmt.Errorf("a temporary file for hits: %w", err)
 	}
-	var file io.Writer = r.file
-	if h.disk != nil {
-		file = h.disk(file)
-	}
+	r := &run{file: file}
 	w := bufio.NewWriterSize(file, h.fileBuffer())
 	var b [recordBytes]byte
 	for rec := range records {
@@ -196,7 +173,7 @@ func (h *Hits) spill(records iter.Seq[record]) error {
 		err = w.Flush()
 	}
 	if err != nil {
-		r.close()
+		file.Close()
 		return fmt.Errorf("hits beyond memory: %w: --temp names another folder for them", err)
 	}
 	h.spilt.Add(r.bytes)
@@ -218,7 +195,7 @@ func (h *Hits) spill(records iter.Seq[record]) error {
 		err = m.err
 	}
 	for _, r := range full {
-		err = cmp.Or(err, r.close())
+		err = cmp.Or(err, r.file.Close())
 	}
 	return err
 }
@@ -253,10 +230,10 @@ func (h *Hits) All(ctx context.Context) iter.Seq2[Hit, error] {
 	}
 }
 
-// Close removes the files.
+// Close gives the files back; it may be called again.
 func (h *Hits) Close() (err error) {
 	for _, r := range h.runs {
-		err = cmp.Or(err, r.close())
+		err = cmp.Or(err, r.file.Close())
 	}
 	h.runs, h.left = nil, nil
 	return err
@@ -278,7 +255,7 @@ type head struct {
 func (h *Hits) merge(runs []*run, left [][]record) (*merger, error) {
 	m := new(merger)
 	for _, r := range runs {
-		section := io.NewSectionReader(r.file, 0, r.bytes)
+		section := io.NewSectionReader(r.file.File(), 0, r.bytes)
 		m.push(head{reader: bufio.NewReaderSize(section, h.fileBuffer())})
 	}
 	for _, l := range left {

@@ -2,24 +2,24 @@ package scan
 
 import (
 	"context"
-	"io"
 	"runtime"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
+	"ndd/engine/disk"
 	"ndd/engine/store"
 )
 
 // Options say how to run.
 type Options struct {
-	Threads      int                       // default: as many as there are processors
-	Memory       uint64                    // bytes: of Run for hits, beyond which they go to files; of Plan for all; default: 1 GiB
-	Temp         string                    // folder for those; default: that of the system
-	First        uint64                    // row of the first query
-	Disk         func(io.Writer) io.Writer // unless nil, what those are written through
-	Fingerprints uint64                    // of F, 0 where it is not known
-	Progress     func(done uint64)         // unless nil, called with the number of fingerprints done
+	Threads      int               // default: as many as there are processors
+	Memory       uint64            // bytes: of Run for hits, beyond which they go to files; of Plan for all; default: 1 GiB
+	Temp         string            // folder for those; default: that of the system
+	Disk         *disk.Disk        // that it is on; default: the system's
+	First        uint64            // row of the first query
+	Fingerprints uint64            // of F, 0 where it is not known
+	Progress     func(done uint64) // unless nil, called with the number of fingerprints done
 }
 
 func (o *Options) setDefaults() {

@@ -41,7 +41,7 @@ func (b *builder) plan() (err error) {
 	b.pairs = p.pairs
 	b.room = radix.Options{Threads: b.Threads, Room: p.keys}
 	if p.External {
-		b.spilled, err = newSpill(b.TempDir)
+		b.spilled, err = newSpill(b.Disk, b.TempDir)
 	} else {
 		b.memory, err = offheap.Make[uint64](b.docs)
 	}

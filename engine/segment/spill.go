@@ -4,15 +4,15 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 
+	"ndd/engine/disk"
 	"ndd/engine/store"
 )
 
 // spill holds the sorted keys of one table in a temporary file, for
 // which memory would not do. They are written in order and then mapped.
 type spill struct {
-	file   *os.File
+	file   *disk.Temp
 	out    *bufio.Writer
 	count  int
 	before uint64 // the last key, when count > 0
@@ -20,8 +20,8 @@ type spill struct {
 	unmap  func() error
 }
 
-func newSpill(dir string) (*spill, error) {
-	f, err := os.CreateTemp(dir, ".keys.tmp-*")
+func newSpill(d *disk.Disk, dir string) (*spill, error) {
+	f, err := d.Temp(dir, "keys")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSpill, err)
 	}
@@ -55,7 +55,7 @@ func (s *spill) writeDistinct(keys []uint64) error {
 func (s *spill) keys() ([]uint64, error) {
 	err := s.out.Flush()
 	if err == nil && s.count > 0 {
-		s.mapped, s.unmap, err = store.Map(s.file.Name())
+		s.mapped, s.unmap, err = store.Map(s.file.File())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSpill, err)
@@ -67,10 +67,7 @@ func (s *spill) keys() ([]uint64, error) {
 func (s *spill) rewind() error {
 	err := s.release()
 	if err == nil {
-		err = s.file.Truncate(0)
-	}
-	if err == nil {
-		_, err = s.file.Seek(0, 0)
+		err = s.file.Rewind()
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrSpill, err)
@@ -88,7 +85,7 @@ func (s *spill) release() (err error) {
 	return err
 }
 
-// close removes the file.
+// close gives the file back.
 func (s *spill) close() error {
-	return errors.Join(s.release(), s.file.Close(), os.Remove(s.file.Name()))
+	return errors.Join(s.release(), s.file.Close())
 }

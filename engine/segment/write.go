@@ -8,6 +8,7 @@ import (
 	"iter"
 	"runtime"
 
+	"ndd/engine/disk"
 	"ndd/engine/names"
 	"ndd/engine/radix"
 	"ndd/engine/store"
@@ -40,9 +41,10 @@ type Options struct {
 	Progress func(stage string, part, of int) // may be nil
 	Planned  func(Space)                      // called once with what it will take, before it begins; may be nil
 
-	Memory  uint64    // most bytes to take beside the input; 0: what is fastest
-	TempDir string    // for sorted keys that do not fit Memory; "" refuses them
-	Random  io.Reader // source of file identities; default crypto/rand
+	Memory  uint64     // most bytes to take beside the input; 0: what is fastest
+	TempDir string     // for sorted keys that do not fit Memory; "" refuses them
+	Disk    *disk.Disk // that those are on; default the system's
+	Random  io.Reader  // source of file identities; default crypto/rand
 }
 
 // meta is the section "segment".

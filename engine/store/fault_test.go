@@ -38,10 +38,7 @@ func TestTruncatedUnderneath(t *testing.T) {
 			if err := os.WriteFile(path, make([]byte, 1<<20), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			data, unmap, err := Map(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data, unmap := mapped(t, path)
 			defer unmap()
 			guarded := func() (err error) {
 				defer CatchFault(&err)()
@@ -82,4 +79,18 @@ func BenchmarkCatchFault(b *testing.B) {
 	for b.Loop() {
 		func() { defer CatchFault(&err)() }()
 	}
+}
+
+// mapped maps the file at path.
+func mapped(t *testing.T, path string) (data []byte, unmap func() error) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if data, unmap, err = Map(file); err != nil {
+		t.Fatal(err)
+	}
+	return data, unmap
 }

@@ -244,23 +244,18 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Map maps the file at path as it is: raw bytes without a header or a
-// checksum. It returns them with what unmaps them.
-func Map(path string) ([]byte, func() error, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
+// Map maps the file as it is: raw bytes without a header or a checksum. It
+// returns them with what unmaps them; the file may be closed before.
+func Map(f *os.File) ([]byte, func() error, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, err
 	}
 	switch {
 	case info.IsDir():
-		return nil, nil, errors.New("is a directory")
+		return nil, nil, fmt.Errorf("%s: is a directory", f.Name())
 	case !info.Mode().IsRegular():
-		return nil, nil, ErrStream
+		return nil, nil, fmt.Errorf("%s: %w", f.Name(), ErrStream)
 	}
 	data, err := mapFile(f, info.Size())
 	if err != nil {

@@ -72,10 +72,7 @@ func hugeFolios(t *testing.T, size int) (byHand, ofSections int) {
 // hugeBytes is how much of a file is in huge pages when it is mapped.
 func hugeBytes(t *testing.T, path string) (bytes int) {
 	t.Helper()
-	data, release, err := Map(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data, release := mapped(t, path)
 	defer release()
 	if err := unix.Madvise(data, unix.MADV_POPULATE_READ); err != nil {
 		t.Logf("%s: not populated: %v", path, err)

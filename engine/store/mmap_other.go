@@ -2,16 +2,15 @@
 
 package store
 
-import (
-	"io"
-	"os"
-)
+import "os"
 
 // mapFile reads the n bytes of f, where files cannot be mapped.
 func mapFile(f *os.File, n int64) ([]byte, error) {
 	b := make([]byte, n)
-	_, err := io.ReadFull(f, b)
-	return b, err
+	if _, err := f.ReadAt(b, 0); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 func unmap([]byte) error { return nil }

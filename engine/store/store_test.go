@@ -15,7 +15,7 @@ import (
 // two of one name.
 func small(t testing.TB, path string, id Identity) {
 	t.Helper()
-	w, err := create(path, KindSegment, id)
+	w, err := create(nil, path, KindSegment, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"ndd/engine/disk"
 )
 
 // A Writer writes one file, section after section. Create it with [Create],
@@ -31,8 +31,7 @@ import (
 // a copy: 1 fault for what takes 32 otherwise, and probes that find the
 // translation of their address.
 type Writer struct {
-	path string
-	file *os.File
+	file *disk.File // nil when committed or given up
 	head header
 	at   uint64 // offset in the file of what is written next
 
@@ -72,7 +71,8 @@ func (b *batch) add(section int, p []byte) {
 
 // Options are how a file is written. The zero value is for every use but tests.
 type Options struct {
-	Random io.Reader // source of the file's identity; default crypto/rand
+	Random io.Reader  // source of the file's identity; default crypto/rand
+	Disk   *disk.Disk // default the system's
 }
 
 // Create begins the file at path, which will replace a file of that name.
@@ -89,15 +89,15 @@ func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, 
 	if _, err := io.ReadFull(o.Random, id.ID[:]); err != nil {
 		return nil, fmt.Errorf("store: an identity for %s: %w", path, err)
 	}
-	return create(path, kind, id)
+	return create(o.Disk, path, kind, id)
 }
 
-func create(path string, kind Kind, id Identity) (*Writer, error) {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+func create(d *disk.Disk, path string, kind Kind, id Identity) (*Writer, error) {
+	file, err := d.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{path: path, file: file, head: header{kind, id},
+	w := &Writer{file: file, head: header{kind, id},
 		batches: make(chan batch, batchesMax), free: make(chan []byte, batchesMax)}
 	for range batchesMax - 1 { // the caller has one
 		w.free <- nil
@@ -187,71 +187,43 @@ func (w *Writer) err() error {
 }
 
 // Commit ends the last section, writes sums, footer and trailer, syncs the
-// file and publishes it under its name. On an error nothing is published.
+// file and publishes it under its name. What an error leaves, [disk.File.Commit] says.
 func (w *Writer) Commit() error {
 	if w.file == nil {
 		return errGivenUp
 	}
 	w.endSection()
 	w.batches <- w.batch
-	close(w.batches)
-	w.done.Wait()
+	defer w.Abort()
+	w.wait()
 	err := w.err()
 	if err == nil {
 		_, err = w.file.Write(w.head.appendTail(nil, w.at, w.entries, w.sums.sums))
 	}
 	if err == nil {
-		err = w.publish()
+		err = w.file.Commit()
 	}
-	if err != nil {
-		w.remove()
-	}
-	w.failed.CompareAndSwap(nil, &errGivenUp)
 	return err
 }
 
 var errGivenUp = errors.New("store: the file was committed or given up before")
-
-func (w *Writer) publish() error {
-	if err := w.file.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := w.file.Sync(); err != nil {
-		return err
-	}
-	if err := w.file.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(w.file.Name(), w.path); err != nil {
-		return err
-	}
-	w.file = nil
-	return SyncDir(filepath.Dir(w.path))
-}
 
 // Abort removes what was written, unless it was committed.
 func (w *Writer) Abort() {
 	if w.file == nil {
 		return
 	}
-	close(w.batches)
-	w.done.Wait()
-	w.remove()
-}
-
-func (w *Writer) remove() {
-	w.file.Close()
-	os.Remove(w.file.Name())
+	w.wait()
+	w.file.Abort()
 	w.file = nil
 	w.failed.CompareAndSwap(nil, &errGivenUp)
 }
 
-// SyncDir makes the names in a directory durable.
-func SyncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
+// wait ends the goroutine when it has done all that was handed over.
+func (w *Writer) wait() {
+	if w.batches != nil {
+		close(w.batches)
+		w.done.Wait()
+		w.batches = nil
 	}
-	defer d.Close()
-	return syncDir(d)
 }

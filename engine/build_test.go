@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/disk"
+	"ndd/engine/ndf"
+	"ndd/engine/oracle/faults"
+	"ndd/engine/segment"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+	"ndd/engine/table"
+)
+
+// TestBuildFaults is promise P3 for builds, of named documents, with sorted keys in memory and
+// in a temporary file: whatever call fails, there is an error, and nothing is left, or the whole
+// index where only the durability of its name is in doubt. It is P2 too: nothing has its name
+// before it is durable.
+func TestBuildFaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pages.ndf")
+	w, err := ndf.Create(path, simhash.Default(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	for i := range 5000 {
+		d := ndf.Document{Name: filepath.Join("page", simhash.Fingerprint(i).String()), Fingerprint: simhash.Fingerprint(uint64(i/2) * 0x9e3779b97f4a7c15)}
+		if err := w.Append(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	pages, err := ndf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pages.Close()
+	for name, memory := range map[string]uint64{"memory": 0, "file": 24<<20 + 10_000} {
+		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
+			t.Run(name+"/"+string(layout), func(t *testing.T) {
+				o := segment.Options{Design: halves(t), Threads: 1, Memory: memory}
+				o.Table.Layout = layout
+				o.Planned = func(p segment.Space) {
+					if p.External != (name == "file") {
+						t.Errorf("sorts in a file: %v", p.External)
+					}
+				}
+				dir := t.TempDir()
+				index := filepath.Join(dir, "index")
+				calls := faults.Each(t, 1, func(d *disk.Disk) error {
+					if err := os.RemoveAll(index); err != nil {
+						t.Fatal(err)
+					}
+					o.Disk = d
+					return Build(t.Context(), index, []*ndf.File{pages}, o)
+				}, func(f faults.Fault, whole bool) {
+					left, err := os.ReadDir(dir)
+					switch {
+					case err != nil:
+						t.Fatal(err)
+					case whole:
+						checkIndex(t, index, 5000)
+					case len(left) > 0:
+						t.Errorf("%+v: %v is left", f, left)
+					}
+				})
+				if calls < 20 {
+					t.Errorf("%d calls", calls)
+				}
+			})
+		}
+	}
+}
+
+// checkIndex verifies an index.
+func checkIndex(t *testing.T, dir string, documents uint64) {
+	t.Helper()
+	x, err := Open(t.Context(), dir, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := x.Check(t.Context()); err != nil || x.Stats().Documents != documents {
+		t.Errorf("%d documents, %v", x.Stats().Documents, err)
+	}
+}

@@ -1,0 +1,23 @@
+// Package disk makes files and folders that appear whole or not at all, and
+// temporary files that are gone however the program ends.
+//
+//	Create, CreateFolder     .NAME.tmp-123   beside NAME, unfinished
+//	Write ...                     |
+//	Commit: chmod, sync, close, sync of what holds it
+//	        rename                v
+//	                             NAME        whole, and durable
+//	        sync of its folder
+//
+//	Temp                     no name at all, where the system allows that
+//
+// An error before the rename leaves nothing: what was written is removed. A power cut, or a
+// kill, leaves at most what is called unfinished. The one call after the rename makes the name
+// durable; where it fails the error says that the whole thing is there.
+//
+// Everything that ndd writes goes through here: files of package store, indexes, outputs,
+// what does not fit in memory. So each call is in one place, where a test makes it fail
+// ([Failing]): promises P2 and P3.
+//
+// A [Disk] may be used from many goroutines; what it makes from one each, but for
+// [Temp.ReadAt] and [Temp.WriteAt].
+package disk

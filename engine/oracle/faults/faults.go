@@ -1,0 +1,136 @@
+// Package faults makes every call to a disk fail in turn, and holds the order of calls against
+// what outlasts a power cut: promises P3 and P2 for whatever writes through package disk.
+package faults
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"ndd/engine/disk"
+)
+
+// A Call is one that was made.
+type Call struct {
+	disk.Call
+	Path string
+}
+
+// A Fault is a call that fails.
+type Fault struct {
+	Call
+	Number  int  // of the call, from 0
+	Lasting bool // all later ones fail too, but for those that only clean up
+}
+
+// Err is what failing calls fail with: of a full disk, or a broken one.
+func (f *Fault) Err() error {
+	if f.Lasting {
+		return syscall.ENOSPC
+	}
+	return syscall.EIO
+}
+
+// Each lets work write to a sound disk, and holds the order of its calls against [Durable]. Then
+// it lets it write to disks of which each step-th call fails, alone and with all that follow. Work
+// must fail with that error; after looks at what it left. Whole is true when that must be everything:
+// the fault was in the one call behind the last rename, or was tried again. It returns how many
+// calls there are.
+func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fault, whole bool)) int {
+	t.Helper()
+	calls := Calls(t, work)
+	Durable(t, calls)
+	for n := 0; n < len(calls) && !t.Failed(); n += step {
+		for _, lasting := range []bool{false, true} {
+			f := Fault{Call: calls[n], Number: n, Lasting: lasting}
+			err := work(f.Disk())
+			again := f.Call.Call == disk.CallRemove && !lasting
+			if !errors.Is(err, f.Err()) && !(again && err == nil) {
+				t.Errorf("%+v: the error is %v", f, err)
+			}
+			after(f, again || n == len(calls)-1)
+		}
+	}
+	return len(calls)
+}
+
+// Disk is one with the fault.
+func (f *Fault) Disk() *disk.Disk {
+	var mu sync.Mutex
+	n := 0
+	return disk.Failing(func(c disk.Call, _ string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		if n-1 == f.Number || f.Lasting && n > f.Number && c != disk.CallRemove {
+			return f.Err()
+		}
+		return nil
+	})
+}
+
+// Calls lets work write to a sound disk and lists its calls.
+func Calls(t *testing.T, work func(d *disk.Disk) error) (calls []Call) {
+	t.Helper()
+	var mu sync.Mutex
+	err := work(disk.Failing(func(c disk.Call, path string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		calls = append(calls, Call{c, path})
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+// Durable demands that what calls publish is durable before it has its name, and the name at the
+// end: what is written is synced before it, or a folder that it is in, is renamed; and so are the
+// names in each folder in which something was made or renamed.
+func Durable(t *testing.T, calls []Call) {
+	t.Helper()
+	loose := map[string]bool{} // files and folders that a power cut would take something from
+	gone := map[string]bool{}  // files that have no name any more
+	renames := 0
+	for _, c := range calls {
+		switch c.Call {
+		case disk.CallCreate, disk.CallMkdir:
+			if !strings.Contains(filepath.Base(c.Path), ".tmp-") { // it keeps this name
+				loose[filepath.Dir(c.Path)] = true
+			}
+		case disk.CallWrite, disk.CallTruncate:
+			loose[c.Path] = !gone[c.Path]
+		case disk.CallSync: // of a folder: the whole file system
+			for path := range loose {
+				if path == c.Path || strings.HasPrefix(path, c.Path+"/") {
+					delete(loose, path)
+				}
+			}
+		case disk.CallSyncFolder:
+			delete(loose, c.Path)
+		case disk.CallRemove:
+			gone[c.Path] = true
+			delete(loose, c.Path)
+		case disk.CallRename:
+			renames++
+			for path, is := range loose {
+				if is && (path == c.Path || strings.HasPrefix(path, c.Path+"/")) {
+					t.Errorf("%s is renamed before %s is durable", c.Path, path)
+				}
+			}
+			loose[filepath.Dir(c.Path)] = true
+		}
+	}
+	if last := calls[len(calls)-1]; renames == 0 || last.Call != disk.CallSyncFolder {
+		t.Errorf("%d renames, and %v at last", renames, last)
+	}
+	for path, is := range loose {
+		if is && !strings.Contains(path, ".tmp-") {
+			t.Errorf("%s is not durable at the end", path)
+		}
+	}
+}
