@@ -153,18 +153,19 @@ type copier struct {
 type cut struct{ from, to int64 }
 
 func (k *copier) file(f document.File, names *Copies, create Create) error {
-	units, kept, cuts, starts, err := k.scan(f)
+	units, kept, cuts, starts, whole, err := k.scan(f)
 	if err != nil {
 		return err
 	}
 	content, err := f.Open(k.ctx, k.corpus.options)
 	if err != nil {
-		if f.Root != "" && k.ctx.Err() == nil {
+		if (f.Root != "" || errors.Is(err, document.ErrDamaged)) && k.ctx.Err() == nil {
 			return nil // unreadable, as the first time
 		}
 		return err
 	}
 	defer content.Close()
+	content.Reader = io.LimitReader(content.Reader, whole)
 	if !content.Rows && (units == 0 || kept == 0) {
 		return nil
 	}
@@ -183,15 +184,19 @@ func (k *copier) file(f document.File, names *Copies, create Create) error {
 	})
 }
 
-// scan finds what to leave out of a file, and where the records that stay begin.
-func (k *copier) scan(f document.File) (units, kept int, cuts []cut, starts []int64, err error) {
+// scan finds what to leave out of a file, where the records that stay begin, and where a damaged file ends.
+func (k *copier) scan(f document.File) (units, kept int, cuts []cut, starts []int64, whole int64, err error) {
+	whole = math.MaxInt64
 	for u, err := range f.Scan(k.ctx, k.opts, nil) {
 		if skip, skipped := errors.AsType[*document.Skip](err); skipped {
+			if skip.Reason == document.Unreadable {
+				whole = skip.At
+			}
 			starts = append(starts, skip.At)
 			continue
 		}
 		if err != nil {
-			return 0, 0, nil, nil, err
+			return 0, 0, nil, nil, 0, err
 		}
 		units++
 		isRow := k.corpus.units.has(k.unit)
@@ -204,11 +209,11 @@ func (k *copier) scan(f document.File) (units, kept int, cuts []cut, starts []in
 			continue
 		}
 		if _, err := k.corpus.text(k.extractor, u, uint32(k.row)); err != nil {
-			return 0, 0, nil, nil, err
+			return 0, 0, nil, nil, 0, err
 		}
 		cuts = append(cuts, cut{u.From, u.To})
 	}
-	return units, kept, cuts, starts, nil
+	return units, kept, cuts, starts, whole, nil
 }
 
 func copyFile(w io.Writer, path string) error {

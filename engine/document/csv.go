@@ -49,6 +49,7 @@ func (s *stream) records() error {
 	for {
 		limited.seen = 0
 		from := begin + c.InputOffset()
+		s.good = from
 		record, err := c.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -61,7 +62,7 @@ func (s *stream) records() error {
 			continue
 		}
 		if err != nil {
-			return err // a record beyond the limit ends the file: where the next one starts is unknown
+			return damage{err} // a record beyond the limit ends the file: where the next one starts is unknown
 		}
 		s.line, _ = c.FieldPos(0)
 		u := Unit{Line: s.line, From: from, To: begin + c.InputOffset(), format: CSV, raw: []byte(record[text])}

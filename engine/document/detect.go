@@ -25,10 +25,10 @@ func (s *stream) detect() (Format, error) {
 	}
 	format, known := formatByMagic(head)
 	if !known {
-		if isBinary(head) {
-			return "", &Skip{Source: s.file.Path, Reason: Binary}
-		}
 		format = formatByName(s.file.Path)
+		if isBinary(head) {
+			return "", s.binary(format)
+		}
 	}
 	switch {
 	case s.opts.Format != Auto:
@@ -40,6 +40,17 @@ func (s *stream) detect() (Format, error) {
 	}
 	return format, nil
 }
+
+// binary is the skip of a file that is no text. Folders hold such; in the place of a file that the user named, or of
+// one whose name promises lines or records, it is a loss.
+func (s *stream) binary(format Format) *Skip {
+	if s.file.inFolder() && format != JSONL && format != CSV && format != WARC {
+		return &Skip{Source: s.file.Path, Reason: Binary}
+	}
+	return &Skip{Source: s.file.Path, Reason: Unreadable, Err: errBinary}
+}
+
+var errBinary = errors.New("binary: zero bytes, or the signature of a format that is no text; if it is text, say its --format")
 
 // holdsField tells whether the first line or record of a file of lines or records shows the text field. A
 // folder of other things holds tables that are not meant as documents by the record, as Go's source tree

@@ -29,8 +29,9 @@
 //
 // # Bad input
 //
-// What the user named and cannot be read is an error. Anything smaller, such as a broken line or a binary file
-// in a folder, is a [Skip]: [Scan] yields it in its place and goes on. Options.Strict makes an error of
+// What the user named and cannot be opened is an error. Anything smaller, such as a broken line, the rest of a file
+// from where it is damaged ([ErrDamaged]) or a binary file in a folder, is a [Skip]: [Scan] yields it in its place and
+// goes on. Options.Strict makes an error of
 // every skip that loses data. No file can make Scan hold more than Options.MaxDocumentBytes of it at once, however
 // well it was compressed.
 //

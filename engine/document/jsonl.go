@@ -15,6 +15,7 @@ import (
 func (s *stream) jsonLines() error {
 	for {
 		from := s.at
+		s.good = from
 		line, err := s.readLine()
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -49,7 +49,8 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 		return nil, errors.New("standard input is not there")
 	}
 
-	disk := bufio.NewReaderSize(&meteredReader{s, src}, bufferFor(s.size))
+	source := &meteredReader{s: s, r: src}
+	disk := bufio.NewReaderSize(source, bufferFor(s.size))
 	head, err := disk.Peek(4)
 	if err != nil && err != io.EOF {
 		closer()
@@ -57,12 +58,7 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
-		z, err := gzip.NewReader(disk)
-		if err != nil {
-			closer()
-			return nil, fmt.Errorf("gzip: %w", err)
-		}
-		s.wrap(Gzip, z)
+		s.wrap(&unpacking{Gzip, &lazyGzip{disk: disk}, source})
 	case bytes.HasPrefix(head, zstdMagic):
 		z, err := zstd.NewReader(disk, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(zstdWindowMaxByte))
@@ -70,7 +66,7 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 			closer()
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
-		s.wrap(Zstd, z)
+		s.wrap(&unpacking{Zstd, z, source})
 		closeFile := closer
 		closer = func() { z.Close(); closeFile() }
 	default:
@@ -88,9 +84,25 @@ func bufferFor(size int64) int {
 }
 
 // wrap reads the stream through a decompressor.
-func (s *stream) wrap(p Packing, r io.Reader) {
-	s.size, s.packing = 0, p
-	s.r = bufio.NewReaderSize(&namedReader{string(p), r}, diskBufferBytes)
+func (s *stream) wrap(u *unpacking) {
+	s.size, s.packing = 0, u.packing
+	s.r = bufio.NewReaderSize(u, diskBufferBytes)
+}
+
+// lazyGzip reads the header with the first bytes, as zstd's reader does.
+type lazyGzip struct {
+	disk *bufio.Reader
+	z    *gzip.Reader
+}
+
+func (l *lazyGzip) Read(p []byte) (n int, err error) {
+	if l.z == nil {
+		if l.z, err = gzip.NewReader(l.disk); err != nil {
+			l.z = nil
+			return 0, err
+		}
+	}
+	return l.z.Read(p)
 }
 
 // Patient is a reader of standard input or a pipe that gives up when the context ends: nobody may ever type the rest.
@@ -128,32 +140,21 @@ func (p *patientReader) Read(to []byte) (int, error) {
 
 // meteredReader counts bytes, gives up when the context has ended, and names no file twice in its errors.
 type meteredReader struct {
-	s *stream
-	r io.Reader
+	s   *stream
+	r   io.Reader
+	err error // of reading, but for io.EOF
 }
 
 func (m *meteredReader) Read(p []byte) (int, error) {
 	if err := m.s.ctx.Err(); err != nil {
+		m.err = err
 		return 0, err
 	}
 	n, err := m.r.Read(p)
 	m.s.opts.Meter.Bytes.Add(int64(n))
 	if err != nil && err != io.EOF {
 		err = bareCause(err)
+		m.err = err
 	}
 	return n, err
-}
-
-// namedReader says which decompressor failed.
-type namedReader struct {
-	name string
-	r    io.Reader
-}
-
-func (n *namedReader) Read(p []byte) (int, error) {
-	k, err := n.r.Read(p)
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("%s: %w", n.name, err)
-	}
-	return k, err
 }

@@ -86,8 +86,8 @@ func scanFile(ctx context.Context, f File, opts Options, stdin io.Reader, yield 
 		return err
 	case errors.As(err, new(*Skip)):
 		return s.skip(err.(*Skip))
-	case f.inFolder():
-		return s.skip(&Skip{Source: f.Path, Line: s.line, Reason: Unreadable, Err: err})
+	case f.inFolder(), errors.Is(err, ErrDamaged):
+		return s.skip(&Skip{Source: f.Path, Line: s.line, At: s.good, Reason: Unreadable, Err: err})
 	}
 	return fmt.Errorf("%s: %w", place(f.Path, s.line), err)
 }
@@ -102,6 +102,7 @@ type stream struct {
 	size  int64         // of the file on disk, a hint; 0 if unknown or compressed
 	line  int           // the last one read, for errors
 	at    int64         // bytes of r that have been taken as lines
+	good  int64         // of them, those of whole lines and records
 
 	packing  Packing
 	modified int64 // of the file, nanoseconds since 1970; 0 if unknown

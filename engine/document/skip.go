@@ -12,14 +12,15 @@ import (
 type Reason string
 
 // The reasons. Hidden, Binary, Special and Unsupported concern files that a folder happens to hold, NoPage what an archive
-// holds beside pages, and are no loss of data; the others are.
+// holds beside pages, and are no loss of data; the others are. A file that the user named, or whose name promises text,
+// and that is none is Unreadable.
 const (
 	Hidden      Reason = "hidden"        // a file or folder in a folder whose name starts with a dot
 	Binary      Reason = "binary"        // bytes that are no text
 	Special     Reason = "special"       // a link, device, pipe or socket in a folder
 	Unsupported Reason = "unsupported"   // a format without a reader
 	NoPage      Reason = "no page"       // a record of a request, a redirect, an image
-	Unreadable  Reason = "unreadable"    // a file in a folder that cannot be opened, read or decompressed
+	Unreadable  Reason = "unreadable"    // a file in a folder that cannot be opened or read, or any file from where it is damaged
 	TooLarge    Reason = "too large"     // longer than Options.MaxDocumentBytes
 	Broken      Reason = "broken"        // a line or record that cannot be parsed
 	NoText      Reason = "no text field" // a line or record without the text field, or whose text is no string
@@ -41,7 +42,7 @@ func (r Reason) LosesData() bool {
 type Skip struct {
 	Source string // file
 	Line   int    // from 1; 0 if it is the whole file
-	At     int64  // where it begins, if it is a WARC record: bytes of the decompressed file
+	At     int64  // where it begins, if it is a WARC record, or what cannot be read of a file: bytes of the decompressed file
 	Reason Reason
 	Err    error // what exactly went wrong; may be nil
 }

@@ -55,6 +55,7 @@ func (s *stream) warcRecord() error {
 	}
 	s.line++
 	from := s.at
+	s.good = from
 	fail := func(err error) error {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -62,7 +63,11 @@ func (s *stream) warcRecord() error {
 		if err == io.ErrUnexpectedEOF { // a compression's own error says as much
 			err = errors.New("the file ends within it: is it cut short?")
 		}
-		return fmt.Errorf("record at byte %d: %w", from, err)
+		err = fmt.Errorf("record at byte %d: %w", from, err)
+		if from > 0 { // before that, the file may be no WARC at all
+			err = damage{err}
+		}
+		return err
 	}
 	version, err := s.headerLine(from)
 	if err != nil {

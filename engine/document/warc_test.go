@@ -112,29 +112,33 @@ func TestDamagedWARC(t *testing.T) {
 	two := crawled("two", "200 OK\nContent-Type: text/plain", "second")
 	for cut := len(one) + 1; cut < len(two)+len(one)-4; cut++ {
 		got, err := read(t, document.Options{}, strings.NewReader((one + two)[:cut]), "-")
-		if err == nil || len(got) != 1 || !strings.Contains(err.Error(), fmt.Sprintf("-:2: record at byte %d: ", len(one))) {
+		if err != nil || len(got) != 2 || !strings.Contains(got[1], fmt.Sprintf("-:2: unreadable: record at byte %d: ", len(one))) {
 			t.Fatalf("cut at %d: %v, %v", cut, got, err)
 		}
 	}
 	for want, file := range map[string]string{
-		`-:2: record at byte %d: there is none, but "nonsense"`:                     one + "nonsense\r\n" + two,
-		`-:2: record at byte %d: Content-Length "many" is no number of bytes`:       one + "WARC/1.0\r\nContent-Length: many\r\n\r\n",
-		`-:2: record at byte %d: Content-Length "-1" is no number of bytes`:         one + "WARC/1.0\r\nContent-Length: -1\r\n\r\n",
-		`-:2: record at byte %d: Content-Length "" is no number of bytes`:           one + "WARC/1.0\r\n\r\n",
-		`-:2: record at byte %d: the file ends within it: is it cut short?`:         one + "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 9000000000000000000\r\n\r\n",
-		`-:2: record at byte %d: a line of 131072 bytes and more among its headers`: one + "WARC/1.0\r\nX: " + strings.Repeat("x", 300_000),
-		`-:2: record at byte %d: headers of more than 1048576 bytes`:                one + "WARC/1.0\r\n" + strings.Repeat("X: y\r\n", 200_000),
+		`skip: -:2: unreadable: record at byte %d: there is none, but "nonsense"`:                     one + "nonsense\r\n" + two,
+		`skip: -:2: unreadable: record at byte %d: Content-Length "many" is no number of bytes`:       one + "WARC/1.0\r\nContent-Length: many\r\n\r\n",
+		`skip: -:2: unreadable: record at byte %d: Content-Length "-1" is no number of bytes`:         one + "WARC/1.0\r\nContent-Length: -1\r\n\r\n",
+		`skip: -:2: unreadable: record at byte %d: Content-Length "" is no number of bytes`:           one + "WARC/1.0\r\n\r\n",
+		`skip: -:2: unreadable: record at byte %d: the file ends within it: is it cut short?`:         one + "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 9000000000000000000\r\n\r\n",
+		`skip: -:2: unreadable: record at byte %d: a line of 131072 bytes and more among its headers`: one + "WARC/1.0\r\nX: " + strings.Repeat("x", 300_000),
+		`skip: -:2: unreadable: record at byte %d: headers of more than 1048576 bytes`:                one + "WARC/1.0\r\n" + strings.Repeat("X: y\r\n", 200_000),
 	} {
 		got, err := read(t, document.Options{}, strings.NewReader(file), "-")
-		if err == nil || err.Error() != fmt.Sprintf(want, len(one)) || len(got) != 1 {
+		if err != nil || len(got) != 2 || got[1] != fmt.Sprintf(want, len(one)) {
 			t.Errorf("%v, want %s after %d", err, want, len(got))
 		}
+	}
+	// From the first byte on, it is no WARC at all.
+	if got, err := read(t, document.Options{Format: document.WARC}, strings.NewReader("nonsense\n"), "-"); len(got) > 0 || fmt.Sprint(err) != `-:1: record at byte 0: there is none, but "nonsense"` {
+		t.Errorf("%q, %v", got, err)
 	}
 	// The compression's own error names it. In a folder it is a skip, and the next file is read.
 	whole := gz(t, one, two)
 	tree(t, map[string]string{"d/a.warc.gz": whole[:len(whole)-30], "d/b.txt": "next"})
 	got, err := read(t, document.Options{}, nil, "d")
-	want := []string{"one: first", "skip: d/a.warc.gz:2: unreadable: record at byte " + fmt.Sprint(len(one)) + ": gzip: unexpected EOF", "d/b.txt: next"}
+	want := []string{"one: first", "skip: d/a.warc.gz:2: unreadable: record at byte " + fmt.Sprint(len(one)) + ": gzip: unexpected EOF: is the file cut short?", "d/b.txt: next"}
 	if err != nil || cmp.Diff(want, got) != "" {
 		t.Error(err, cmp.Diff(want, got))
 	}
