@@ -21,7 +21,7 @@ import (
 // segments given against it.
 func freed(t *testing.T, x *Index, seen []*placed) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		x.books.Lock()
 		left := len(x.retired)
 		for _, p := range seen {

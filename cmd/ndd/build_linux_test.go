@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -58,21 +59,31 @@ func nddCommand(t *testing.T, args ...string) *exec.Cmd {
 
 // A build says before it begins what memory it takes, and takes no more: its anonymous pages,
 // which are all that it has beside the mapped input, stay below that.
-// Where the process may have little, it measures the machine with less, and says less.
+// Where the process may have little, it measures the machine with less, and says less. What it says is not
+// far more than it takes; who looks now and then may miss that, and looks at another build then.
 func TestBuildMemory(t *testing.T) {
 	if underRace() {
 		return // whose shadow counts
 	}
-	n := 10_000_000
+	n := 4_000_000
 	if testing.Short() {
 		n = 1_000_000
 	}
 	base := somePrintsFile(t, n)
 	for _, limit := range []string{"unlimited", "400000"} {
-		allowed, most := memoryOf(t, `building takes at most (\S+ \S+) of memory beside the input; there are \S+ [GM]iB \(.+\)$`,
-			limit, "build", "-o", filepath.Join(t.TempDir(), "index"), base)
-		if most < allowed/4 || limit != "unlimited" && allowed > 200<<20 {
-			t.Errorf("ulimit -d %s: %s said, %s taken", limit, humanize.IBytes(allowed), humanize.IBytes(most))
+		const tries = 5
+		for try := 1; ; try++ {
+			allowed, most := memoryOf(t, `building takes at most (\S+ \S+) of memory beside the input; there are \S+ [GM]iB \(.+\)$`,
+				limit, "build", "-o", filepath.Join(t.TempDir(), "index"), base)
+			if limit != "unlimited" && allowed > 200<<20 {
+				t.Errorf("ulimit -d %s: %s said", limit, humanize.IBytes(allowed))
+			}
+			if most >= allowed/4 {
+				break
+			}
+			if try == tries {
+				t.Fatalf("ulimit -d %s: %s said, %s taken, of %d builds the last", limit, humanize.IBytes(allowed), humanize.IBytes(most), tries)
+			}
 		}
 	}
 }
@@ -102,12 +113,13 @@ func TestAnswerMemory(t *testing.T) {
 	}
 }
 
-// memoryOf runs ndd, allowed so many KiB of data, and gives the memory that it says, as expression
+// memoryOf runs ndd on two processors, allowed so many KiB of data, and gives the memory that it says, as expression
 // finds it in a line of its own, and the most that it takes, which is looked at again and again. To take
 // more than it says is an error.
 func memoryOf(t *testing.T, expression, limit string, args ...string) (said, most uint64) {
 	t.Helper()
 	cmd := exec.Command("sh", append([]string{"-c", `ulimit -d ` + limit + `; exec "$0" "$@"`, ndd(t)}, args...)...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=2") // with more it takes more, or says that it has too little
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
@@ -184,34 +196,52 @@ func terminal(t *testing.T) (other, tty *os.File) {
 }
 
 // A build shows its progress where standard error is a terminal, unless it is told not to, and
-// nowhere else.
+// nowhere else. What is drawn ten times a second is seen of builds that take some tenths of one: of so
+// many fingerprints as that takes on this machine.
 func TestBuildProgress(t *testing.T) {
-	base := somePrintsFile(t, 1_000_000)
-	for _, c := range []struct {
-		flags []string
-		bar   bool
-	}{{nil, true}, {[]string{"--no-progress"}, false}, {[]string{"--quiet"}, false}} {
-		other, tty := terminal(t)
-		cmd := nddCommand(t, append([]string{"build", "-o", filepath.Join(t.TempDir(), "index"), "--design", "cover-6-4-3", "--layout", "huffman", "--threads", "1", base}, c.flags...)...)
-		cmd.Stderr = tty
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+	var base string
+	for n := 100_000; ; n *= 3 {
+		base = somePrintsFile(t, n)
+		shown := onTerminal(t, base)
+		if len(regexp.MustCompile(`building .*[1-6] / 7`).FindAllString(shown, -1)) > 1 {
+			break
 		}
-		tty.Close()
-		var shown bytes.Buffer
-		if _, err := io.Copy(&shown, other); err != nil && !errors.Is(err, syscall.EIO) { // as the last one closes it
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Fatalf("%v: %s", err, &shown)
-		}
-		parts := regexp.MustCompile(`building .*[1-6] / 7`).FindAll(shown.Bytes(), -1)
-		if c.bar && len(parts) < 2 || !c.bar && bytes.Contains(shown.Bytes(), []byte("building [")) || len(parts) > 0 != c.bar {
-			t.Errorf("%v: %q", c.flags, &shown)
+		if n > 10_000_000 {
+			t.Fatalf("%d fingerprints: %q", n, shown)
 		}
 	}
-	cmd := nddCommand(t, "build", "-o", filepath.Join(t.TempDir(), "index"), "--design", "halves", base)
-	if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("/ 3")) || bytes.ContainsAny(out, "\x1b\r") {
+	for _, flag := range []string{"--no-progress", "--quiet"} {
+		if shown := onTerminal(t, base, flag); strings.Contains(shown, "building [") || strings.Contains(shown, "/ 7") {
+			t.Errorf("%s: %q", flag, shown)
+		}
+	}
+	cmd := nddCommand(t, buildOf(t, base)...)
+	if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("/ 7")) || bytes.ContainsAny(out, "\x1b\r") {
 		t.Errorf("without a terminal: %v, %q", err, out)
 	}
+}
+
+// buildOf are the arguments of a slow build, of 7 parts.
+func buildOf(t *testing.T, base string) []string {
+	return []string{"build", "-o", filepath.Join(t.TempDir(), "index"), "--design", "cover-6-4-3", "--layout", "huffman", "--threads", "1", base}
+}
+
+// onTerminal is what a build shows on one.
+func onTerminal(t *testing.T, base string, flags ...string) string {
+	t.Helper()
+	other, tty := terminal(t)
+	cmd := nddCommand(t, append(buildOf(t, base), flags...)...)
+	cmd.Stderr = tty
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	var shown strings.Builder
+	if _, err := io.Copy(&shown, other); err != nil && !errors.Is(err, syscall.EIO) { // as the last one closes it
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, &shown)
+	}
+	return shown.String()
 }

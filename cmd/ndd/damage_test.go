@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 var damages = flag.Int("damages", 1000, "files that TestDamagedIndex damages")
@@ -39,7 +38,7 @@ func TestDamagedIndex(t *testing.T) {
 			{"inspect", dir},
 		}
 		ask := func(args []string) (status int, out, err string) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			var stdout, stderr bytes.Buffer
 			status = run(ctx, args, strings.NewReader(""), &stdout, &stderr)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ndd/engine/disk"
 )
@@ -15,6 +16,9 @@ import (
 // What the tests of several commands need: to run one in this process and to look at what it
 // left. Scripts (script_test.go) and killed processes
 // (killed_test.go) run this test binary as ndd.
+
+// patience is how long a command may take, on whatever machine, that ends or becomes ready by itself.
+const patience = 2 * time.Minute
 
 // runOn runs ndd with args, quietly, and writes to d.
 func runOn(ctx context.Context, d *disk.Disk, args []string) error {

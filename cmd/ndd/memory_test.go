@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ndd/engine/offheap"
 	"ndd/engine/oracle/machine"
@@ -22,7 +21,7 @@ import (
 // on runs ndd on a machine.
 func on(t *testing.T, m offheap.Machine, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var out, err bytes.Buffer
 	g := &globals{stdin: strings.NewReader(""), stdout: &out, stderr: &err, machine: m}

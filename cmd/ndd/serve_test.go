@@ -83,7 +83,7 @@ func TestServeLoad(t *testing.T) {
 	case line = <-lines:
 	case err := <-ended:
 		t.Fatalf("ended: %v\n%s", err, stderr)
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("not ready: %s", stderr)
 	}
 	m := regexp.MustCompile(`^ready: 4 documents, k=2, (http://\S+) \(1 with too few features left out\) - try: curl -s (\S+) -H 'Content-Type: text/plain' --data-binary @(\S+/[ab]\.txt)\n$`).FindStringSubmatch(line)
@@ -165,7 +165,7 @@ func TestServeRefuses(t *testing.T) {
 		{"--format pdf", exitUsage, "pdf"},
 		{"docs", exitUsage, "--load"},
 	} {
-		ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, stop := context.WithTimeout(context.Background(), patience)
 		lines, ended, _ := serveCommand(ctx, strings.Fields(c.args)...)
 		err := <-ended
 		if got := exitStatus(ctx, err); got != c.status || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
