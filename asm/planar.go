@@ -196,10 +196,25 @@ func (p *Planar) Ahead(probes []PlanarProbe) {
 // Napkin: some 50 instructions a probe, 20 cycles; one line of Lines, and where the bucket is not
 // empty one of Low, a run of less than one key on average.
 func (p *Planar) Locate(runs []PlanarRun, probes []PlanarProbe, first int) (found, done int) {
+	return p.LocateAhead(runs, probes, first, nil, nil)
+}
+
+// LocateAhead is Locate, and asks memory meanwhile for what next.Locate will read for the probes
+// ahead, one for each that is located: there must be none, or as many as probes from
+// first on. Where Locate stops, one more may have been asked for.
+//
+// Napkin: the lines come while probes are located, where [Planar.Ahead] waits for them: 17 ns a
+// probe instead of 23, n = 1e8.
+func (p *Planar) LocateAhead(runs []PlanarRun, probes []PlanarProbe, first int, next *Planar, ahead []PlanarProbe) (found, done int) {
 	p.check()
 	n := len(probes) - first
 	if n <= 0 {
 		return 0, 0
+	}
+	var asked *PlanarProbe
+	if len(ahead) > 0 {
+		next.check()
+		asked = &ahead[:n][0]
 	}
 	runs = runs[:n]
 	raceRead(probes)
@@ -209,7 +224,7 @@ func (p *Planar) Locate(runs []PlanarRun, probes []PlanarProbe, first int) (foun
 			raceRead(p.Lines[8*p.Line(probe.Key>>(64-p.BucketBits)):][:8])
 		}
 	}
-	return planarLocate(runs, probes[first:], p, uint64(first))
+	return planarLocate(runs, probes[first:], p, uint64(first), asked, next)
 }
 
 // Ask asks memory for what Scan will read for the runs.

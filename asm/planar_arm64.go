@@ -8,7 +8,7 @@ import "unsafe"
 // reads of them under way at once.
 func planarAhead(p *Planar, probes []PlanarProbe) {}
 
-func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int) {
+func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64, _ *PlanarProbe, _ *Planar) (found, done int) {
 	return planarLocateGeneric(runs, probes, p, first)
 }
 

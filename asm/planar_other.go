@@ -4,7 +4,7 @@ package asm
 
 func planarAhead(p *Planar, probes []PlanarProbe) {}
 
-func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int) {
+func planarLocate(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64, _ *PlanarProbe, _ *Planar) (found, done int) {
 	return planarLocateGeneric(runs, probes, p, first)
 }
 

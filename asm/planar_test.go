@@ -124,7 +124,11 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *Planar, keys []uint64) (lo
 	runs := make([]PlanarRun, len(probes))
 	dst := make([]PlanarHit, PlanarLongest+r.IntN(100))
 	for first := 0; first < len(probes); {
-		found, done := p.Locate(runs, probes, first)
+		ahead := probes[first:]
+		if r.IntN(2) == 0 {
+			ahead = nil
+		}
+		found, done := p.LocateAhead(runs, probes, first, p, ahead)
 		p.Ask(runs[:found])
 		var want []PlanarHit
 		rest := runs[:found]

@@ -236,6 +236,10 @@ func (s *tableSet) each(tb testing.TB, queries []uint64, batch int, answer func(
 			tb.Fatal(err)
 		}
 		for _, m := range s.matches {
+			if m.Table == table.Shared {
+				answer(from+m.Query, m.Key)
+				continue
+			}
 			diff := s.perms[m.Table].Invert(m.Key ^ s.search[m.Table].Queries[m.Query])
 			if s.design.First(diff) == m.Table {
 				answer(from+m.Query, diff)

@@ -141,13 +141,13 @@ func (r *planarRound) run(n int) error {
 	}
 	r.long = r.long[:0]
 	asked, located, hits, long := 0, 0, 0, 0
+	for ; asked < min(len(r.stretch), directoryAhead-locateAhead); asked++ {
+		r.stretch[asked].ahead(r)
+	}
 	for i := range r.stretch {
 		s := &r.stretch[i]
-		for ; asked < min(len(r.stretch), i+directoryAhead); asked++ {
-			r.stretch[asked].ahead(r)
-		}
 		for ; located < min(len(r.stretch), i+locateAhead); located++ {
-			if err := r.locate(&r.stretch[located]); err != nil {
+			if err := r.locate(located, located+directoryAhead-locateAhead); err != nil {
 				return err
 			}
 		}
@@ -166,20 +166,31 @@ func (r *planarRound) run(n int) error {
 	return r.settle(hits)
 }
 
-// locate finds the runs of a stretch, and asks for them.
-func (r *planarRound) locate(s *stretch) error {
-	err := r.find(s)
+// locate finds the runs of a stretch, by number, and asks for them.
+func (r *planarRound) locate(number, ahead int) error {
+	s := &r.stretch[number]
+	err := r.find(s, ahead)
 	s.table.directory.Ask(r.runs[s.from : s.from+s.runs])
 	return err
 }
 
-// find finds the runs of a stretch, and asks for long ones.
-func (r *planarRound) find(s *stretch) error {
+// find finds the runs of a stretch, and asks for long ones; meanwhile it asks for the lines of buckets of
+// the stretch with the number ahead, if there is one.
+func (r *planarRound) find(s *stretch, ahead int) error {
 	table := r.probes[s.from].Table
 	spans := s.table.spans(&r.searches[table])
+	var next *asm.Planar
+	var asked []asm.PlanarProbe
+	if ahead < len(r.stretch) {
+		if a := &r.stretch[ahead]; spans || a.to-a.from != s.to-s.from {
+			a.ahead(r)
+		} else {
+			next, asked = &a.table.directory, r.probes[a.from:a.to]
+		}
+	}
 	for from := s.from; from < s.to; from++ {
 		if !spans {
-			found, done := s.table.directory.Locate(r.runs[s.from+s.runs:s.to], r.probes[:s.to], from)
+			found, done := s.table.directory.LocateAhead(r.runs[s.from+s.runs:s.to], r.probes[:s.to], from, next, asked[min(from-s.from, len(asked)):])
 			s.runs += found
 			if from += done; from == s.to {
 				break

@@ -11,25 +11,22 @@ import (
 // bits a table fixes lies in the one bucket that the table is asked for: where that
 // has one key, the key is the answer.
 //
-//	step        settle, locate, scan: 32 probes            then ask, in one burst
+//	step
 //
-//	s-1                                                    for lines of buckets of table s
-//	s           table s: locate, and route each run:       for low of the runs to be read now
+//	s-1         locate table s-1                           meanwhile ask for lines of buckets of table s
+//	s           locate table s, and route each run:        ask for low of the runs to be read now
 //	              one key, and an answer is there              (nothing to read)
 //	              its query waits for another run              (later)
-//	s+1         scan: what passes, or its query waits      for rest of what passes
-//	              no more
+//	s+1         scan: what passes, or its query waits      ask for rest of what passes, if it is not
+//	              no more                                      what is known to be in its bucket
 //	s+2         settle: an answer, or its query
 //	              waits no more
 //	end         later: route again, ask, scan, ask, settle
 //
-// The bursts matter: a prefetch does not retire before its page is known, and many must stand
-// close to each other for several pages to be looked for at a time.
-//
 // So a query with an answer reads low and rest for one key, as a rule, and not in each of the
 // tables that find it: of 11, all find what is equal, 6 what differs in one bit, 3 and
 // 1 or more what differs in two and three. n = 1e8, a query in two with an answer: 16 lines instead of 19,
-// and the instructions and jumps of 1.2 keys that pass instead of 2.8.
+// and the instructions and jumps of 0.9 keys that pass instead of 2.8.
 //
 // In a file that lies, a bucket may have one key that is not the answer which another table
 // says is there: that key is missed then, as it might be if the bucket lay elsewhere.
@@ -41,6 +38,11 @@ type sharedSearch struct {
 	buckets [sharedTablesMax]uint64       // by table: the bits of a fingerprint that its bucket has,
 	fixed   [sharedTablesMax]uint64       // and that its probes fix
 	asked   [2][]asm.PlanarRun            // by step: what was asked for low, of an even table and of an odd one
+
+	// Of hits that are near: how they differ from their queries under the table's permutation and without
+	// it, and which these are.
+	diffs, inverted [32]uint64
+	queries         [32]uint32
 }
 
 const (
@@ -48,10 +50,7 @@ const (
 	sharedQueriesMin = 8  // fewer would have too few misses under way
 	sharedTablesMin  = 3
 	sharedTablesMax  = probesPerRound / sharedQueriesMin
-	// sharedAhead is how many steps after its lines of buckets are asked for a table is located: 2 and 4
-	// are 4 % slower (BenchmarkTable, 11 tables).
-	sharedAhead = 1
-	none        = ^uint64(0) // of an answer: in no bucket
+	none             = ^uint64(0) // of an answer: in no bucket
 )
 
 // shares says whether tables may use what others say.
@@ -101,41 +100,32 @@ func (r *planarRound) searchShared() error {
 func (r *planarRound) runShared(from, to int) error {
 	r.ask(from, to)
 	sh, last := r.shared, len(r.stretch)
-	for i := range min(last, sharedAhead) {
-		r.stretch[i].ahead(r)
-	}
+	r.stretch[0].ahead(r)
 	hits, later := 0, 0
-	for step := range last + 1 {
-		r.settleShared(hits)
-		if step < last {
-			s := &r.stretch[step]
-			if err := r.find(s); err != nil {
-				return err
-			}
-			sh.asked[step%2], later = sh.route(r.runs[s.from:][:s.runs], step, s.from, later)
-		} else {
-			sh.reroute(r)
+	for step := range last {
+		s := &r.stretch[step]
+		if err := r.find(s, step+1); err != nil {
+			return err
 		}
+		r.settleShared(hits)
+		sh.asked[step%2], later = sh.route(r.runs[s.from:][:s.runs], step, s.from, later)
 		hits = 0
 		if step > 0 {
 			var err error
-			before := sh.asked[(step-1)%2]
-			if hits, err = r.scan(0, r.tables[step-1], before); err != nil {
+			if hits, err = r.scanAsked(step - 1); err != nil {
 				return err
 			}
-			r.wait(before, hits, r.stretch[step-1].from)
-			r.askRest(r.tables[step-1], 0, hits)
 		}
-		if step < last {
-			r.tables[step].directory.Ask(sh.asked[step%2])
-		} else {
-			for i, t := range r.tables {
-				t.directory.Ask(sh.of(i))
-			}
-		}
-		if step+sharedAhead < last {
-			r.stretch[step+sharedAhead].ahead(r)
-		}
+		s.table.directory.Ask(sh.asked[step%2])
+	}
+	r.settleShared(hits)
+	hits, err := r.scanAsked(last - 1)
+	if err != nil {
+		return err
+	}
+	sh.reroute(r)
+	for i, t := range r.tables {
+		t.directory.Ask(sh.of(i))
 	}
 	for i, t := range r.tables {
 		before := hits
@@ -143,7 +133,9 @@ func (r *planarRound) runShared(from, to int) error {
 		if hits, err = r.scan(hits, t, sh.of(i)); err != nil {
 			return err
 		}
-		r.askRest(t, min(before, hits), hits)
+		before = min(before, hits)
+		hits = r.sift(before, hits)
+		r.askRest(t, before, hits)
 	}
 	for i := range r.long {
 		l := &r.long[i]
@@ -154,6 +146,40 @@ func (r *planarRound) runShared(from, to int) error {
 	}
 	r.settleShared(hits)
 	return nil
+}
+
+// scanAsked scans what was asked for in a step, and asks for the rest of what passes.
+func (r *planarRound) scanAsked(step int) (hits int, err error) {
+	asked := r.shared.asked[step%2]
+	if hits, err = r.scan(0, r.tables[step], asked); err != nil {
+		return 0, err
+	}
+	hits = r.sift(0, hits)
+	r.wait(asked, hits, r.stretch[step].from)
+	r.askRest(r.tables[step], 0, hits)
+	return hits, nil
+}
+
+// sift drops those of hits [from, to) that are known: an answer lies in the bucket, and nothing else in it
+// passes. It returns where they end now.
+func (r *planarRound) sift(from, to int) int {
+	sh := r.shared
+	before := none
+	if from > 0 {
+		before = r.hits[from-1].Probe
+	}
+	kept := from
+	for i := from; i < to; i++ {
+		h := r.hits[i]
+		probe := &r.probes[h.Probe]
+		q := (uint(probe.Query) - uint(r.first)) % sharedQueriesMax
+		r.hits[kept] = h
+		if sh.answers[q]&sh.buckets[probe.Table] != 0 || h.Probe == before || i+1 < to && r.hits[i+1].Probe == h.Probe {
+			kept++
+		}
+		before = h.Probe
+	}
+	return kept
 }
 
 // of is the runs of later of a table.
@@ -230,33 +256,40 @@ func (sh *sharedSearch) reroute(r *planarRound) {
 	}
 }
 
-// settleShared makes matches of the first n hits whose whole key is close. The first answer of a query is a
-// match of the first table that finds it, whichever says so first, and others are matches of the
-// tables whose hits they are.
+// settleShared makes matches of the first n hits whose whole key is close. The first answer of a query is
+// a match of no table, and others are matches of the tables whose hits they are.
 func (r *planarRound) settleShared(n int) {
 	sh := r.shared
-	for i := range r.hits[:n] {
-		h := &r.hits[i]
-		probe := &r.probes[h.Probe]
-		q := (uint(probe.Query) - uint(r.first)) % sharedQueriesMax
-		sh.waits[q] = 0
-		t, s := r.tables[probe.Table], &r.searches[probe.Table]
-		permuted := (t.below(h.Pos) ^ probe.Key) & (^uint64(0) >> t.directory.BucketBits)
-		if bits.OnesCount64(permuted) > s.K || permuted&leadingMask(s.Leading) != 0 {
-			continue
-		}
-		diff := s.Perm.Invert(permuted)
-		switch {
-		case sh.answers[q] == none:
-			sh.answers[q] = diff
-			first := 0
-			for sh.fixed[first]&diff != 0 {
-				first++
+	for from := 0; from < n; {
+		table := r.probes[r.hits[from].Probe].Table
+		t, s := r.tables[table], &r.searches[table]
+		below, leading := ^uint64(0)>>t.directory.BucketBits, leadingMask(s.Leading)
+		near := 0
+		for ; from < n && near < len(sh.diffs); from++ {
+			h := &r.hits[from]
+			probe := &r.probes[h.Probe]
+			if probe.Table != table {
+				break
 			}
-			s = &r.searches[first]
-			r.dst = append(r.dst, Match{first, int(probe.Query), s.Queries[probe.Query] ^ s.Perm.Apply(diff)})
-		case sh.answers[q] != diff && !found(permuted, s.Earlier):
-			r.dst = append(r.dst, Match{int(probe.Table), int(probe.Query), probe.Key ^ permuted})
+			sh.waits[(uint(probe.Query)-uint(r.first))%sharedQueriesMax] = 0
+			permuted := (t.below(h.Pos) ^ probe.Key) & below
+			sh.diffs[near], sh.queries[near] = permuted, probe.Query
+			if bits.OnesCount64(permuted) <= s.K && permuted&leading == 0 {
+				near++
+			}
+		}
+		permuted, diffs := sh.diffs[:near], sh.inverted[:near]
+		asm.Unpermute(diffs, permuted, s.Perm.Mask())
+		for i, diff := range diffs {
+			query := int(sh.queries[i])
+			answer := &sh.answers[uint(query-r.first)%sharedQueriesMax]
+			switch {
+			case *answer == none:
+				*answer = diff
+				r.dst = append(r.dst, Match{Shared, query, diff})
+			case *answer != diff && !found(permuted[i], s.Earlier):
+				r.dst = append(r.dst, Match{int(table), query, s.Queries[query] ^ permuted[i]})
+			}
 		}
 	}
 }

@@ -61,8 +61,8 @@ type Search struct {
 
 	// Perm, if not nil, is the table's permutation, and says that all tables that are searched at
 	// once hold the same fingerprints, each under its own, that they are asked the same queries, and that
-	// a table comes behind those of its Earlier. A match may then be that of the first of
-	// them that finds it, and left out for others.
+	// a table comes behind those of its Earlier. A match may then be [Shared] by all that
+	// find it.
 	Perm *permute.Permutation
 }
 
@@ -76,10 +76,14 @@ type Finder struct {
 
 // A Match is a key within distance K of a query.
 type Match struct {
-	Table int // of [SearchAll]; 0 in a search of one table
+	Table int // of [SearchAll], or Shared; 0 in a search of one table
 	Query int // position in Search.Queries
 	Key   uint64
 }
+
+// Shared, for the table of a match, says that it is of all the tables searched that find it, and
+// that the key is what the fingerprint differs in from the query, under no permutation.
+const Shared = -1
 
 // SearchAll makes search i in table i, for all tables, and appends their matches
 // to dst. It costs less than one search after the other where all tables are
