@@ -207,8 +207,9 @@ func (x *opening) openFiles(ctx context.Context, o OpenOptions) error {
 		}
 		x.files = append(x.files, f)
 		if id := f.Identity(); hex.EncodeToString(id.ID[:]) != g.ID || id.Generation > x.generation || f.Bytes() != g.Bytes {
-			return &store.CorruptError{File: f.Path(), Section: "header", Block: -1,
-				Why: "a sound segment, but not the one that the manifest names"}
+			const identityOffset = 16
+			return &store.CorruptError{File: f.Path(), Section: "header", Block: -1, Offset: identityOffset,
+				Why: "a sound segment, but not the one that the manifest names: copy that, or build the index again"}
 		}
 	}
 	return nil
@@ -219,11 +220,12 @@ func (x *opening) openSegments() error {
 	for i, f := range x.files {
 		s, err := segment.Open(f)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.Path(), err)
+			return err
 		}
 		x.segments = append(x.segments, &placed{Segment: s, first: next, free: f.Close})
 		if s.Design().K != x.manifest.K || s.Documents() != x.manifest.Segments[i].Documents {
-			return fmt.Errorf("%s: %w: k or documents are not those of the manifest", f.Path(), store.ErrCorrupt)
+			return f.Corrupt("k = %d and %d documents, where the manifest has k = %d and %d",
+				s.Design().K, s.Documents(), x.manifest.K, x.manifest.Segments[i].Documents)
 		}
 		next += DocID(s.Documents())
 	}

@@ -32,9 +32,6 @@ const (
 	blockMax = perBlock * (MaxBytes + binary.MaxVarintLen64)
 )
 
-// ErrCorrupt is what errors about the content wrap. It wraps [store.ErrCorrupt].
-var ErrCorrupt = fmt.Errorf("%w names", store.ErrCorrupt)
-
 // A Writer compresses names to a stream of blocks.
 type Writer struct {
 	out   io.Writer
@@ -92,23 +89,25 @@ func (w *Writer) Close() (ends []uint64, err error) {
 // Names are stored names. They may be read from many goroutines, each through
 // a [Cursor] of its own.
 type Names struct {
-	blocks []byte
+	blocks store.Section
 	ends   []uint64
 	count  uint64
 	zstd   *zstd.Decoder
 }
 
-// Open checks that ends fit blocks. Both must stay unchanged.
-func Open(blocks []byte, ends []uint64) (*Names, error) {
+// Open checks that the section of ends fits that of blocks. Both must stay
+// unchanged. Errors, here and later, wrap [store.ErrCorrupt].
+func Open(blocks, last store.Section) (*Names, error) {
+	ends := store.Uint64s(last.Data)
 	if len(ends) == 0 {
-		return nil, fmt.Errorf("%w: no count", ErrCorrupt)
+		return nil, last.Corrupt(0, "names without a count")
 	}
 	count, ends := ends[0], ends[1:]
 	if count > 1<<56 || (count+perBlock-1)/perBlock != uint64(len(ends)) {
-		return nil, fmt.Errorf("%w: %d names in %d blocks", ErrCorrupt, count, len(ends))
+		return nil, last.Corrupt(0, "%d names in %d blocks", count, len(ends))
 	}
-	if n := len(ends); n > 0 && ends[n-1] != uint64(len(blocks)) || n == 0 && len(blocks) != 0 {
-		return nil, fmt.Errorf("%w: the blocks have %d bytes, their ends say otherwise", ErrCorrupt, len(blocks))
+	if n := len(ends); n > 0 && ends[n-1] != uint64(len(blocks.Data)) || n == 0 && len(blocks.Data) != 0 {
+		return nil, last.Corrupt(uint64(8*n), "the blocks of names have %d bytes, their ends say otherwise", len(blocks.Data))
 	}
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(blockMax))
 	if err != nil {
@@ -132,8 +131,8 @@ type Cursor struct {
 // Cursor is a new one.
 func (n *Names) Cursor() *Cursor { return &Cursor{names: n, block: -1} }
 
-// Name is the name of an ordinal. The error wraps [ErrCorrupt]; an ordinal
-// past the last is a programmer's error.
+// Name is the name of an ordinal, of which one past the last is a programmer's
+// error.
 func (c *Cursor) Name(ordinal uint64) (string, error) {
 	if ordinal >= c.names.count {
 		panic(fmt.Sprintf("names: ordinal %d of %d", ordinal, c.names.count))
@@ -141,7 +140,7 @@ func (c *Cursor) Name(ordinal uint64) (string, error) {
 	if b := int64(ordinal / perBlock); b != c.block {
 		c.block = -1
 		if err := c.load(b); err != nil {
-			return "", fmt.Errorf("%w: block %d: %v", ErrCorrupt, b, err)
+			return "", err
 		}
 		c.block = b
 	}
@@ -149,24 +148,33 @@ func (c *Cursor) Name(ordinal uint64) (string, error) {
 	return string(c.raw[c.start[i]:c.start[i+1]]), nil
 }
 
-func (c *Cursor) load(b int64) (err error) {
+// load unpacks block b.
+func (c *Cursor) load(b int64) error {
 	n := c.names
 	from, to := uint64(0), n.ends[b]
 	if b > 0 {
 		from = n.ends[b-1]
 	}
-	if from > to || to > uint64(len(n.blocks)) {
-		return fmt.Errorf("bytes %d to %d of %d", from, to, len(n.blocks))
+	if from > to || to > uint64(len(n.blocks.Data)) {
+		return n.blocks.Corrupt(0, "block %d of names: bytes %d to %d of %d", b, from, to, len(n.blocks.Data))
 	}
-	if err := checkFrame(n.blocks[from:to]); err != nil {
+	if err := c.unpack(n.blocks.Data[from:to], min(perBlock, n.count-uint64(b)*perBlock)); err != nil {
+		return n.blocks.Corrupt(from, "block %d of names: %v", b, err)
+	}
+	return nil
+}
+
+// unpack unpacks a block of so many names.
+func (c *Cursor) unpack(block []byte, names uint64) (err error) {
+	if err := checkFrame(block); err != nil {
 		return err
 	}
-	if c.raw, err = n.zstd.DecodeAll(n.blocks[from:to], c.raw[:0]); err != nil {
+	if c.raw, err = c.names.zstd.DecodeAll(block, c.raw[:0]); err != nil {
 		return err
 	}
 	c.start = c.start[:0]
 	at := 0
-	for range min(perBlock, n.count-uint64(b)*perBlock) {
+	for range names {
 		size, k := binary.Uvarint(c.raw[at:])
 		if k <= 0 || size > uint64(len(c.raw)-at-k) {
 			return errors.New("a name runs past the end")

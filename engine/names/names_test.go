@@ -31,6 +31,11 @@ func build(t testing.TB, list []string) (*bytes.Buffer, []uint64) {
 	return &out, ends
 }
 
+// open opens blocks and ends as a file's sections would be.
+func open(blocks []byte, ends []uint64) (*Names, error) {
+	return Open(store.Section{Name: "names", Data: blocks}, store.Section{Name: "names.ends", Data: store.Bytes64(ends)})
+}
+
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, perBlock - 1, perBlock, perBlock + 1, 3*perBlock + 7} {
 		var list []string
@@ -42,7 +47,7 @@ func TestRoundTrip(t *testing.T) {
 			list[2] = strings.Repeat("y", MaxBytes)
 		}
 		out, ends := build(t, list)
-		names, err := Open(out.Bytes(), ends)
+		names, err := open(out.Bytes(), ends)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,17 +79,17 @@ func TestCorrupt(t *testing.T) {
 	}
 	out, ends := build(t, list)
 	for _, bad := range [][]uint64{nil, {1}, {0, 1}, ends[:2], append([]uint64{1 << 63}, ends[1:]...)} {
-		if _, err := Open(out.Bytes(), bad); !errors.Is(err, ErrCorrupt) {
+		if _, err := open(out.Bytes(), bad); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("ends %v: %v", bad, err)
 		}
 	}
 	swapped := []uint64{ends[0], ends[2], ends[1], ends[3]}
-	n, err := Open(out.Bytes(), swapped)
+	n, err := open(out.Bytes(), swapped)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	if _, err := n.Cursor().Name(perBlock); !errors.Is(err, ErrCorrupt) {
+	if _, err := n.Cursor().Name(perBlock); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("ends out of order: %v", err)
 	}
 }
@@ -108,12 +113,12 @@ func TestLyingFrame(t *testing.T) {
 		{[]byte{0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0}, "without content"},
 		{[]byte("no frame at all"), "invalid"},
 	} {
-		n, err := Open(c.frame, []uint64{1, uint64(len(c.frame))})
+		n, err := open(c.frame, []uint64{1, uint64(len(c.frame))})
 		if err != nil {
 			t.Fatal(err)
 		}
 		hostile.Allocates(t, hostile.Limit(uint64(len(c.frame))), func() { _, err = n.Cursor().Name(0) })
-		if !errors.Is(err, ErrCorrupt) || !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.says) {
+		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%x: %v, want %q", c.frame, err, c.says)
 		}
 		n.Close()
@@ -124,14 +129,14 @@ func FuzzBlock(f *testing.F) {
 	out, _ := build(f, []string{"one", "two", "three"})
 	f.Add(out.Bytes(), uint64(3))
 	f.Fuzz(func(t *testing.T, block []byte, count uint64) {
-		n, err := Open(block, []uint64{count, uint64(len(block))})
+		n, err := open(block, []uint64{count, uint64(len(block))})
 		if err != nil {
 			return
 		}
 		defer n.Close()
 		c := n.Cursor()
 		for i := range min(count, 300) {
-			if _, err := c.Name(i); err != nil && !errors.Is(err, ErrCorrupt) {
+			if _, err := c.Name(i); err != nil && !errors.Is(err, store.ErrCorrupt) {
 				t.Fatal(err)
 			}
 		}

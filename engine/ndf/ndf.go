@@ -252,7 +252,7 @@ func (f *File) parse() (err error) {
 	s := f.file.Sections()
 	const perChunk = 4
 	if len(s) < 3 || s[0].Name != "recipe" || (len(s)-3)%perChunk != 0 {
-		return fmt.Errorf("%s: %w: %d sections, not those of a fingerprint file", f.path, store.ErrCorrupt, len(s))
+		return f.file.Corrupt("%d sections, not those of a fingerprint file", len(s))
 	}
 	recipe, err := simhash.ParseRecipe(s[0].Data)
 	if err != nil {
@@ -264,7 +264,7 @@ func (f *File) parse() (err error) {
 		if s[i].Name != "fingerprints" || s[i+1].Name != "text.bytes" || s[i+2].Name != "names" || s[i+3].Name != "names.ends" {
 			return s[i].Corrupt(0, "where fingerprints, lengths and names are due")
 		}
-		n, err := openNames(&s[i+2], &s[i+3])
+		n, err := names.Open(s[i+2], s[i+3])
 		if err != nil {
 			return err
 		}
@@ -278,16 +278,8 @@ func (f *File) parse() (err error) {
 	if s[last].Name != "unmarked" || s[last+1].Name != "unmarked.ends" {
 		return s[last].Corrupt(0, "where the unmarked names are due")
 	}
-	f.noted, err = openNames(&s[last], &s[last+1])
+	f.noted, err = names.Open(s[last], s[last+1])
 	return err
-}
-
-func openNames(blocks, ends *store.Section) (*names.Names, error) {
-	n, err := names.Open(blocks.Data, store.Uint64s(ends.Data))
-	if err != nil {
-		return nil, ends.Corrupt(0, "%v", err)
-	}
-	return n, nil
 }
 
 // Path is where the file was opened.
@@ -342,35 +334,26 @@ func (f *File) TextBytes(yield func([]uint32) bool) {
 // Names yields the documents' names in order of row; nothing for a raw file.
 func (f *File) Names(yield func(string, error) bool) {
 	for i := range f.chunks {
-		if !f.yieldNames(f.chunks[i].names, yield) {
+		if !yieldNames(f.chunks[i].names, yield) {
 			return
 		}
 	}
 }
 
 // Unmarked yields the names of documents that got no fingerprint.
-func (f *File) Unmarked(yield func(string, error) bool) { f.yieldNames(f.noted, yield) }
+func (f *File) Unmarked(yield func(string, error) bool) { yieldNames(f.noted, yield) }
 
-func (f *File) yieldNames(n *names.Names, yield func(string, error) bool) bool {
+func yieldNames(n *names.Names, yield func(string, error) bool) bool {
 	if n == nil {
 		return true
 	}
 	cursor := n.Cursor()
 	for i := range n.Len() {
-		if s, err := f.name(cursor, i); !yield(s, err) || err != nil {
+		if s, err := cursor.Name(i); !yield(s, err) || err != nil {
 			return false
 		}
 	}
 	return true
-}
-
-// name is one of a cursor's, or an error that says of which file.
-func (f *File) name(c *names.Cursor, i uint64) (string, error) {
-	name, err := c.Name(i)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", f.path, err)
-	}
-	return name, nil
 }
 
 // Close releases the file.
@@ -409,7 +392,7 @@ func (l *Lookup) Name(row uint64) (string, error) {
 		if l.cursors[i] == nil {
 			l.cursors[i] = list.Cursor()
 		}
-		return l.file.name(l.cursors[i], row)
+		return l.cursors[i].Name(row)
 	}
 	panic("ndf: no such row")
 }

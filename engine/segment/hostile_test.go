@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"errors"
 	"path/filepath"
 	"testing"
 
@@ -17,37 +16,32 @@ func goldenSections(t testing.TB, layout string) []store.Section {
 var layouts = []string{"planar", "huffman"}
 
 // exercise opens a segment of these sections and does everything with it. Any
-// error must be typed; what it allocates is bounded by the input.
+// error must say where; what it allocates is bounded by the input.
 func exercise(t testing.TB, list []store.Section) {
 	t.Helper()
 	f := hostile.File(t, store.KindSegment, list)
-	typed := func(what string, err error) {
-		if err != nil && !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
 	hostile.Allocates(t, hostile.Limit(f.Bytes()), func() {
 		s, err := Open(f)
-		typed("open", err)
+		hostile.Says(t, "open", err)
 		if err != nil {
 			return
 		}
 		defer s.Close()
-		typed("check", s.Check())
+		hostile.Says(t, "check", s.Check())
 		err = s.Rows(make([]uint64, s.Documents()))
-		typed("rows", err)
+		hostile.Says(t, "rows", err)
 		var c Scratch
 		for _, q := range []uint64{0, ^uint64(0), 0x243f6a8885a308d3, 0x9e3779b97f4a7c15} {
 			matches, err := s.Search(nil, []uint64{q}, s.Design().K, &c)
-			typed("search", err)
+			hostile.Says(t, "search", err)
 			for _, m := range matches[:min(len(matches), 10)] {
 				_, _, err = s.Docs(nil, m.Fingerprint, 1000, &c)
-				typed("docs", err)
+				hostile.Says(t, "docs", err)
 			}
 		}
 		if n := s.Names(); n != nil {
 			_, err = n.Cursor().Name(n.Len() / 2)
-			typed("name", err)
+			hostile.Says(t, "name", err)
 		}
 	})
 }

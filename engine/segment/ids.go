@@ -17,6 +17,7 @@ import (
 //	ordinals   7   0 3 9   2        packed
 //	firsts     1   1 0 0   1        absent when every fingerprint has one document
 type ids struct {
+	section  store.Section // of the ordinals
 	docs     uint64
 	ordinals succinct.Packed
 	firsts   *succinct.Ones
@@ -106,7 +107,7 @@ func openIDs(source store.Source, docs, fingerprints uint64) (x ids, err error) 
 	if err != nil {
 		return x, err
 	}
-	x.docs = docs
+	x.section, x.docs = ordinals, docs
 	x.ordinals = succinct.Packed{Words: store.Uint64s(ordinals.Data), Width: ordinalWidth(docs)}
 	if want := succinct.WordsFor(docs, x.ordinals.Width); uint64(len(ordinals.Data)) != 8*want {
 		return x, ordinals.Corrupt(0, "%d bytes of ordinals for %d documents", len(ordinals.Data), docs)
@@ -127,6 +128,12 @@ func openIDs(source store.Source, docs, fingerprints uint64) (x ids, err error) 
 	}
 	x.firsts = &succinct.Ones{Words: store.Uint64s(firsts.Data), Samples: store.Uint64s(samples.Data)}
 	return x, nil
+}
+
+// corrupt is an error about what stands at ordinal i, or about the fingerprints that ordinals
+// belong to.
+func (x *ids) corrupt(i uint64, why string, args ...any) error {
+	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
 }
 
 // ask asks memory for what is read of the fingerprints of about these ranks. room is as

@@ -142,13 +142,13 @@ func (s *Segment) Docs(dst []uint64, fingerprint uint64, most int, c *Scratch) (
 	}
 	from, to, ok := s.ids.of(rank)
 	if !ok {
-		return dst, 0, fmt.Errorf("%w: no documents of the fingerprint of rank %d", store.ErrCorrupt, rank)
+		return dst, 0, s.ids.corrupt(0, "no documents of the fingerprint of rank %d", rank)
 	}
 	total = to - from
 	for i := from; i < from+min(total, uint64(most)); i++ {
 		doc := s.ids.ordinals.At(i)
 		if doc >= s.meta.Documents {
-			return dst, 0, fmt.Errorf("%w: document %d of %d", store.ErrCorrupt, doc, s.meta.Documents)
+			return dst, 0, s.ids.corrupt(i, "document %d of %d", doc, s.meta.Documents)
 		}
 		dst = append(dst, doc)
 	}

@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"ndd/asm"
@@ -13,6 +12,7 @@ import (
 
 // A Segment is an open segment.
 type Segment struct {
+	head   store.Section
 	meta   meta
 	tables []table.Table
 	every  []int // their numbers
@@ -28,7 +28,7 @@ func Open(source store.Source) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Segment{}
+	s := &Segment{head: head}
 	if err := head.JSON(&s.meta); err != nil {
 		return nil, err
 	}
@@ -39,10 +39,13 @@ func Open(source store.Source) (*Segment, error) {
 	if m.Documents < m.Fingerprints || m.Documents > 1<<56 || m.Fingerprints == 0 && m.Documents > 0 {
 		return nil, head.Corrupt(0, "%d documents of %d fingerprints", m.Documents, m.Fingerprints)
 	}
+	if m.Layout != table.LayoutPlanar && m.Layout != table.LayoutHuffman {
+		return nil, head.Corrupt(0, "unknown layout %q", m.Layout)
+	}
 	for i, t := range m.Design.Tables {
 		tab, err := table.Open(source, TablePrefix(i), m.Layout)
 		if err != nil {
-			return nil, fmt.Errorf("table %d: %w", i, err)
+			return nil, err
 		}
 		if tab.Len() != m.Fingerprints {
 			return nil, head.Corrupt(0, "table %d has %d keys of %d", i, tab.Len(), m.Fingerprints)
@@ -72,9 +75,9 @@ func openNames(source store.Source, docs uint64) (*names.Names, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := names.Open(blocks.Data, store.Uint64s(ends.Data))
+	n, err := names.Open(blocks, ends)
 	if err != nil {
-		return nil, ends.Corrupt(0, "%v", err)
+		return nil, err
 	}
 	if n.Len() != docs {
 		n.Close()
@@ -140,13 +143,13 @@ func (s *Segment) Check() (err error) {
 			return true
 		})
 		if err != nil {
-			return fmt.Errorf("table %d: %w", i, err)
+			return err
 		}
 		if i == 0 {
 			sum0 = sum
 		}
 		if sum != sum0 {
-			return fmt.Errorf("%w: tables 0 and %d hold different fingerprints", store.ErrCorrupt, i)
+			return s.head.Corrupt(0, "tables 0 and %d hold different fingerprints", i)
 		}
 	}
 	seen := make([]uint64, (s.meta.Documents+63)/64)
@@ -154,19 +157,19 @@ func (s *Segment) Check() (err error) {
 	for rank := range s.meta.Fingerprints {
 		from, to, ok := s.ids.of(rank)
 		if !ok || from != end {
-			return fmt.Errorf("%w: the documents of fingerprint %d do not follow those of the one before", store.ErrCorrupt, rank)
+			return s.ids.corrupt(end, "the documents of fingerprint %d do not follow those of the one before", rank)
 		}
 		end = to
 		for i := from; i < to; i++ {
 			doc := s.ids.ordinals.At(i)
 			if doc >= s.meta.Documents || seen[doc/64]>>(doc%64)&1 != 0 {
-				return fmt.Errorf("%w: document %d is out of range or has two fingerprints", store.ErrCorrupt, doc)
+				return s.ids.corrupt(i, "document %d is out of range or has two fingerprints", doc)
 			}
 			seen[doc/64] |= 1 << (doc % 64)
 		}
 	}
 	if end != s.meta.Documents {
-		return fmt.Errorf("%w: %d documents of %d belong to a fingerprint", store.ErrCorrupt, end, s.meta.Documents)
+		return s.ids.corrupt(end, "%d documents of %d belong to a fingerprint", end, s.meta.Documents)
 	}
 	return nil
 }
@@ -188,15 +191,15 @@ func (s *Segment) Rows(rows []uint64) (err error) {
 	err = s.Walk(func(fingerprints []uint64) bool {
 		for _, f := range fingerprints {
 			from, to, ok := s.ids.of(rank)
-			rank++
 			if !ok {
-				bad = fmt.Errorf("%w: no documents of fingerprint %d", store.ErrCorrupt, rank)
+				bad = s.ids.corrupt(0, "no documents of the fingerprint of rank %d", rank)
 				return false
 			}
+			rank++
 			for i := from; i < to; i++ {
 				doc := s.ids.ordinals.At(i)
 				if doc >= s.meta.Documents {
-					bad = fmt.Errorf("%w: document %d of %d", store.ErrCorrupt, doc, s.meta.Documents)
+					bad = s.ids.corrupt(i, "document %d of %d", doc, s.meta.Documents)
 					return false
 				}
 				rows[doc] = f

@@ -321,7 +321,7 @@ func (r *sweeper) region(region int) error {
 			search.Queries = r.keys[first:min(first+chunk, end)]
 			var err error
 			if r.found, err = s.tables[r.table].Search(r.found[:0], &search, &r.scratch); err != nil {
-				return fmt.Errorf("table %d: %w", r.table, err)
+				return err
 			}
 			before := len(r.out)
 			for _, m := range r.found {

@@ -8,6 +8,12 @@ import (
 // ErrCorrupt is what every error about damaged or foreign content wraps.
 var ErrCorrupt = errors.New("corrupt")
 
+// What checksums say, and what there is to do.
+const (
+	damaged  = "damaged since it was written; copy it again, or make it again"
+	mismatch = "checksum mismatch: " + damaged
+)
+
 // A CorruptError says where a file is wrong. It wraps [ErrCorrupt].
 type CorruptError struct {
 	File    string // path

@@ -105,6 +105,11 @@ func Sniff(path string) (kind Kind, ok bool, err error) {
 // IsOurs says whether data begins as a file of ndd.
 func IsOurs(data []byte) bool { return bytes.HasPrefix(data, headMagic[:]) }
 
+// Corrupt is an error about which sections the file has.
+func (f *File) Corrupt(why string, args ...any) error {
+	return f.corrupt("footer", f.tail.footer, why, args...)
+}
+
 func (f *File) corrupt(part string, offset uint64, why string, args ...any) error {
 	return &CorruptError{File: f.path, Section: part, Block: -1, Offset: int64(offset), Why: fmt.Sprintf(why, args...)}
 }
@@ -135,7 +140,7 @@ func (f *File) parse() error {
 	}
 	footer := f.data[t.footer:end]
 	if f.head.sum(footerSection, 0, footer) != t.footerSum {
-		return f.corrupt("footer", t.footer, "checksum mismatch")
+		return f.corrupt("footer", t.footer, mismatch)
 	}
 	f.entries = make([]entry, t.sections)
 	next, sums := uint64(pageBytes), t.sums
@@ -151,7 +156,7 @@ func (f *File) parse() error {
 			return f.corrupt("footer", at, "the checksums of section %q do not fit the file", e.name)
 		}
 		if f.head.sum(sumsSection, uint64(i), f.data[sums:sums+n]) != e.digest {
-			return f.corrupt(e.name, sums, "the block checksums do not match their digest")
+			return f.corrupt(e.name, sums, "the block checksums do not match their digest: "+damaged)
 		}
 		next += e.padded()
 		sums += n
@@ -185,7 +190,11 @@ type Section struct {
 
 // Corrupt is an error about the section's content at byte offset at of it.
 func (s *Section) Corrupt(at uint64, why string, args ...any) error {
-	return s.file.corrupt(s.Name, s.Offset+at, why, args...)
+	file := s.file
+	if file == nil {
+		file = memoryFile
+	}
+	return file.corrupt(s.Name, s.Offset+at, why, args...)
 }
 
 // JSON decodes the section's content, which must be one value of known fields and nothing else.
@@ -194,7 +203,11 @@ func (s *Section) JSON(into any) error {
 	d := json.NewDecoder(bytes.NewReader(s.Data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return s.Corrupt(uint64(d.InputOffset()), "%v", err)
+		at := d.InputOffset() // of what was sound
+		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+			at = e.Offset
+		}
+		return s.Corrupt(uint64(at), "%v", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return s.Corrupt(uint64(d.InputOffset()), "data behind the JSON value")
@@ -223,13 +236,13 @@ func (f *File) Section(name string) (Section, error) {
 	for i := range f.entries {
 		if f.entries[i].name == name {
 			if found >= 0 {
-				return Section{}, f.corrupt("footer", f.tail.footer, "two sections %q", name)
+				return Section{}, f.Corrupt("two sections %q", name)
 			}
 			found = i
 		}
 	}
 	if found < 0 {
-		return Section{}, f.corrupt("footer", f.tail.footer, "no section %q", name)
+		return Section{}, f.Corrupt("no section %q", name)
 	}
 	return f.section(found), nil
 }

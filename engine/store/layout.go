@@ -119,7 +119,7 @@ func (h *header) parse(b []byte) (why string) {
 	h.ID = [16]byte(b[16:32])
 	h.Generation = binary.LittleEndian.Uint64(b[32:])
 	if binary.LittleEndian.Uint64(b[pageBytes-sumBytes:]) != h.sum(headerSection, 0, b[:pageBytes-sumBytes]) {
-		return "checksum mismatch"
+		return mismatch
 	}
 	return ""
 }
@@ -194,10 +194,10 @@ func (t *trailer) append(dst []byte, id *Identity) []byte {
 
 func (t *trailer) parse(b []byte, id *Identity) (why string) {
 	if [8]byte(b[56:64]) != tailMagic {
-		return "no magic at the end: the file is truncated, extended or still being written"
+		return "no magic at the end: the file is truncated or extended; copy it again, or make it again"
 	}
 	if binary.LittleEndian.Uint64(b[48:]) != id.sum(trailerSection, 0, b[:48]) {
-		return "checksum mismatch"
+		return mismatch
 	}
 	for i, v := range []*uint64{&t.sums, &t.footer, &t.sections, &t.length, &t.footerSum} {
 		*v = binary.LittleEndian.Uint64(b[8*i:])

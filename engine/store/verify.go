@@ -79,7 +79,7 @@ func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error
 			at := e.offset + k*blockBytes
 			data := f.data[at:min(at+blockBytes, e.offset+e.padded())]
 			if binary.LittleEndian.Uint64(f.data[sums+k*sumBytes:]) != f.head.sum(uint64(i), k, data) {
-				return false, &CorruptError{File: f.path, Section: e.name, Block: int64(k), Offset: int64(at), Why: "checksum mismatch"}
+				return false, &CorruptError{File: f.path, Section: e.name, Block: int64(k), Offset: int64(at), Why: mismatch}
 			}
 			if progress != nil {
 				progress(len(data))

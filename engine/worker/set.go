@@ -186,7 +186,7 @@ func (s *Set) fill(ctx context.Context, c int, homes []home, pieces []piece, par
 	for i, p := range parts {
 		opened, err := segment.Open(source{p.File, moved[i]})
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.File.Path(), err)
+			return err
 		}
 		segments[i].copies = append(segments[i].copies, opened)
 	}

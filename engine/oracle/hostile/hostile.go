@@ -4,16 +4,18 @@
 //
 //	sections of a sound file --Change.Apply--> sections --store.AppendFile--> a file that verifies
 //
-// A reader passes when it gives an error that wraps store.ErrCorrupt or an answer that agrees with
-// itself, never panics, and allocates in proportion to the file and not to what the file says
-// ([Allocates]). It is for tests and fuzz targets.
+// A reader passes when it gives an error that says where the file is wrong ([Says]) or an answer that
+// agrees with itself, never panics, and allocates in proportion to the file and not to what the file
+// says ([Allocates]). It is for tests and fuzz targets.
 package hostile
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"ndd/engine/store"
@@ -95,6 +97,19 @@ func Allocates(t testing.TB, limit uint64, f func()) {
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > limit {
 		t.Errorf("%d bytes allocated, %d are allowed", n, limit)
+	}
+}
+
+// Says fails the test when an error, unless it is nil, does not name the file, once, and the section
+// and the offset that are wrong.
+func Says(t testing.TB, what string, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	e, ok := errors.AsType[*store.CorruptError](err)
+	if !ok || e.File == "" || e.Section == "" || strings.Count(err.Error(), e.File) != 1 {
+		t.Errorf("%s: the error does not say where: %v", what, err)
 	}
 }
 

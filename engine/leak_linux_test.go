@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/store"
+	"ndd/engine/table"
+	"ndd/engine/worker"
+	"ndd/numa"
+)
+
+// TestRefusedLeavesNothing opens damaged indexes in every way: whatever is wrong with them, no file
+// stays open, none mapped, and what was read into memory is given back.
+func TestRefusedLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "00000001.segment")
+	host := numa.New(numa.Options{})
+	modes := []OpenOptions{{Threads: 1}, {Verify: VerifyFast}, {Threads: 2, Load: true}, {Threads: 1, Spread: &worker.Options{Host: host}}}
+	refused, opened := 0, 0
+	open := func() {
+		x, err := Open(t.Context(), dir, modes[(refused+opened)%len(modes)])
+		if err != nil {
+			hostile.Says(t, "open", err)
+			refused++
+		} else {
+			opened++
+			if err := x.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if n := held(t, dir); n != "" {
+			t.Fatalf("after %v: %s", err, n)
+		}
+	}
+	for _, layout := range goldenLayouts {
+		manifest := read(t, string(layout), manifestName)
+		if err := os.WriteFile(filepath.Join(dir, manifestName), manifest, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		sound := read(t, string(layout), "00000001.segment")
+		write := func(data []byte) {
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			open()
+		}
+		for n := 0; n < len(sound); n += 4999 { // cut, and flipped
+			write(sound[:n])
+			sound[n] ^= 1
+			write(sound)
+			sound[n] ^= 1
+		}
+		// What verifies, and is as long as the manifest says, is refused further on.
+		f, err := store.OpenBytes(path, sound, store.KindSegment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change, every := 0, 7
+		if testing.Short() {
+			every = 31
+		}
+		hostile.Each(f.Sections(), 1000, 11, func(changed []store.Section) {
+			change++
+			if data := store.AppendFile(nil, store.KindSegment, f.Identity(), changed); len(data) == len(sound) && change%every == 0 {
+				write(data)
+			}
+		})
+	}
+	if refused < 50 || opened < 10 {
+		t.Errorf("%d refused, %d opened", refused, opened)
+	}
+}
+
+// held lists what this process has open or mapped below dir.
+func held(t *testing.T, dir string) string {
+	t.Helper()
+	var list []string
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range fds {
+		if to, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(to, dir) {
+			list = append(list, "open: "+to)
+		}
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(maps)) {
+		if strings.Contains(line, dir) {
+			list = append(list, "mapped: "+line)
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// endingContext ends when it has been asked some times.
+type endingContext struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *endingContext) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestRefusedGivesBack stops at any moment while tables are copied to nodes, and refuses what was
+// read into memory: the memory is given back, of which each opening takes some megabytes.
+func TestRefusedGivesBack(t *testing.T) {
+	dir, _ := large(t, table.LayoutPlanar)
+	before, refused := addressSpace(t), 0
+	o := OpenOptions{Threads: 1, Spread: &worker.Options{Host: numa.New(numa.Options{})}}
+	for left, opened := int64(0), false; !opened; left++ {
+		for range 20 {
+			ctx := &endingContext{Context: t.Context()}
+			ctx.left.Store(left)
+			x, err := Open(ctx, dir, o)
+			switch {
+			case err == nil:
+				opened = true
+				x.Close()
+			case errors.Is(err, context.Canceled):
+				refused++
+			default:
+				t.Fatal(err)
+			}
+		}
+	}
+	path := filepath.Join(dir, "00000001.segment")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		if _, err := Open(t.Context(), dir, OpenOptions{Load: true}); !errors.Is(err, store.ErrCorrupt) {
+			t.Fatal(err)
+		}
+		refused++
+	}
+	const heapGrows = 128 << 20 // of which Go's heap may take this
+	if grown := addressSpace(t) - before; refused < 80 || grown > heapGrows {
+		t.Errorf("%d bytes of address space more after %d refused", grown, refused)
+	}
+}
+
+// addressSpace is how many bytes are mapped.
+func addressSpace(t *testing.T) int {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(data))[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
+}
