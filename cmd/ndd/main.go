@@ -13,12 +13,29 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
-	// The first signal cancels the work, which then leaves nothing half
-	// written; a second one ends the process at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	// A reader of standard output that has seen enough (| head) is an error of
+	// writing like others, so that what is unfinished is removed.
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// interruptible is a context that the first signal cancels: the work then leaves
+// nothing half written. A later one ends the process at once, but for what comes
+// together with the first: timeout(1) sends two, to the process and to its group.
+func interruptible() context.Context {
+	const together = 300 * time.Millisecond
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		time.Sleep(together)
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
+	}()
+	return ctx
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -27,9 +28,16 @@ var (
 // open opens the file or standard input and puts a decompressor on it where its first bytes ask for one.
 // The function that it returns closes everything it opened.
 func (s *stream) open(stdin io.Reader) (closer func(), err error) {
-	src := Patient(s.ctx, stdin)
-	closer = func() {}
-	if s.file.Path != Stdin {
+	var src io.Reader
+	switch {
+	case s.file.Path == Stdin && stdin == nil:
+		return nil, errors.New("standard input is not there")
+	case s.file.Path == Stdin:
+		src, closer = Patient(s.ctx, stdin), func() {}
+	case !s.file.inFolder() && ReadOnce(s.file.Path):
+		pipe := OpenPipe(s.ctx, s.file.Path)
+		src, closer = pipe, func() { pipe.Close() }
+	default:
 		f, err := os.Open(s.file.Path)
 		if err != nil {
 			return nil, bareCause(err)
@@ -40,13 +48,7 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 			closer()
 			return nil, bareCause(err)
 		}
-		if info.Mode().IsRegular() {
-			s.size, s.modified, src = info.Size(), info.ModTime().UnixNano(), f
-		} else {
-			src = Patient(s.ctx, f) // a pipe may be as slow as a person
-		}
-	} else if stdin == nil {
-		return nil, errors.New("standard input is not there")
+		s.size, s.modified, src = info.Size(), info.ModTime().UnixNano(), f
 	}
 
 	source := &meteredReader{s: s, r: src}
@@ -108,6 +110,45 @@ func (l *lazyGzip) Read(p []byte) (n int, err error) {
 // Patient is a reader of standard input or a pipe that gives up when the context ends: nobody may ever type the rest.
 // The read itself cannot be called off; its goroutine ends with it.
 func Patient(ctx context.Context, r io.Reader) io.Reader { return &patientReader{ctx: ctx, r: r} }
+
+// OpenPipe is [Patient] for a pipe by its name. It is opened when it is read first, since to open it is to wait for
+// somebody who writes to it.
+func OpenPipe(ctx context.Context, path string) io.ReadCloser {
+	p := &pipe{path: path}
+	return struct {
+		io.Reader
+		io.Closer
+	}{Patient(ctx, p), p}
+}
+
+type pipe struct {
+	path string
+	mu   sync.Mutex // a read may go on when nobody waits for it any more
+	file *os.File
+}
+
+func (p *pipe) Read(to []byte) (n int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.file == nil {
+		if p.file, err = os.Open(p.path); err != nil {
+			return 0, err
+		}
+	}
+	return p.file.Read(to)
+}
+
+// Close closes the pipe unless a read goes on.
+func (p *pipe) Close() error {
+	if !p.mu.TryLock() {
+		return nil
+	}
+	defer p.mu.Unlock()
+	if p.file == nil {
+		return nil
+	}
+	return p.file.Close()
+}
 
 type patientReader struct {
 	ctx context.Context

@@ -1,0 +1,172 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// command is this test binary as ndd, with args, in dir.
+func command(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr := new(bytes.Buffer)
+	return &exec.Cmd{Path: self, Args: append([]string{"ndd"}, args...), Dir: dir, Stderr: stderr}, stderr
+}
+
+// left is what stands in dir, hidden names, too.
+func left(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestReaderGone: when nobody reads standard output any more (| head), what was begun elsewhere is
+// removed, and nothing is said.
+func TestReaderGone(t *testing.T) {
+	dir := t.TempDir()
+	line := `{"id": "` + strings.Repeat("x", 1000) + `", "text": "rivers carry stones from the mountains to the plain and further"}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(strings.Repeat(line, 500)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, said := command(t, dir, "dedup", "-q", "--json", "--write-kept", "kept", "a.jsonl")
+	cmd.Stdout = w
+	r.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	cmd.Wait()
+	if status := cmd.ProcessState.ExitCode(); status != exitPipe || said.Len() > 0 {
+		t.Errorf("status %d, %s", status, said)
+	}
+	if names := left(t, dir); len(names) != 1 {
+		t.Errorf("%q are left", names)
+	}
+}
+
+// TestIdlePipe: a pipe that nobody writes to, or opens, does not keep a signal from ending the
+// command in order, be it two at once.
+func TestIdlePipe(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	prints := filepath.Join(dir, "prints.bin")
+	if err := os.WriteFile(prints, binary.LittleEndian.AppendUint64(nil, 7), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	index := builtIndex(t, prints)
+	for _, args := range [][]string{
+		{"fingerprint", "-o", "out.ndf", "fifo"},
+		{"fingerprint", "-o", "out.ndf", "-"},
+		{"dedup", "-o", "out", "--format", "jsonl", "fifo"},
+		{"batch", "-i", index, "-o", "out", "fifo"},
+		{"batch", "-i", index, "-o", "out", "-"},
+		{"batch", "--scan", "fifo", "-o", "out", prints},
+		{"batch", "--scan", "-", "-o", "out", prints},
+		{"query", "-i", index, "-"},
+	} {
+		for wait := 100 * time.Millisecond; !interruptedIn(t, dir, wait, args); wait *= 2 {
+			if wait > 20*time.Second {
+				t.Fatalf("%q: never waited for the pipe", args)
+			}
+		}
+	}
+}
+
+// interruptedIn has a command wait for its input so long, and interrupts it. It returns false where the
+// process had not come to that: it had no handler for signals yet.
+func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) bool {
+	cmd, said := command(t, dir, args...)
+	idle, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(wait)
+	cmd.Process.Signal(os.Interrupt)
+	time.Sleep(20 * time.Millisecond) // or the system takes them for one
+	cmd.Process.Signal(os.Interrupt)
+	stuck := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	defer stuck.Stop()
+	cmd.Wait()
+	how := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if how.Signaled() && how.Signal() == syscall.SIGINT {
+		return false
+	}
+	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.HasSuffix(said.String(), "ndd: interrupted\n") {
+		t.Errorf("%q: status %d, %s", args, status, said)
+	}
+	if names := left(t, dir); len(names) != 2 {
+		t.Errorf("%q: %q are left", args, names)
+	}
+	return true
+}
+
+// TestQueryTurns: an answer comes before the next question is waited for.
+func TestQueryTurns(t *testing.T) {
+	prints := filepath.Join(t.TempDir(), "prints.bin")
+	if err := os.WriteFile(prints, binary.LittleEndian.AppendUint64(nil, 7), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd, said := command(t, t.TempDir(), "query", "-i", builtIndex(t, prints), "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stuck := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	answers := bufio.NewReader(out)
+	for _, c := range []struct{ ask, want string }{
+		{"\ufeff0000000000000000\r\n", "0000000000000000\t0000000000000007\t3\t0\n"}, // as some editors save it
+		{"\n0000000000000007\n", "0000000000000007\t0000000000000007\t0\t0\n"},
+	} {
+		if _, err := in.Write([]byte(c.ask)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := answers.ReadString('\n'); got != c.want {
+			t.Fatalf("%q, %v, want %q; %s", got, err, c.want, said)
+		}
+	}
+	if _, err := in.Write([]byte("\nx\n")); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	stuck.Stop()
+	if want := "standard input, line 5: "; cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(said.String(), want) {
+		t.Errorf("status %d, %s, want %s", cmd.ProcessState.ExitCode(), said, want)
+	}
+}
