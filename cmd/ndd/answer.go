@@ -87,10 +87,9 @@ func (a *indexed) answer(ctx context.Context, line func(row) error) error {
 		docs = 1
 	}
 	o := engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, Memory: a.b.memory}
-	if s := a.index.BatchSpace(len(a.b.queries), o); !a.b.g.quiet {
-		fmt.Fprintf(a.b.g.stderr, "memory at most %s beside the index and Q: queries in order %s, matches %s (fewer queries at a time where there are more), answers %s\n",
-			humanize.IBytes(s.Total()), humanize.IBytes(s.Orders), humanize.IBytes(s.Matches), humanize.IBytes(s.Answers))
-	}
+	s := a.index.BatchSpace(len(a.b.queries), o)
+	a.b.g.log.Info(fmt.Sprintf("memory at most %s beside the index and Q: queries in order %s, matches %s (fewer queries at a time where there are more), answers %s",
+		humanize.IBytes(s.Total()), humanize.IBytes(s.Orders), humanize.IBytes(s.Matches), humanize.IBytes(s.Answers)))
 	for answer, err := range a.index.Answers(ctx, a.b.queries, o) {
 		if err != nil {
 			return err
@@ -163,7 +162,7 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	if b.shardFlag != "" {
 		return nil, usagef("--shard: an index is scanned as a whole; shard the queries: ndd batch -i %s --shard %s", b.scan, b.shard)
 	}
-	flags := indexFlags{dir: b.scan, k: -1, openFlags: b.index.openFlags}
+	flags := indexFlags{dir: b.scan, openFlags: b.index.openFlags} // its tables are not asked
 	x, err := flags.open(cmd, b.g)
 	if err != nil {
 		return nil, err
@@ -173,7 +172,7 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		return nil, err
 	}
 	if b.index.k == -1 {
-		b.index.k = flags.k
+		b.index.k = x.Design().K
 	}
 	s := &scanned{b: b, streamed: true, total: x.Stats().Fingerprints, walked: x, docNames: x.Names()}
 	s.open = func() (scan.Source, error) {
@@ -226,9 +225,7 @@ func (s *scanned) answer(ctx context.Context, line func(row) error) error {
 	if err != nil {
 		return err
 	}
-	if !b.g.quiet {
-		s.say(space, o)
-	}
+	s.say(space, o)
 	var last scan.Hit
 	some := false
 	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, space, o) {
@@ -288,6 +285,6 @@ func (s *scanned) say(p scan.Space, o scan.Options) {
 	if p.Queries < len(s.b.queries) {
 		times = fmt.Sprintf(" for %s queries at a time: F is read %d times", humanize.Comma(int64(p.Queries)), (len(s.b.queries)+p.Queries-1)/p.Queries)
 	}
-	fmt.Fprintf(s.b.g.stderr, "memory at most %s: tables %s, fingerprints %s, hits %s (more go to %s)%s\n",
-		humanize.IBytes(p.Total()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), humanize.IBytes(p.Hits), o.Temp, times)
+	s.b.g.log.Info(fmt.Sprintf("memory at most %s: tables %s, fingerprints %s, hits %s (more go to %s)%s",
+		humanize.IBytes(p.Total()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), humanize.IBytes(p.Hits), o.Temp, times))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -94,25 +95,52 @@ func (b *batch) check(q string) (err error) {
 	if b.memory, err = parseMemory(b.memoryFlag); err != nil {
 		return err
 	}
-	sharded := b.shardFlag != ""
 	_, stream, err := destination(b.out)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	sharded := b.shardFlag != ""
+	switch {
 	case b.scan != "" && b.index.dir != "":
 		return usagef("-i and --scan exclude each other")
-	case b.scan != "" && (b.index.k < -1 || b.index.k > permute.MaxK):
-		return usagef("-k %d: must be 0 to %d", b.index.k, permute.MaxK)
-	case sharded && (b.out == "" || b.out == "-" || stream || b.count):
-		return usagef("--shard needs -o OUT, beside which it leaves word of what it did, and no --count")
 	case b.scan == document.Stdin && q == document.Stdin:
 		return usagef("--scan - and queries from standard input, too: one of them must be a file")
-	case sharded && b.scan != "" && document.ReadOnce(b.scan):
+	case sharded && (b.out == "" || b.out == "-" || stream || b.count):
+		return usagef("--shard needs -o OUT, beside which it leaves word of what it did, and no --count")
+	case b.scan == "":
+		err = b.g.refuse("is for --scan; what is found in an index stays in memory", "temp")
+	default:
+		err = b.checkScan(sharded)
+	}
+	if err == nil && b.count {
+		err = b.g.refuse("--count writes no hits", "output", "format")
+	}
+	return err
+}
+
+// checkScan is check for --scan.
+func (b *batch) checkScan(sharded bool) error {
+	if err := b.index.checkK(b.g, permute.MaxK, "must be 0 to %d"); err != nil {
+		return err
+	}
+	switch {
+	case sharded && document.ReadOnce(b.scan):
 		return usagef("--shard: a pipe does not say how much N parts of it are; scan a file")
-	case sharded && b.scan != "" && b.unique:
+	case sharded && b.unique:
 		return usagef("--unique: which document of F is the first, one part of F does not know")
 	}
-	return nil
+	if b.temp != "" {
+		if info, err := os.Stat(b.temp); err != nil || !info.IsDir() {
+			return cmp.Or(err, fmt.Errorf("--temp %s: not a folder", b.temp))
+		}
+	}
+	if err := b.g.refuse("is for -i: a scan does not probe the tables of an index", "numa", "replicate", "workers", "hugetlb"); err != nil {
+		return err
+	}
+	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
+		return nil
+	}
+	return b.g.refuse("is for an index, and "+b.scan+" is none", "verify", "preload")
 }
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
@@ -155,9 +183,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 			return err
 		}
 		if done != nil {
-			if !b.g.quiet {
-				fmt.Fprintf(b.g.stderr, "%s is done already\n", b.out)
-			}
+			b.g.log.Info(b.out + " is done already")
 			b.report(done.Totals)
 			return nil
 		}
@@ -237,12 +263,9 @@ func (g *globals) readPipe(ctx context.Context, path string, read func(io.Reader
 	if path == document.Stdin {
 		return read(document.Patient(ctx, g.stdin))
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
+	f := document.OpenPipe(ctx, path)
 	defer f.Close()
-	return read(document.Patient(ctx, f))
+	return read(f)
 }
 
 // line takes one line of the answer: it counts, and writes it.

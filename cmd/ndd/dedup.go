@@ -182,8 +182,22 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	return partly
 }
 
+// unused refuses flags that say nothing of what is asked for.
+func (d *deduping) unused(prints bool) (err error) {
+	if prints {
+		err = d.g.refuse("is for documents; fingerprint files have no texts", append(documentFlagNames, "format")...)
+	}
+	if err == nil && d.verify == "" {
+		err = d.g.refuse("is for --verify", "shingle-words", "shingle-chars")
+	}
+	return err
+}
+
 // options checks the flags.
 func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read dedup.ReadOptions, err error) {
+	if err = d.unused(prints); err != nil {
+		return o, read, err
+	}
 	o = dedup.Options{K: d.k, Star: d.star, Threads: d.g.threads}
 	if d.k < 0 || d.k > permute.MaxK {
 		return o, read, usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)

@@ -35,6 +35,9 @@ func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
 	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
 }
 
+// documentFlagNames are the flags' names, but for the format's.
+var documentFlagNames = []string{"text", "id", "recipe", "max-document", "strict"}
+
 // config is what package ingest needs. recipe, unless nil, must be used: it is
 // the index's own.
 func (d *documentFlags) config(g *globals, recipe *simhash.Recipe) (ingest.Config, error) {

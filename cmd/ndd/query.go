@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
+	"ndd/engine/document"
 	"ndd/engine/ingest"
 	"ndd/engine/simhash"
 )
@@ -42,14 +44,23 @@ func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error)
 		return nil, err
 	}
 	g.logSpread(x)
-	switch most := x.Design().K; {
-	case i.k == -1:
-		i.k = most
-	case i.k < 0 || i.k > most:
+	most := x.Design().K
+	if err := i.checkK(g, most, "the index was built for k up to %d"); err != nil {
 		x.Close()
-		return nil, usagef("-k %d: the index was built for k up to %d", i.k, most)
+		return nil, err
+	}
+	if i.k == -1 {
+		i.k = most
 	}
 	return x, nil
+}
+
+// checkK refuses distances that were asked for and are not 0 to most.
+func (i *indexFlags) checkK(g *globals, most int, why string) error {
+	if i.k < -1 || i.k > most || i.k == -1 && g.given["distance"] {
+		return usagef("-k %d: "+why, i.k, most)
+	}
+	return nil
 }
 
 func newQuery(g *globals) *cobra.Command {
@@ -75,6 +86,11 @@ first, each document once.`,
 			if err != nil {
 				return err
 			}
+			if !asDocuments {
+				if err := g.refuse("is for --document", append(documentFlagNames, "document-format")...); err != nil {
+					return err
+				}
+			}
 			x, err := index.open(cmd, g)
 			if err != nil {
 				return err
@@ -84,7 +100,7 @@ first, each document once.`,
 			if asDocuments {
 				return g.queryDocuments(cmd, q, args, &docs)
 			}
-			return g.queryPrints(q, args)
+			return g.queryPrints(cmd.Context(), q, args)
 		},
 	}
 	index.register(cmd)
@@ -121,37 +137,62 @@ func (q *querier) ask(query string, f simhash.Fingerprint) error {
 	return nil
 }
 
-func (g *globals) queryPrints(q *querier, args []string) error {
+func (g *globals) queryPrints(ctx context.Context, q *querier, args []string) error {
 	for _, arg := range args {
-		if arg != "-" {
-			f, err := simhash.Parse(arg)
-			if err != nil {
-				return usagef("%w", err)
-			}
-			if err := q.ask(f.String(), f); err != nil {
-				return err
+		if arg == "-" {
+			if err := g.queryLines(ctx, q); err != nil {
+				return fmt.Errorf("standard input, %w", err)
 			}
 			continue
 		}
-		lines := bufio.NewScanner(g.stdin)
-		for n := 1; lines.Scan(); n++ {
-			text := strings.TrimSpace(lines.Text())
-			if text == "" {
-				continue
-			}
-			f, err := simhash.Parse(text)
-			if err != nil {
-				return fmt.Errorf("standard input, line %d: %w", n, err)
-			}
-			if err := q.ask(f.String(), f); err != nil {
-				return err
-			}
+		f, err := simhash.Parse(arg)
+		if err != nil {
+			return usagef("%w", err)
 		}
-		if err := lines.Err(); err != nil {
-			return fmt.Errorf("standard input: %w", err)
+		if err := q.ask(f.String(), f); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// queryLines asks for the fingerprints of standard input, one a line.
+func (g *globals) queryLines(ctx context.Context, q *querier) error {
+	lines := bufio.NewScanner(&turnTaking{document.Patient(ctx, g.stdin), g.stdout})
+	n := 1
+	for ; lines.Scan(); n++ {
+		text := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+		if text == "" {
+			continue
+		}
+		f, err := simhash.Parse(text)
+		if err == nil {
+			err = q.ask(f.String(), f)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("line %d: %w", n, err)
+	}
+	return nil
+}
+
+// turnTaking has answers written before it waits for more questions: whoever asks may
+// be waiting, too.
+type turnTaking struct {
+	in  io.Reader
+	out io.Writer
+}
+
+func (t *turnTaking) Read(p []byte) (int, error) {
+	if out, ok := t.out.(*bufio.Writer); ok {
+		if err := out.Flush(); err != nil {
+			return 0, err
+		}
+	}
+	return t.in.Read(p)
 }
 
 func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, docs *documentFlags) error {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/pkg/profile"
 	"github.com/spf13/cobra"
@@ -31,6 +32,7 @@ const (
 	exitCorrupt     = 3 // corrupt or mismatched data
 	exitPartly      = 4 // done in part: some input was skipped
 	exitInterrupted = 130
+	exitPipe        = 141 // nobody reads standard output any more: what shells say of a program that SIGPIPE ends
 )
 
 var (
@@ -58,6 +60,8 @@ type globals struct {
 
 	disk    *disk.Disk      // is written to; the system's outside of tests
 	machine offheap.Machine // is asked for memory; this one outside of tests
+
+	given map[string]bool // flags on the command line, not those in the environment, which may be meant for other commands
 
 	log  *slog.Logger
 	stop func() // ends the profile
@@ -87,7 +91,7 @@ func (g *globals) run(ctx context.Context, args []string) int {
 	switch {
 	case status == exitInterrupted:
 		fmt.Fprintln(stderr, "ndd: interrupted")
-	case err != nil && !errors.Is(err, errPartly): // what was left out has been said
+	case err != nil && status != exitPipe && !errors.Is(err, errPartly): // what was left out has been said
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.TrimPrefix(err.Error(), errUsage.Error()+": "))
 		if status == exitUsage {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
@@ -102,6 +106,8 @@ func exitStatus(ctx context.Context, err error) int {
 		return exitDone
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case errors.Is(err, syscall.EPIPE):
+		return exitPipe
 	case errors.Is(err, errUsage), errors.Is(err, asm.ErrKernel):
 		return exitUsage
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, engine.ErrMixed), errors.Is(err, simhash.ErrMixed):
@@ -200,6 +206,8 @@ func oneArg(what string) cobra.PositionalArgs {
 
 // begin applies the settings before a command runs.
 func (g *globals) begin(cmd *cobra.Command) error {
+	g.given = map[string]bool{}
+	cmd.Flags().Visit(func(f *pflag.Flag) { g.given[f.Name] = true })
 	if err := fromEnvironment(cmd.Flags()); err != nil {
 		return err
 	}
@@ -228,6 +236,16 @@ func (g *globals) begin(cmd *cobra.Command) error {
 		return err
 	}
 	return g.beginProfile()
+}
+
+// refuse is wrong usage where one of the flags was given: it would be passed over.
+func (g *globals) refuse(why string, flags ...string) error {
+	for _, name := range flags {
+		if g.given[name] {
+			return usagef("--%s: %s", name, why)
+		}
+	}
+	return nil
 }
 
 // fromEnvironment sets the flags that were not given from NDD_* variables.

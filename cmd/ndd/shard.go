@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,6 +79,32 @@ type made struct {
 // successVersion counts changes of outputs and of this record.
 const successVersion = 1
 
+// differences says in what the output that was asked for differs from what m says of the one that is there.
+func (m made) differences(asked made) string {
+	var fields [2]map[string]json.RawMessage
+	for i, of := range []made{m, asked} {
+		data, err := json.Marshal(of)
+		if err == nil {
+			err = json.Unmarshal(data, &fields[i])
+		}
+		if err != nil {
+			return err.Error()
+		}
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(fields[0])) {
+		was, is := fields[0][name], fields[1][name]
+		switch {
+		case bytes.Equal(was, is):
+		case was[0] == '{' || is[0] == '{':
+			all = append(all, name+" that differ")
+		default:
+			all = append(all, fmt.Sprintf("%s %s, and now %s", name, was, is))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // fileRecord tells contents apart: HighwayHash-64 under the key 0.
 type fileRecord struct {
 	Bytes  uint64 `json:"bytes"`
@@ -142,17 +170,9 @@ func finished(ctx context.Context, output string, m made) (*success, error) {
 	if err := dec.Decode(&s); err != nil {
 		return nil, fmt.Errorf("%s: %w: remove it to make %s again", successPath(output), err, output)
 	}
-	old, err := json.Marshal(s.Made)
-	if err != nil {
-		return nil, err
-	}
-	now, err := json.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(old, now) {
-		return nil, fmt.Errorf("%s was made with other inputs or settings, %s instead of %s: remove it and %s, or choose another name",
-			output, old, now, filepath.Base(successPath(output)))
+	if other := s.Made.differences(m); other != "" {
+		return nil, fmt.Errorf("%s was made with other inputs or settings (%s): remove it and %s, or choose another name",
+			output, other, filepath.Base(successPath(output)))
 	}
 	switch is, err := recordOfFile(ctx, output); {
 	case errors.Is(err, os.ErrNotExist):
