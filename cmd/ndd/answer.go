@@ -73,10 +73,18 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 func (a *indexed) Name(doc uint64) (string, error) { return a.names.Name(engine.DocID(doc)) }
 func (a *indexed) Close() error                    { return a.index.Close() }
 
-// record is of the manifest, which names the files and has their identities.
 func (a *indexed) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
-	r, err := recordOfFile(ctx, filepath.Join(a.b.index.dir, "manifest"))
-	return r, a.index.Recipe(), err
+	return recordOfIndex(ctx, a.b.index.dir, a.index)
+}
+
+// recordOfIndex is of the manifest, which names the files and has their identities.
+func recordOfIndex(ctx context.Context, dir string, x *engine.Index) (fileRecord, *simhash.Recipe, error) {
+	path, err := engine.ManifestPath(dir)
+	if err != nil {
+		return fileRecord{}, nil, err
+	}
+	r, err := recordOfFile(ctx, path)
+	return r, x.Recipe(), err
 }
 
 func (a *indexed) answer(ctx context.Context, line func(row) error) error {
@@ -111,9 +119,9 @@ type scanned struct {
 	b        *batch
 	open     func() (scan.Source, error)
 	streamed bool            // F is read into buffers
-	total    uint64          // fingerprints, 0 where it is not known
+	total    uint64          // fingerprints of the shard, 0 where it is not known
 	prints   []uint64        // of a file: the shard's
-	first    uint64          // row of the first
+	first    uint64          // row of the first, or its number in a walk
 	file     *ndf.File       // nil for a pipe or an index
 	names    *ndf.Lookup     // nil where there are none
 	walked   *engine.Index   // nil unless F is one
@@ -140,6 +148,9 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 			}, nil
 		}}, nil
 	}
+	if b.shardFlag != "" && b.unique {
+		return nil, usagef("--unique: which document of F is the first, one part of F does not know")
+	}
 	f, err := b.g.openVerified(cmd.Context(), b.scan)
 	if err != nil {
 		return nil, err
@@ -159,9 +170,6 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 
 // openWalk scans an index, whose first table is decoded block by block.
 func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
-	if b.shardFlag != "" {
-		return nil, usagef("--shard: an index is scanned as a whole; shard the queries: ndd batch -i %s --shard %s", b.scan, b.shard)
-	}
 	flags := indexFlags{dir: b.scan, openFlags: b.index.openFlags} // its tables are not asked
 	x, err := flags.open(cmd, b.g)
 	if err != nil {
@@ -174,11 +182,28 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	if b.index.k == -1 {
 		b.index.k = x.Design().K
 	}
-	s := &scanned{b: b, streamed: true, total: x.Stats().Fingerprints, walked: x, docNames: x.Names()}
-	s.open = func() (scan.Source, error) {
-		return scan.Walk(func(yield func([]uint64) bool) error { return x.Walk(s.ctx, yield) }), nil
+	stats := x.Stats()
+	if b.shardFlag != "" && stats.Segments > 1 {
+		x.Close()
+		return nil, usagef("--shard: the %d segments of %s may have fingerprints in common; shard the queries: ndd batch -i %s --shard %s",
+			stats.Segments, b.scan, b.scan, b.shard)
 	}
+	from, to := b.shard.of(stats.Fingerprints)
+	s := &scanned{b: b, streamed: true, first: from, total: to - from, walked: x, docNames: x.Names()}
+	s.open = func() (scan.Source, error) { return scan.Walk(s.walk), nil }
 	return s, nil
+}
+
+// walk yields the shard's fingerprints of an index, in the order in which that walks them.
+func (s *scanned) walk(yield func([]uint64) bool) error {
+	skip, left := s.first, s.total
+	return s.walked.Walk(s.ctx, func(prints []uint64) bool {
+		before := min(skip, uint64(len(prints)))
+		prints, skip = prints[before:], skip-before
+		prints = prints[:min(left, uint64(len(prints)))]
+		left -= uint64(len(prints))
+		return (len(prints) == 0 || yield(prints)) && left > 0
+	})
 }
 
 func (s *scanned) Name(doc uint64) (string, error) {
@@ -191,8 +216,12 @@ func (s *scanned) Name(doc uint64) (string, error) {
 	return strconv.FormatUint(doc, 10), nil
 }
 
-// record is of the shard's fingerprints, and of the identity of a file that has names.
+// record is of the shard's fingerprints, and of the identity of a file that has names; or it is of
+// the index.
 func (s *scanned) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
+	if s.walked != nil {
+		return recordOfIndex(ctx, s.b.scan, s.walked)
+	}
 	r, err := recordOf(ctx, bytes.NewReader(store.Bytes64(s.prints)))
 	if f := s.file.Store(); f != nil {
 		id := f.Identity()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -37,7 +36,7 @@ little-endian 64-bit integers, the last one the number of the document.
 --shard i/N does the i-th, from 0, of N equal parts of the work: of Q, or with
 --scan of F. OUT._SUCCESS appears behind OUT; a rerun skips what is done, and
 refuses what was made with other inputs or settings. All shards of Q, one after
-the other, are the whole. Those of F are merged by (tsv)
+the other, are the whole. Those of F, a file or an index, are merged by (tsv)
   LC_ALL=C sort -s -m -t"$(printf '\t')" -k1,1n -k3,3n -k2,2 hits.0 hits.1 ...`,
 		Example: `  ndd batch -i index -o hits.tsv Q.bin
   ndd batch -i index --count Q.bin
@@ -101,6 +100,8 @@ func (b *batch) check(q string) (err error) {
 	}
 	sharded := b.shardFlag != ""
 	switch {
+	case rowWriters[b.format] == nil:
+		return usagef("--format %q: must be tsv, json or bin", b.format)
 	case b.scan != "" && b.index.dir != "":
 		return usagef("-i and --scan exclude each other")
 	case b.scan == document.Stdin && q == document.Stdin:
@@ -126,8 +127,6 @@ func (b *batch) checkScan(sharded bool) error {
 	switch {
 	case sharded && document.ReadOnce(b.scan):
 		return usagef("--shard: a pipe does not say how much N parts of it are; scan a file")
-	case sharded && b.unique:
-		return usagef("--unique: which document of F is the first, one part of F does not know")
 	}
 	if b.temp != "" {
 		if info, err := os.Stat(b.temp); err != nil || !info.IsDir() {
@@ -145,10 +144,6 @@ func (b *batch) checkScan(sharded bool) error {
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
 	ctx := cmd.Context()
-	newWriter, ok := rowWriters[b.format]
-	if !ok {
-		return usagef("--format %q: must be tsv, json or bin", b.format)
-	}
 	if err := b.check(path); err != nil {
 		return err
 	}
@@ -163,55 +158,25 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		b.queries, b.first = b.queries[from:to], int(from)
 	}
 
-	var against answerer
-	if b.scan != "" {
-		against, err = b.openScan(cmd, q)
-	} else {
-		against, err = b.openIndex(cmd, q)
-	}
+	against, err := b.open(cmd, q)
 	if err != nil {
 		return err
 	}
 	defer against.Close()
 	var m made
 	if b.shardFlag != "" {
-		if m, err = b.made(ctx, q, against); err != nil {
-			return err
-		}
-		done, err := finished(ctx, b.out, m)
-		if err != nil {
+		var done *success
+		if m, done, err = b.finished(ctx, q, against); err != nil {
 			return err
 		}
 		if done != nil {
-			b.g.log.Info(b.out + " is done already")
 			b.report(done.Totals)
 			return nil
 		}
 	}
-
-	o, err := b.g.newOutput(b.out)
+	t, err := b.answer(ctx, against)
 	if err != nil {
 		return err
-	}
-	defer o.abort()
-	w := bufio.NewWriterSize(o, 1<<18)
-	if !b.count {
-		b.write = newWriter(w, against.Name)
-	}
-	b.last.query = -1
-	begun := time.Now()
-	if err := against.answer(ctx, b.line); err != nil {
-		return err
-	}
-	b.g.log.Debug(fmt.Sprintf("answered in %v", time.Since(begun).Round(time.Millisecond)))
-	t := totals{len(b.queries), b.withHits, b.hits, fmt.Sprintf("%016x", b.sum)}
-	if !b.count {
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		if err := o.commit(); err != nil {
-			return err
-		}
 	}
 	if b.shardFlag != "" {
 		s := success{Made: m, Totals: t}
@@ -224,6 +189,51 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	}
 	b.report(t)
 	return nil
+}
+
+// open opens what the queries are answered from.
+func (b *batch) open(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	if b.scan != "" {
+		return b.openScan(cmd, q)
+	}
+	return b.openIndex(cmd, q)
+}
+
+// finished says what the shard's output will be made from, and what is left of it by an earlier
+// run, nil when it has to be made.
+func (b *batch) finished(ctx context.Context, q *ndf.File, against answerer) (m made, done *success, err error) {
+	if m, err = b.made(ctx, q, against); err != nil {
+		return m, nil, err
+	}
+	done, err = finished(ctx, b.out, m)
+	if done != nil {
+		b.g.log.Info(b.out + " is done already")
+	}
+	return m, done, err
+}
+
+// answer answers the queries and publishes the output.
+func (b *batch) answer(ctx context.Context, against answerer) (t totals, err error) {
+	o, err := b.g.newOutput(b.out)
+	if err != nil {
+		return t, err
+	}
+	defer o.abort()
+	if !b.count {
+		b.write = rowWriters[b.format](o, against.Name)
+	}
+	b.last.query = -1
+	begun := time.Now()
+	if err := against.answer(ctx, b.line); err != nil {
+		return t, err
+	}
+	b.g.log.Debug(fmt.Sprintf("answered in %v", time.Since(begun).Round(time.Millisecond)))
+	if !b.count {
+		if err := o.commit(); err != nil {
+			return t, err
+		}
+	}
+	return totals{len(b.queries), b.withHits, b.hits, fmt.Sprintf("%016x", b.sum)}, nil
 }
 
 // report says the totals.
