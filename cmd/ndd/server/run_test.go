@@ -228,6 +228,7 @@ func drainUnderLoad(t *testing.T, requests int64) {
 					return
 				case status == http.StatusOK:
 					served.Add(1)
+				case status == http.StatusTooManyRequests: // it waited for a second, as others stood still
 				case status == http.StatusServiceUnavailable && header.Get("Retry-After") != "":
 					turnedAway.Add(1)
 					return // as a client should

@@ -89,6 +89,9 @@ func start(t testing.TB, x *engine.Index, tokens string) *bench {
 	if b.service, err = newService(o); err != nil {
 		t.Fatal(err)
 	}
+	for _, g := range []*gate{b.queries, b.batches, b.inserts} {
+		g.patience = patience // nothing is shed because this machine stands still
+	}
 	if x != nil {
 		b.serve(x)
 	}
