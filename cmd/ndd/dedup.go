@@ -19,6 +19,7 @@ import (
 	"ndd/engine/disk"
 	"ndd/engine/document"
 	"ndd/engine/jaccard"
+	"ndd/engine/offheap"
 	"ndd/engine/simhash"
 	"ndd/permute"
 )
@@ -241,6 +242,9 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 		return o, read, usagef("--json is for standard output, without -o")
 	}
 	read.Find, read.Threads, read.Limit = o, d.g.threads, d.g.machine.Limit(memory)
+	if o.Verify != nil {
+		o.Verify.Memory = int64(min(read.Limit.Bytes/4, dedup.VerifyMemory))
+	}
 	read.Say = func(n int, bytes uint64) {
 		limit := fmt.Sprintf("of %s (%s)", humanize.IBytes(read.Limit.Bytes), read.Limit.Source)
 		if n == 0 && !prints {
@@ -316,6 +320,9 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 	bar := d.g.newMeterBar("reading", config.Document.Meter)
 	c, report, err := dedup.ReadDocuments(ctx, inputs, config, read)
 	bar.end()
+	if errors.Is(err, offheap.ErrTooLarge) && c == nil {
+		err = fmt.Errorf("%w: a lower --max-document (%s) takes less", err, d.docs.maxDocument)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -113,3 +113,30 @@ func TestPreloadRefusedHere(t *testing.T) {
 		}
 	}
 }
+
+// TestDedupLittle: documents are compared where there is little memory, which is said before they are
+// read, and what to do where there is less.
+func TestDedupLittle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	line := `{"text": "rivers carry stones from the mountains to the plain and the further the smaller"}` + "\n"
+	if err := os.WriteFile(path, []byte(strings.Repeat(line, 3)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		memory uint64
+		flags  []string
+		status int
+		want   string
+	}{
+		{200 << 20, nil, exitFailed, "reading needs up to 384 MiB of memory, and there are 200 MiB (left by the memory limit of control group /job): a lower --max-document (64MiB) takes less\n"},
+		{200 << 20, []string{"--max-document", "8MiB"}, exitDone, "memory: up to 120 MiB to read documents"},
+		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone, "memory: up to 154 MiB to read documents"},
+		{8 << 30, nil, exitDone, "memory: up to 640 MiB to read documents"},
+		{8 << 30, []string{"--max-document", "1GiB"}, exitDone, "memory: up to 5.1 GiB to read documents"},
+	} {
+		status, out, said := on(t, machine.With(t, c.memory), append([]string{"dedup", path}, c.flags...)...)
+		if status != c.status || !strings.Contains(said, c.want) || (out == "") != (status != exitDone) {
+			t.Errorf("%d, %q: status %d, %q, %s, want %s", c.memory, c.flags, status, out, said, c.want)
+		}
+	}
+}

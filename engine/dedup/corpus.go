@@ -44,6 +44,8 @@ type ReadOptions struct {
 	// [Bytes] has it: of fingerprints before they are read; of documents before
 	// that, when their number is unknown and 0, and before they are compared.
 	Say func(documents int, bytes uint64)
+
+	readingBytes uint64 // what reading documents takes
 }
 
 // NewCorpus is an empty corpus of documents with fingerprints of one recipe,
@@ -123,6 +125,10 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}
+	if o.Limit == (offheap.Limit{}) {
+		o.Limit = offheap.Unlimited
+	}
+	cfg = o.reading(cfg)
 	c := NewCorpus(&cfg.Recipe, o)
 	c.inputs, c.options = inputs, cfg.Document
 	c.options.Meter = nil // it counts the first reading

@@ -1,13 +1,25 @@
 package dedup
 
-import "ndd/engine/cluster"
-
-// What the program takes whatever there is to compare, and the reading of
-// documents: package ingest's budget, twice for the collector.
-const (
-	fixedBytes   = 32 << 20
-	readingBytes = 608 << 20
+import (
+	"ndd/engine/cluster"
+	"ndd/engine/ingest"
 )
+
+// fixedBytes is what the program takes whatever there is to compare.
+const fixedBytes = 32 << 20
+
+// reading is cfg with less read ahead where there is little memory: a quarter of what the limit
+// leaves beside the rest, since reading takes twice that, and the documents, of which nothing is
+// known yet, need some, too.
+func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
+	least := cfg
+	least.Budget = 1
+	o.readingBytes = least.Memory()
+	left := o.Limit.Bytes - min(o.Limit.Bytes, Bytes(0, 0, true, *o))
+	cfg.Budget = int64(min(max(left/4, 1), ingest.BudgetBytes))
+	o.readingBytes = cfg.Memory()
+	return cfg
+}
 
 // Bytes is the most memory that reading and comparing that many documents takes
 // whose ids have idBytes in all; asDocuments tells whether they are read as
@@ -21,7 +33,7 @@ func Bytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint6
 	find := cluster.Options{Star: o.Find.Star, Threads: o.Threads}.Bytes(uint64(documents))
 	bytes := fixedBytes + idBytes + perDocument*uint64(documents)
 	if asDocuments {
-		find = max(find, readingBytes+perDocument*uint64(documents)*5/4)
+		find = max(find, o.readingBytes+perDocument*uint64(documents)*5/4)
 	}
 	bytes += find
 	if known := o.Find.KnownBytes; known != nil {

@@ -23,7 +23,7 @@ import (
 type Verify struct {
 	Jaccard  float64         // least similarity of a document to what is kept for it, above 0 to 1
 	Shingles jaccard.Options // what is shared
-	Memory   int64           // bytes for shingle sets; default 512 MiB. More of them go to a temporary file
+	Memory   int64           // bytes for shingle sets; default [VerifyMemory]. More of them go to a temporary file
 	TempDir  string          // of that file; default os.TempDir()
 	Disk     *disk.Disk      // that it is on; default the system's
 	Known    []string        // inputs that have the texts of what Options.Known finds, by the ids that it names
@@ -31,11 +31,12 @@ type Verify struct {
 	Begin    func()          // is called, if not nil, when all is compared and the reading begins
 }
 
-const verifyMemoryDefault = 512 << 20
+// VerifyMemory is enough for most corpora's sets.
+const VerifyMemory = 512 << 20
 
 func (v *Verify) memory() int64 {
 	if v.Memory <= 0 {
-		return verifyMemoryDefault
+		return VerifyMemory
 	}
 	return v.Memory
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -20,6 +21,7 @@ type Config struct {
 	Recipe   simhash.Recipe // the zero value is simhash.Default()
 	Threads  int            // workers; 0 is one for each CPU that the Go runtime uses
 	Stdin    io.Reader      // what the input - reads; may be nil if none is
+	Budget   int64          // bytes of documents that are read ahead, [BudgetBytes] at most; 0 is that
 
 	// Progress, if not nil, is called about ten times a second while records come, and once at the end.
 	Progress func(Progress)
@@ -58,10 +60,12 @@ type Report struct {
 }
 
 const (
+	// BudgetBytes are enough for all workers to have something to do.
+	BudgetBytes = 256 << 20
+
 	batchBytes  = 64 << 10
 	batchUnits  = 256
-	budgetBytes = 256 << 20 // units in flight
-	queueDepth  = 4         // batches in flight for each worker
+	queueDepth  = 4 // batches in flight for each worker
 	progressGap = 100 * time.Millisecond
 )
 
@@ -70,7 +74,27 @@ const (
 // the order of the inputs has been emitted by then, unless the context or emit ended it. The report is valid
 // with an error too.
 func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) error) (Report, error) {
-	return run(ctx, inputs, cfg, max(budgetBytes, 2*cfg.Document.MaxDocumentBytes), emit)
+	return run(ctx, inputs, cfg, cfg.budget(), emit)
+}
+
+// budget is what a run has in flight: two of the longest documents at least.
+func (c *Config) budget() int64 {
+	budget := c.Budget
+	if budget <= 0 || budget > BudgetBytes {
+		budget = BudgetBytes
+	}
+	return max(budget, 2*c.longest())
+}
+
+func (c *Config) longest() int64 {
+	return cmp.Or(c.Document.MaxDocumentBytes, document.DefaultMaxDocumentBytes)
+}
+
+// Memory is the most that a run takes: what is in flight twice, for the collector,
+// a document that is longer than it said, and buffers.
+func (c *Config) Memory() uint64 {
+	const buffers = 32 << 20
+	return 2*uint64(c.budget()) + uint64(c.longest()) + buffers
 }
 
 // run is Run with a budget, in bytes of units in flight.
