@@ -9,9 +9,9 @@ import (
 // Named makes the design of a name: one of the [Catalogue], or any other of these forms:
 //
 //	one halves thirds quarters ... ninths    Parts
-//	weave-M-LEAD                             Weave
+//	weave-M-LEAD                             weave
 //	choose-M-LEAD                            Choose, LEAD = M-k or less
-//	nested-M-M-...                           Nested
+//	nested-M-M-...                           nested
 //	paper-4 paper-10 paper-16 paper-20       Paper
 //	cover-V-B-K                              the known covering designs C(V, B, K)
 //	mixed-K-RADII                            the known families of mixed radii, a digit a table
@@ -23,7 +23,7 @@ func Named(name string, k int, seed uint64) (Design, error) {
 		return Design{}, fmt.Errorf("design %.80q: k = %d: want 0 to %d", name, k, MaxK)
 	}
 	if m := slices.Index(partNames, name); m >= 0 {
-		return Parts(m+1, k, seed)
+		return parts(m+1, k, seed)
 	}
 	for _, list := range [][]scheme{coverings, mixed} {
 		for i := range list {
@@ -39,10 +39,10 @@ func Named(name string, k int, seed uint64) (Design, error) {
 		return choose(n[0], n[1], k, seed)
 	}
 	if n, ok := numbers(name, "weave"); ok && len(n) == 2 {
-		return Weave(n[0], n[1], k, seed)
+		return weave(n[0], n[1], k, seed)
 	}
 	if n, ok := numbers(name, "nested"); ok {
-		return Nested(n, k, seed)
+		return nested(n, k, seed)
 	}
 	return Design{}, fmt.Errorf("no design %.80q; for k = %d there are %s, and choose-M-LEAD, weave-M-LEAD, nested-M-M",
 		name, k, strings.Join(strings.Fields(catalogue[k]), ", "))

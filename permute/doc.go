@@ -46,9 +46,9 @@
 //
 // Memory is scarcer than probes: each table repeats every fingerprint, and independent probes overlap
 // their cache misses. With m disjoint parts and k errors some part has at most floor(k/m): m tables of
-// that radius will do. The general pigeonhole principle ([Parts]) needs less: radii that sum to k-m+1.
+// that radius will do. The general pigeonhole principle (parts) needs less: radii that sum to k-m+1.
 // For k = 3 three parts need not be (1, 1, 1) but (1, 0, 0).
-// Parts may overlap ([Weave]): if every bit leads in l of m tables, k errors are counted k*l times, and
+// Parts may overlap (weave): if every bit leads in l of m tables, k errors are counted k*l times, and
 // radii that sum to k*l-m+1 are enough. And coverings and radii mix:
 //
 //	5 tables, k = 3: mixed-3-10000

@@ -1,7 +1,7 @@
 package permute
 
 // mixed are families of tables with different radii over overlapping sets of blocks, for which neither
-// [Parts] nor [Weave] would do: in the terms of the literature lottery designs (every ticket of k
+// parts nor weave would do: in the terms of the literature lottery designs (every ticket of k
 // numbers shares k-r with some block), but with a radius for each set, and with tickets that may hold a
 // number more than once, since a block may have more than one error. The name says k and the radii, one
 // digit for each table. Some have a reason that fits in a line:

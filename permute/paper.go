@@ -2,7 +2,6 @@ package permute
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -54,12 +53,12 @@ func paper(tables, k int, seed uint64) (Design, error) {
 	return nest(name, k, levels, seed)
 }
 
-// Nested repeats Choose inside itself: m[0] blocks, of which k stay behind; those are cut anew into
+// nested repeats Choose inside itself: m[0] blocks, of which k stay behind; those are cut anew into
 // m[1] blocks, of which again k stay behind, and so on. All errors are in what stays behind, so each
 // level is valid for the reason the first one is. The number of tables is the product of the C(m[i], k),
-// or less where two ways lead to one mask. [Recursion] finds the m that need the fewest tables. Its
+// or less where two ways lead to one mask. The recursion in paper_test.go finds the m that need the fewest tables. Its
 // name is nested-M-M-...
-func Nested(m []int, k int, seed uint64) (Design, error) {
+func nested(m []int, k int, seed uint64) (Design, error) {
 	name := "nested"
 	levels := make([]level, len(m))
 	for i, blocks := range m {
@@ -148,50 +147,6 @@ func subsets(m, j int) []uint64 {
 		list[i], list[j] = list[j], list[i]
 	}
 	return list
-}
-
-// Recursion is the paper's X(f, k, d) of section 3.1.2: the fewest tables that nested Choose designs
-// need for 2^d fingerprints of f bits, if a probe may meet at most 2^tau of them by chance. It also
-// returns the levels that reach it, as [Nested] takes them; none if one table, scanned, will do.
-//
-//	X(f, k, d) = 1                                             if d < tau
-//	X(f, k, d) = min over r > k of C(r, k) * X(f*k/r, k, d - (r-k)*f/r)   otherwise
-//
-// Blocks of fractions of a bit are allowed in between, as in the paper, but not more blocks than bits.
-// If no nesting of at most MaxTables tables is enough, tables is 0.
-func Recursion(f float64, k int, d, tau float64) (tables int, levels []int) {
-	if d < tau {
-		return 1, nil
-	}
-	if k < 1 || k > MaxK {
-		return 0, nil
-	}
-	best := uint64(MaxTables + 1)
-	var path, bestPath []int
-	var descend func(f, d float64, product uint64)
-	descend = func(f, d float64, product uint64) {
-		if product >= best {
-			return
-		}
-		if d < tau {
-			best, bestPath = product, append(bestPath[:0], path...)
-			return
-		}
-		for r := k + 1; float64(r) <= math.Min(f, 64); r++ {
-			factor := Binomial(r, k)
-			if factor >= best {
-				return
-			}
-			path = append(path, r)
-			descend(f*float64(k)/float64(r), d-float64(r-k)*f/float64(r), product*factor)
-			path = path[:len(path)-1]
-		}
-	}
-	descend(f, d, 1)
-	if best > MaxTables {
-		return 0, nil
-	}
-	return int(best), bestPath
 }
 
 // numbers reads the numbers of a name such as choose-5-2 after its prefix; false if it has none.

@@ -65,7 +65,7 @@ func TestNested(t *testing.T) {
 		k int
 		m []int
 	}{{1, []int{2, 2, 2}}, {1, []int{3, 2}}, {2, []int{3, 4}}, {2, []int{4, 3, 3}}, {3, []int{4, 4, 4}}, {3, []int{5, 4}}, {4, []int{5, 6}}} {
-		d, err := Nested(c.m, c.k, 9)
+		d, err := nested(c.m, c.k, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestNested(t *testing.T) {
 		k int
 		m []int
 	}{{0, []int{2}}, {3, nil}, {3, []int{3}}, {1, []int{64, 2}}, {4, []int{9, 9}}} {
-		if d, err := Nested(c.m, c.k, 1); err == nil {
+		if d, err := nested(c.m, c.k, 1); err == nil {
 			t.Errorf("Nested(%v, %d) made %d tables", c.m, c.k, len(d.Tables))
 		}
 	}
@@ -108,6 +108,50 @@ func formula(f float64, k int, d, tau float64) float64 {
 	return best
 }
 
+// recursion is the paper's X(f, k, d) of section 3.1.2: the fewest tables that nested Choose designs
+// need for 2^d fingerprints of f bits, if a probe may meet at most 2^tau of them by chance. It also
+// returns the levels that reach it, as nested takes them; none if one table, scanned, will do.
+//
+//	X(f, k, d) = 1                                             if d < tau
+//	X(f, k, d) = min over r > k of C(r, k) * X(f*k/r, k, d - (r-k)*f/r)   otherwise
+//
+// Blocks of fractions of a bit are allowed in between, as in the paper, but not more blocks than bits.
+// If no nesting of at most MaxTables tables is enough, tables is 0.
+func recursion(f float64, k int, d, tau float64) (tables int, levels []int) {
+	if d < tau {
+		return 1, nil
+	}
+	if k < 1 || k > MaxK {
+		return 0, nil
+	}
+	best := uint64(MaxTables + 1)
+	var path, bestPath []int
+	var descend func(f, d float64, product uint64)
+	descend = func(f, d float64, product uint64) {
+		if product >= best {
+			return
+		}
+		if d < tau {
+			best, bestPath = product, append(bestPath[:0], path...)
+			return
+		}
+		for r := k + 1; float64(r) <= math.Min(f, 64); r++ {
+			factor := Binomial(r, k)
+			if factor >= best {
+				return
+			}
+			path = append(path, r)
+			descend(f*float64(k)/float64(r), d-float64(r-k)*f/float64(r), product*factor)
+			path = path[:len(path)-1]
+		}
+	}
+	descend(f, d, 1)
+	if best > MaxTables {
+		return 0, nil
+	}
+	return int(best), bestPath
+}
+
 func TestRecursion(t *testing.T) {
 	for _, c := range []struct {
 		k      int
@@ -122,33 +166,33 @@ func TestRecursion(t *testing.T) {
 		{3, 34, 2.5, 20, "[6]"},   // 32 leave 2^2
 		{1, 34, 2.5, 2, "[2]"},
 	} {
-		tables, levels := Recursion(64, c.k, c.d, c.tau)
+		tables, levels := recursion(64, c.k, c.d, c.tau)
 		if tables != c.tables || fmt.Sprint(levels) != c.levels {
-			t.Errorf("Recursion(64, %d, %v, %v) = %d, %v, want %d, %s", c.k, c.d, c.tau, tables, levels, c.tables, c.levels)
+			t.Errorf("recursion(64, %d, %v, %v) = %d, %v, want %d, %s", c.k, c.d, c.tau, tables, levels, c.tables, c.levels)
 		}
 	}
 	for k := 1; k <= 4; k++ {
 		for d := 10.0; d <= 34; d += 4 {
 			for tau := 4.0; tau <= d; tau += 3 {
 				want := formula(64, k, d, tau)
-				tables, levels := Recursion(64, k, d, tau)
+				tables, levels := recursion(64, k, d, tau)
 				if want > MaxTables {
 					want = 0
 				}
 				if float64(tables) != want {
-					t.Errorf("Recursion(64, %d, %v, %v) = %d, the formula says %v", k, d, tau, tables, want)
+					t.Errorf("recursion(64, %d, %v, %v) = %d, the formula says %v", k, d, tau, tables, want)
 				}
 				if len(levels) == 0 {
 					continue
 				}
-				made, err := Nested(levels, k, 1)
+				made, err := nested(levels, k, 1)
 				if err != nil || len(made.Tables) > tables {
 					t.Errorf("Nested(%v, %d): %d tables, want at most %d: %v", levels, k, len(made.Tables), tables, err)
 				}
 			}
 		}
 	}
-	if tables, levels := Recursion(64, 8, 34, 1); tables != 0 || levels != nil {
+	if tables, levels := recursion(64, 8, 34, 1); tables != 0 || levels != nil {
 		t.Errorf("more than %d tables were returned: %d, %v", MaxTables, tables, levels)
 	}
 }

@@ -35,16 +35,13 @@ func (c *counters) addWeighted(hashes []uint64, weights []uint32) {
 	c.total = total
 }
 
-// addAll adds hashes of weight 1.
-func (c *counters) addAll(hashes []uint64) {
-	asm.Votes(&c.ones, hashes)
-	c.total += uint64(len(hashes))
-}
-
 // sign has a 1 for each bit with more than half of the votes.
 func (c *counters) sign() Fingerprint { return Fingerprint(asm.Majority(&c.ones, c.total)) }
 
-// elect is the fingerprint of the features of words and of characters, whose times are weights by now.
+// elect is the heart of simhash, the fingerprint of the features of words and of characters, whose times
+// are weights by now: every hash votes with its weight on each of the 64 bits, and the fingerprint has a 1
+// where the ones have strictly more votes than the zeros. A tie is a 0, so that of no features is 0. The order
+// of the features does not matter.
 func elect(words, chars *counter) Fingerprint {
 	if vectorVotes() {
 		var c counters

@@ -2,32 +2,6 @@ package simhash
 
 import "math/bits"
 
-// Sum is the heart of simhash: every hash votes with its weight on each of the 64 bits, and the
-// fingerprint has a 1 where the ones have strictly more votes than the zeros. A tie is a 0, so the empty
-// sum is 0. weights may be nil, which is a weight of 1 each; otherwise it is as long as hashes, or Sum
-// panics. The order of the features does not matter.
-func Sum(hashes []uint64, weights []uint32) Fingerprint {
-	if weights != nil && len(weights) != len(hashes) {
-		panic("simhash: Sum wants one weight for each hash")
-	}
-	if vectorVotes() {
-		var c counters
-		if weights == nil {
-			c.addAll(hashes)
-		} else {
-			c.addWeighted(hashes, weights)
-		}
-		return c.sign()
-	}
-	var v votes
-	if weights == nil {
-		v.addAll(hashes)
-	} else {
-		v.addWeighted(hashes, weights)
-	}
-	return v.sign()
-}
-
 // votes counts, for each of 64 bits, the weight of the hashes that have it set, on machines without a
 // vector kernel that is faster (see counters). The 64 counters lie bit by bit across words, so that adding one hash to all of them is a ripple of ANDs and XORs:
 //
@@ -62,17 +36,6 @@ func (v *votes) addWeighted(hashes []uint64, weights []uint32) {
 				v.addEight(&v.waiting[bit], bit)
 			}
 		}
-	}
-}
-
-// addAll adds hashes of weight 1.
-func (v *votes) addAll(hashes []uint64) {
-	v.total += uint64(len(hashes))
-	for ; len(hashes) >= 8; hashes = hashes[8:] {
-		v.addEight((*[8]uint64)(hashes), 0)
-	}
-	for _, h := range hashes {
-		v.ripple(h, 0)
 	}
 }
 
