@@ -226,6 +226,55 @@ func buildOf(t *testing.T, base string) []string {
 	return []string{"build", "-o", filepath.Join(t.TempDir(), "index"), "--design", "cover-6-4-3", "--layout", "huffman", "--threads", "1", base}
 }
 
+// A message that comes while a bar is drawn stands above it, whole, and nothing of the bar is left.
+func TestMessageAboveBar(t *testing.T) {
+	other, tty := terminal(t)
+	g := &globals{stderr: tty}
+	g.messages = &messages{out: tty}
+	for i := range 3 {
+		b := g.newBar("reading", 100, countUnit)
+		b.set(50)
+		time.Sleep(150 * time.Millisecond) // until it has been drawn
+		fmt.Fprintf(g.messages, "message %d, which must stay\n", i)
+		b.set(60)
+		b.end()
+	}
+	fmt.Fprintln(g.messages, "the end")
+	tty.Close()
+	shown, err := io.ReadAll(other)
+	if err != nil && !errors.Is(err, syscall.EIO) {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(shown, []byte("reading  [")) {
+		t.Fatalf("no bar: %q", shown)
+	}
+	want := "message 0, which must stay\nmessage 1, which must stay\nmessage 2, which must stay\nthe end\n"
+	if got := onScreen(string(shown)); got != want {
+		t.Errorf("%q shows\n%s", shown, got)
+	}
+}
+
+// onScreen is what stands on a terminal in the end: of the codes, those that go up a line and those that clear
+// what is below matter.
+func onScreen(shown string) string {
+	lines := []string{""}
+	for part := range strings.SplitAfterSeq(shown, "\n") {
+		for strings.HasPrefix(part, "\x1b[") {
+			end := strings.IndexAny(part, "ABCDEFGHJKSTfmhl")
+			if n, err := strconv.Atoi(part[2:end]); err == nil && part[end] == 'A' {
+				lines = append(lines[:max(0, len(lines)-1-n)], "")
+			}
+			part = part[end+1:]
+		}
+		text := strings.TrimRight(part, "\r\n")
+		lines[len(lines)-1] += text
+		if strings.HasSuffix(part, "\n") {
+			lines = append(lines, "")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // onTerminal is what a build shows on one.
 func onTerminal(t *testing.T, base string, flags ...string) string {
 	t.Helper()

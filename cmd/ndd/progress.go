@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync/atomic"
 	"time"
@@ -22,6 +24,23 @@ type bar struct {
 	progress *mpb.Progress
 	bar      *mpb.Bar
 	last     atomic.Int64 // when it was drawn, in nanoseconds
+	messages *messages
+}
+
+// messages are the lines of the log, written above a bar while there is one: between its own lines they
+// would be drawn over.
+type messages struct {
+	out io.Writer
+	bar atomic.Pointer[mpb.Progress]
+}
+
+func (m *messages) Write(p []byte) (int, error) {
+	if b := m.bar.Load(); b != nil {
+		if n, err := b.Write(p); !errors.Is(err, mpb.ErrDone) {
+			return n, err
+		}
+	}
+	return m.out.Write(p)
 }
 
 // newBar begins a bar of a task; total may be 0 while it is unknown.
@@ -33,7 +52,8 @@ func (g *globals) newBar(task string, total int64, unit func(int64) decor.Decora
 	p := mpb.New(mpb.WithOutput(f), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
 	b := p.New(total, mpb.BarStyle(), mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Name(task+" ")), mpb.AppendDecorators(unit(total)))
-	return &bar{progress: p, bar: b}
+	g.messages.bar.Store(p)
+	return &bar{progress: p, bar: b, messages: g.messages}
 }
 
 func bytesUnit(total int64) decor.Decorator {
@@ -63,6 +83,7 @@ func (b *bar) end() {
 	}
 	b.bar.Abort(true)
 	b.progress.Wait()
+	b.messages.bar.CompareAndSwap(b.progress, nil)
 }
 
 // newMeterBar is a bar that follows the bytes of a meter by itself.

@@ -63,8 +63,9 @@ type globals struct {
 
 	given map[string]bool // flags on the command line, not those in the environment, which may be meant for other commands
 
-	log  *slog.Logger
-	stop func() // ends the profile
+	log      *slog.Logger
+	messages *messages // what it writes to
+	stop     func()    // ends the profile
 }
 
 // run is the whole program: it returns the exit status.
@@ -224,11 +225,12 @@ func (g *globals) begin(cmd *cobra.Command) error {
 	case g.verbose:
 		level = slog.LevelDebug
 	}
+	g.messages = &messages{out: g.stderr}
 	switch g.logFormat {
 	case "text":
-		g.log = slog.New(newPlainHandler(g.stderr, level))
+		g.log = slog.New(newPlainHandler(g.messages, level))
 	case "json":
-		g.log = slog.New(slog.NewJSONHandler(g.stderr, &slog.HandlerOptions{Level: level}))
+		g.log = slog.New(slog.NewJSONHandler(g.messages, &slog.HandlerOptions{Level: level}))
 	default:
 		return usagef("--log-format %q: must be text or json", g.logFormat)
 	}
