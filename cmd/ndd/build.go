@@ -13,6 +13,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/distribution"
+	"ndd/engine/document"
 	"ndd/engine/ndf"
 	"ndd/engine/offheap"
 	"ndd/engine/plan"
@@ -45,16 +46,35 @@ func (d *designFlags) choose(n uint64) (permute.Design, error) {
 	return p.Choice.Design, nil
 }
 
+// check is for what can be said of the flags alone, before anything is read.
+func (d *designFlags) check() error {
+	if d.k < 0 || d.k > permute.MaxK {
+		return usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+	}
+	if d.tables != "auto" {
+		if n, err := strconv.Atoi(d.tables); err != nil || n < 1 {
+			return usagef("--tables %q: must be auto or a number from 1", d.tables)
+		}
+		if d.design != "" {
+			return usagef("--design and --tables exclude each other")
+		}
+	}
+	if d.design != "" {
+		if _, err := permute.Named(d.design, d.k, designSeed); err != nil {
+			return usagef("--design: %w", err)
+		}
+	}
+	return nil
+}
+
 // plan completes the request by the flags and this machine.
 func (d *designFlags) plan(r plan.Request) (*plan.Plan, error) {
-	if d.k < 0 || d.k > permute.MaxK {
-		return nil, usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+	err := d.check()
+	if err != nil {
+		return nil, err
 	}
 	r.K, r.Seed = d.k, designSeed
 	if d.design != "" {
-		if d.tables != "auto" {
-			return nil, usagef("--design and --tables exclude each other")
-		}
 		design, err := permute.Named(d.design, d.k, designSeed)
 		if err != nil {
 			return nil, usagef("--design: %w", err)
@@ -62,13 +82,11 @@ func (d *designFlags) plan(r plan.Request) (*plan.Plan, error) {
 		r.Designs = []permute.Design{design}
 	}
 	if d.tables != "auto" {
-		var err error
-		if r.Tables, err = strconv.Atoi(d.tables); err != nil || r.Tables < 1 {
-			return nil, usagef("--tables %q: must be auto or a number from 1", d.tables)
+		if r.Tables, err = strconv.Atoi(d.tables); err != nil {
+			return nil, usagef("--tables: %w", err)
 		}
 	}
 	if r.Machine == nil {
-		var err error
 		if r.Machine, err = plan.Here(r.Fingerprints); err != nil {
 			return nil, err
 		}
@@ -123,6 +141,12 @@ all is refused at once. It says how much it will take before it begins.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("no -o INDEX given")
+			}
+			if out == document.Stdin {
+				return usagef("-o -: an index is a folder, and cannot be written to standard output")
+			}
+			if err := design.check(); err != nil {
+				return err
 			}
 			r := plan.Request{IDs: plan.IDsRows}
 			var err error

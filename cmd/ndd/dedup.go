@@ -238,6 +238,9 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 			return o, read, usagef("%s reads documents twice, and a pipe (%s) can be read once: put it in a file", again.flag, inputs[i])
 		}
 	}
+	if d.out == document.Stdin {
+		return o, read, usagef("-o -: the result is a folder; without -o, clusters go to standard output")
+	}
 	if d.json && d.out != "" {
 		return o, read, usagef("--json is for standard output, without -o")
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -173,7 +174,11 @@ func (g *globals) queryLines(ctx context.Context, q *querier) error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	err := lines.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("longer than %d bytes: not a fingerprint", bufio.MaxScanTokenSize)
+	}
+	if err != nil {
 		return fmt.Errorf("line %d: %w", n, err)
 	}
 	return nil

@@ -218,6 +218,10 @@ func openRaw(path string) (*File, error) {
 
 // raw is the file of an array of uint64.
 func raw(path string, data []byte, unmap func() error) (*File, error) {
+	if why := otherThanRaw(path, data); why != "" {
+		unmap()
+		return nil, &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1, Why: why}
+	}
 	if len(data)%8 != 0 {
 		n := len(data)
 		unmap()
