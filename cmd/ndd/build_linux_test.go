@@ -93,7 +93,7 @@ func TestAnswerMemory(t *testing.T) {
 	if underRace() {
 		return
 	}
-	base, queries := somePrintsFile(t, 60_000), somePrintsFile(t, 15_000)
+	base, queries := somePrintsFile(t, 40_000), somePrintsFile(t, 10_000)
 	index := builtIndex(t, base, "--tables", "2") // with probes enough to be swept
 	out := filepath.Join(t.TempDir(), "hits.tsv")
 	const batch = `memory at most (\S+ \S+)(?: beside the index and Q)?: `

@@ -21,7 +21,7 @@ import (
 // all, and who is killed a hidden folder, which the next build does not mind and which a query for
 // the index names.
 func TestBuildKilled(t *testing.T) {
-	moments, n := 8, 200_000
+	moments, n := 5, 200_000
 	if testing.Short() {
 		moments, n = 3, 50_000
 	}

@@ -6,8 +6,8 @@ import (
 	"ndd/asm"
 )
 
-// TestMeasure measures this machine: the costs are sound and a search costs
-// something, in every backend.
+// TestMeasure measures this machine: the costs are sound, always, and a search costs
+// something, in every backend, unless what was measured was disturbed, time after time.
 func TestMeasure(t *testing.T) {
 	before := asm.Kernel()
 	defer asm.Select(before)
@@ -15,22 +15,33 @@ func TestMeasure(t *testing.T) {
 		if err := asm.Select(kernel); err != nil {
 			t.Fatal(err)
 		}
-		m, err := measure(4 << 20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Check(); err != nil {
-			t.Errorf("%s: %v", kernel, err)
+		var m *Machine
+		for try := 0; try == 0 || try < 10 && !costly(m); try++ {
+			var err error
+			if m, err = measure(4 << 20); err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Check(); err != nil {
+				t.Errorf("%s: %v", kernel, err)
+			}
 		}
 		if m.Kernel != kernel || m.Reads[len(m.Reads)-1].Bytes < 4<<20 || m.LineNS <= 0 {
 			t.Errorf("%s: %+v", kernel, m)
 		}
-		for layout, c := range m.Layouts {
-			if c.ProbeNS <= 0 || c.UnitNS <= 0 {
-				t.Errorf("%s, %s: %+v", kernel, layout, c)
-			}
+		if !costly(m) {
+			t.Errorf("%s: %+v", kernel, m.Layouts)
 		}
 	}
+}
+
+// costly says whether a probe costs something on m, and a candidate.
+func costly(m *Machine) bool {
+	for _, c := range m.Layouts {
+		if c.ProbeNS <= 0 || c.UnitNS <= 0 {
+			return false
+		}
+	}
+	return len(m.Layouts) > 0
 }
 
 // TestHere: one machine a process, measured anew for other kernels or larger
