@@ -41,7 +41,7 @@ type backend struct {
 var backends = []backend{
 	{AVX512, "amd64", []cpuid.FeatureID{
 		cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL,
-		cpuid.AVX512VPOPCNTDQ, cpuid.AVX512VBMI2, cpuid.AVX512BITALG,
+		cpuid.AVX512CD, cpuid.AVX512VBMI, cpuid.AVX512VBMI2, cpuid.AVX512VPOPCNTDQ, cpuid.AVX512BITALG,
 		cpuid.AVX, cpuid.AVX2, cpuid.BMI1, cpuid.BMI2, cpuid.POPCNT,
 	}},
 	{AVX2, "amd64", []cpuid.FeatureID{

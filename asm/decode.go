@@ -61,6 +61,10 @@ type Window struct {
 	entries [1 << WindowBits]uint64
 	lengths [64]uint8
 	pace    uint64 // rounds of three look-ups a symbol takes, on average over the entries, times 2^16
+
+	// By the next six bits of code: the symbol and the length of its code, or 0 and 0 if that is longer (see Seek).
+	quick        [1 << quickBits]uint8
+	quickLengths [1 << quickBits]uint8
 }
 
 // Fill makes w the window of a code: codes[h] holds the lengths[h] bits of symbol h's code, LSB
@@ -98,4 +102,15 @@ func (w *Window) Fill(codes *[64]uint16, lengths *[64]uint8) {
 		symbols += entry >> 56
 	}
 	w.pace = 1<<16*uint64(len(w.entries))/(3*symbols) + 1
+	w.fillQuick()
+}
+
+// fillQuick makes the table of short codes out of the entries.
+func (w *Window) fillQuick() {
+	for v := range w.quick {
+		h := uint8(w.entries[v] >> 8)
+		if length := w.lengths[h]; h <= hMost && length <= quickBits {
+			w.quick[v], w.quickLengths[v] = h, length
+		}
+	}
 }

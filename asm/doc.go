@@ -15,6 +15,7 @@
 //	join, deal   queries in buckets, keys    -> pairs within k in 32 bits; keys in piles
 //	halves, sift []uint64, a map of bits     -> words in piles by either half; those whose bit is set
 //	interpolate, decode, permute, buckets    -> see their files
+//	seek         halves of coded blocks       -> keys near a query, of many halves at once
 //	countdigits  []uint64, mask              -> how many have each value of the mask's bits
 //	planar       lines of buckets, low bits   -> runs of the buckets; positions within each limit
 //	leaves       []uint64, ends              -> each leaf of up to 16 sorted

@@ -36,6 +36,14 @@ var races = map[string]func(touch func(write func())){
 		touch(func() { dst[3] = 1 })
 		Within32(dst, make([]uint32, 100), 0, 3)
 	},
+	"seek reads its data": func(touch func(func())) {
+		data := make([]byte, seekFirst+512)
+		touch(func() { data[400] = 1 })
+		var s Seek
+		s.Reset(data)
+		s.Add(0, seekFirst, len(data), 0, 0, 1)
+		s.Run(3, fullRulerWindow())
+	},
 	"join reads words": func(touch func(func())) {
 		words := make([]uint64, 100)
 		touch(func() { words[99] = 1 })

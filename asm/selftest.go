@@ -18,6 +18,7 @@ var knownAnswers = []knownAnswer{
 	{"planar", checkPlanar},
 	{"interpolate", checkInterpolate},
 	{"decode", checkDecode},
+	{"seek", checkSeek},
 	{"permute", checkPermute},
 	{"countdigits", checkCountDigits},
 	{"buckets", checkBuckets},

@@ -112,3 +112,6 @@ func (c *Code) assign() {
 		}
 	}
 }
+
+// Window is the code made ready for decoding, for [asm.Seek].
+func (c *Code) Window() *asm.Window { return &c.window }

@@ -16,16 +16,27 @@ import (
 //	            low..high: up, to high, is the shorter way
 //
 // Where the range lies between the fences tells from which of them to it is the shorter way, and about
-// how far it is. Seldom it reaches from one half into the other, or is there though it should not be: then the
-// rest of a half is unpacked, and the other half.
+// how far it is. One probe in 23 finds that the half ends before its range, which the middle of the block is in or near:
+// then the other half is unpacked.
 //
-// Cost, of 220 keys a block: interpolation, 4-5 overlapping misses shared by the probes of a batch; of
-// the block's 16 lines 5, asked for ahead; 60 keys unpacked; and compared.
+// Probes go in rounds, and three rounds are on their way:
+//
+//	find      the blocks of the next round, by interpolation
+//	look      in the halves of this one, all at once (asm.Seek), while memory is asked for those of the next; then for
+//	          the other halves that are needed
+//	finish    the round before: other halves, further blocks, matches
+//
+// Where the backend has no kernel for that, and for less than seekMin probes, finish does it all, one half
+// after the other.
+//
+// Cost, of 190 keys a block: interpolation, 4-5 overlapping misses shared by the probes of a round; of
+// the block's 16 lines 6, asked for ahead; 55 keys unpacked.
 
 const (
-	probesAtOnce = 64 // what asm.Interpolate advances together
-	blocksAhead  = 3  // probes for whose blocks memory is asked before they are unpacked
-	spareKeys    = 6  // with the rounding, two deviations of a uniform key's place in a half
+	probesAtOnce = 64  // what asm.Interpolate and asm.Seek advance together
+	seekMin      = 4   // probes that are looked for at once and not one by one
+	spareKeys    = 6   // with the rounding, two deviations of a uniform key's place in a half
+	spareLines   = 0.5 // what those and the keys that asm.Seek makes in vain take (0 and 1 are 3 % slower)
 )
 
 // A huffmanPlace is where in a block a probe begins to look.
@@ -41,58 +52,230 @@ type huffmanHalf struct {
 	whole bool // these are all
 }
 
-// Search looks the blocks of 64 probes up at once, asks for each block a few
-// probes ahead, for as much of it as its range needs, and unpacks that much.
+// A seekState is what is known of a probe's half.
+type seekState uint8
+
+const (
+	seekDone  seekState = iota // all of its range in that half
+	seekEnded                  // its range goes on in the other half
+	seekLeft                   // nothing
+)
+
+// A huffmanRound is some probes of one table that are on their way.
+type huffmanRound struct {
+	table  *huffmanTable
+	search *Search
+	number int // of the table
+	n      int // probes
+	low    [probesAtOnce]uint64
+	blocks [probesAtOnce]int          // in which a range begins,
+	places [probesAtOnce]huffmanPlace // and where in that
+	asking [probesAtOnce]int          // for which queries they are
+	state  [probesAtOnce]seekState
+	lines  []uint64          // of blocks, that memory is asked for
+	hits   [probesAtOnce]int // 1 + the last hit of a probe, and for each
+	before []int             // hit, 1 + the one before
+	seek   asm.Seek
+}
+
 func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error) {
-	mask := leadingMask(s.Leading)
-	perQuery := len(s.Flips)
-	probes := len(s.Queries) * perQuery
-	if t.keys == 0 {
-		return dst, nil
-	}
-	c.forget()
-	query, flip := 0, 0
-	for first := 0; first < probes; first += probesAtOnce {
-		n := min(probesAtOnce, probes-first)
-		c.low = slices.Grow(c.low[:0], n)[:n]
-		c.blocks = slices.Grow(c.blocks[:0], n)[:n]
-		c.places = slices.Grow(c.places[:0], n)[:n]
-		c.asking = slices.Grow(c.asking[:0], n)[:n]
-		for i := range n {
-			c.low[i], c.asking[i] = (s.Queries[query]^s.Flips[flip])&mask, query
-			if flip++; flip == perQuery {
-				query, flip = query+1, 0
-			}
+	c.huffman = append(c.huffman[:0], t)
+	c.searches = append(c.searches[:0], *s)
+	return searchHuffman(dst, c.huffman, c.searches, c)
+}
+
+// searchHuffman asks one table after the other.
+func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Scratch) (_ []Match, err error) {
+	r := &c.rounds
+	r.begin()
+	for i, t := range tables {
+		if t.keys == 0 {
+			continue
 		}
-		asm.Interpolate(c.blocks, t.last, c.low)
-		for i, b := range c.blocks {
-			c.places[i] = t.place(b, c.low[i], c.low[i]|^mask)
-		}
-		t.heads(c)
-		for i := range min(n, blocksAhead) {
-			t.prefetch(c.blocks[i], c.places[i], c)
-		}
-		for i, b := range c.blocks {
-			if ahead := i + blocksAhead; ahead < n {
-				t.prefetch(c.blocks[ahead], c.places[ahead], c)
-			}
-			r := huffmanRange{s: s, query: c.asking[i], low: c.low[i], high: c.low[i] | ^mask}
-			if b == 0 && r.low <= t.first && t.first <= r.high && bits.OnesCount64(t.first^s.Queries[r.query]) <= s.K {
-				dst = append(dst, Match{0, r.query, t.first})
-			}
-			var err error
-			for place := c.places[i]; b < len(t.last); b++ {
-				if dst, err = t.search(dst, b, place, &r, c); err != nil {
+		s := &searches[i]
+		r.next.begin(t, s, i)
+		mask := leadingMask(s.Leading)
+		for query, q := range s.Queries {
+			for _, flip := range s.Flips {
+				next := r.next
+				next.low[next.n], next.asking[next.n] = (q^flip)&mask, query
+				if next.n++; next.n < probesAtOnce {
+					continue
+				}
+				if dst, err = r.step(dst, c); err != nil {
 					return dst, err
 				}
-				if t.last[b] >= r.high {
-					break
-				}
-				place = huffmanPlace{huffman.Up, 1}
+				r.next.begin(t, s, i)
 			}
 		}
+		if dst, err = r.step(dst, c); err != nil {
+			return dst, err
+		}
 	}
+	if dst, err = r.step(dst, c); err != nil {
+		return dst, err
+	}
+	return r.step(dst, c)
+}
+
+// huffmanRounds are those on their way.
+type huffmanRounds struct{ next, now, before *huffmanRound }
+
+// begin forgets what was on its way.
+func (r *huffmanRounds) begin() {
+	if r.next == nil {
+		*r = huffmanRounds{new(huffmanRound), new(huffmanRound), new(huffmanRound)}
+	}
+	r.next.n, r.now.n, r.before.n = 0, 0, 0
+}
+
+// step takes each round a step further, and appends what the one before finds. The next one is empty then.
+func (r *huffmanRounds) step(dst []Match, c *Scratch) (_ []Match, err error) {
+	if r.next.n == 0 && r.now.n == 0 && r.before.n == 0 {
+		return dst, nil
+	}
+	r.now.seek.Ask(nil, nil)
+	if r.next.n > 0 {
+		r.next.find()
+		r.now.seek.Ask(r.next.table.blocks.Data, r.next.lines)
+	}
+	r.now.look()
+	dst, err = r.before.finish(dst, c)
+	r.next, r.now, r.before = r.before, r.next, r.now
+	return dst, err
+}
+
+// begin makes it a round of a table.
+func (r *huffmanRound) begin(t *huffmanTable, s *Search, number int) {
+	r.table, r.search, r.number, r.n = t, s, number, 0
+}
+
+// find finds the blocks of a round, and which lines of them its probes need: of the half of a block its head,
+// with the codes, and raw bits from its end down. The heads come first: they look pages up together.
+func (r *huffmanRound) find() {
+	t, mask := r.table, leadingMask(r.search.Leading)
+	asm.Interpolate(r.blocks[:r.n], t.last, r.low[:r.n])
+	half := t.blockBytes / 2
+	most := half/64 + 1
+	r.lines = slices.Grow(r.lines[:0], r.n*(1+most)+most)
+	for i, b := range r.blocks[:r.n] {
+		r.places[i] = t.place(b, r.low[i], r.low[i]|^mask)
+		r.lines = append(r.lines, uint64(b*t.blockBytes+int(r.places[i].side)*half))
+	}
+	lines := r.lines[:cap(r.lines)]
+	at := r.n
+	for i, head := range r.lines[:r.n] {
+		end := head + uint64(half) - 1
+		part := lines[at:][:most]
+		for j := range part {
+			part[j] = end - uint64(64*j)
+		}
+		at += min(int(r.places[i].share*float32(half/64)+spareLines)+1, most)
+	}
+	r.lines = lines[:at]
+}
+
+// look looks in one half of each of a round's blocks, and asks memory for the other half where
+// that is needed.
+func (r *huffmanRound) look() {
+	if r.n < seekMin || !asm.Seeks() {
+		for i := range r.n {
+			r.state[i] = seekLeft
+		}
+		r.seek.Reset(nil)
+		r.seek.Run(0, nil)
+		return
+	}
+	t, mask := r.table, leadingMask(r.search.Leading)
+	r.seek.Reset(t.blocks.Data)
+	half := t.blockBytes / 2
+	for i, b := range r.blocks[:r.n] {
+		if r.state[i], r.hits[i] = seekDone, 0; b >= len(t.last) {
+			continue
+		}
+		side := r.places[i].side
+		flip := -uint64(side)
+		fence := t.first
+		if at := b - 1 + int(side); at >= 0 {
+			fence = t.last[at]
+		}
+		bound := r.low[i] | ^mask&^flip
+		from := b*t.blockBytes + int(side)*half
+		r.seek.Add(i, from, from+half+int(side)*(t.blockBytes&1), fence^flip, r.search.Queries[r.asking[i]]^flip, bound^flip)
+	}
+	r.seek.Run(r.search.K, t.code.Window())
+	for i := range r.seek.Left() {
+		number, ended := r.seek.LeftAt(i)
+		if r.state[number] = seekLeft; ended {
+			r.state[number] = seekEnded
+			at := r.blocks[number]*t.blockBytes + (1-int(r.places[number].side))*half
+			asm.PrefetchAll(t.blocks.Data[at : at+half])
+		}
+	}
+	r.before = r.before[:0]
+	for i := range r.seek.Hits() {
+		number, _ := r.seek.Hit(i)
+		r.before = append(r.before, r.hits[number])
+		r.hits[number] = i + 1
+	}
+}
+
+// finish appends what a round finds.
+func (r *huffmanRound) finish(dst []Match, c *Scratch) (_ []Match, err error) {
+	c.forget()
+	from := len(dst)
+	for i := range r.n {
+		if dst, err = r.probe(dst, i, c); err != nil {
+			return dst, err
+		}
+	}
+	for i := range dst[from:] {
+		dst[from+i].Table = r.number
+	}
+	r.n = 0
 	return dst, nil
+}
+
+// probe appends what a probe finds: what is known, and what is in the halves and blocks that
+// nobody looked in.
+func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err error) {
+	t, b, place := r.table, r.blocks[i], r.places[i]
+	p := huffmanRange{s: r.search, query: r.asking[i], low: r.low[i], high: r.low[i] | ^leadingMask(r.search.Leading)}
+	if b == 0 && p.low <= t.first && t.first <= p.high && bits.OnesCount64(t.first^p.s.Queries[p.query]) <= p.s.K {
+		dst = append(dst, Match{0, p.query, t.first})
+	}
+	if b == len(t.last) {
+		return dst, nil
+	}
+	switch r.state[i] {
+	case seekLeft:
+		dst, err = t.search(dst, b, place, &p, c)
+	case seekEnded:
+		dst = r.found(dst, i, &p)
+		dst, _, err = t.searchHalf(dst, b, huffmanPlace{place.side ^ 1, 1}, &p, c)
+	case seekDone:
+		dst = r.found(dst, i, &p)
+	}
+	for ; err == nil && t.last[b] < p.high && b+1 < len(t.last); b++ {
+		dst, err = t.search(dst, b+1, huffmanPlace{huffman.Up, 1}, &p, c)
+	}
+	return dst, err
+}
+
+// found appends what the kernel found for a probe, and the last key of its block, which is a fence.
+func (r *huffmanRound) found(dst []Match, i int, p *huffmanRange) []Match {
+	side := r.places[i].side
+	flip := -uint64(side)
+	for hit := r.hits[i]; hit > 0; hit = r.before[hit-1] {
+		if _, key := r.seek.Hit(hit - 1); p.low <= key^flip && key^flip <= p.high {
+			dst = append(dst, Match{0, p.query, key ^ flip})
+		}
+	}
+	last := r.table.last[r.blocks[i]]
+	if side == huffman.Down && bits.OnesCount64(last^p.s.Queries[p.query]) <= p.s.K && p.low <= last && last <= p.high {
+		dst = append(dst, Match{0, p.query, last})
+	}
+	return dst
 }
 
 // place is where to look for the keys of a block from low to high.
@@ -109,34 +292,6 @@ func (t *huffmanTable) place(b int, low, high uint64) huffmanPlace {
 		side = huffman.Down
 	}
 	return huffmanPlace{side, min(1, float32(int64(min(up, down)>>1))*2/width)}
-}
-
-// heads asks for the first line of each of the halves, one right after the other. A
-// prefetch whose page is not at hand keeps the processor from what follows it, and these
-// look their pages up together; those of the other lines find them.
-func (t *huffmanTable) heads(c *Scratch) {
-	var heads [probesAtOnce]uint64
-	for i, b := range c.blocks {
-		heads[i] = uint64(b*t.blockBytes + int(c.places[i].side)*(t.blockBytes/2))
-	}
-	asm.PrefetchAt(t.blocks.Data, heads[:len(c.blocks)])
-}
-
-// prefetch asks for the lines of half of block b that its keys need: raw bits from its end down. Codes
-// are in the first line, or right behind.
-func (t *huffmanTable) prefetch(b int, p huffmanPlace, c *Scratch) {
-	if b >= len(t.last) {
-		return
-	}
-	end := uint64(b*t.blockBytes + t.blockBytes/2)
-	if p.side == huffman.Down {
-		end = uint64((b + 1) * t.blockBytes)
-	}
-	raws := min(int(p.share*float32(t.blockBytes/2/64))+1, len(c.lines))
-	for i := range raws {
-		c.lines[i] = end - uint64(64*i) - 1
-	}
-	asm.PrefetchAt(t.blocks.Data, c.lines[:raws])
 }
 
 // search looks for a range in block b.

@@ -86,18 +86,24 @@ type Match struct {
 const Shared = -1
 
 // SearchAll makes search i in table i, for all tables, and appends their matches
-// to dst. It costs less than one search after the other where all tables are
-// planar: their misses overlap. There may be at most 65,536 tables.
+// to dst. It costs less than one search after the other where all tables have
+// one layout: their misses overlap. There may be at most 65,536 tables.
 func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Match, error) {
-	planar := c.tables[:0]
+	planar, huffman := c.tables[:0], c.huffman[:0]
 	for _, t := range tables {
-		if p, ok := t.(*planarTable); ok {
-			planar = append(planar, p)
+		switch t := t.(type) {
+		case *planarTable:
+			planar = append(planar, t)
+		case *huffmanTable:
+			huffman = append(huffman, t)
 		}
 	}
-	c.tables = planar
-	if len(planar) == len(tables) {
+	c.tables, c.huffman = planar, huffman
+	switch len(tables) {
+	case len(planar):
 		return searchPlanar(dst, planar, searches, c)
+	case len(huffman):
+		return searchHuffman(dst, huffman, searches, c)
 	}
 	for i, t := range tables {
 		from := len(dst)
@@ -178,12 +184,9 @@ func checkRank(rank, keys uint64) error {
 type Scratch struct {
 	keys     []uint64       // of a huffman block,
 	halves   [2]huffmanHalf // or of the halves of some, by side
-	lines    [24]uint64     // of blocks, to ask for
-	low      []uint64       // where the probes' ranges begin,
-	blocks   []int          // in which block,
-	places   []huffmanPlace // where in that,
-	asking   []int          // and for which queries they are
 	found    []uint32       // positions that a scan reports
+	rounds   huffmanRounds
+	huffman  []*huffmanTable
 	planar   *planarScratch
 	tables   []*planarTable
 	searches []Search

@@ -1,0 +1,128 @@
+package asm
+
+import "encoding/binary"
+
+// A Seek looks for near keys in many halves of Huffman-coded blocks at once (see Decode; all of one
+// table). A probe begins at the fence of a half, and goes on until a key is at least its High:
+//
+//	fence -> key -> key -> key -> ... -> key >= High       hits: the keys on the way, High at most, near the query
+//
+// A half is a chain: where the next raw bits lie, the code before says, and where that code lies, the one
+// before it. Decode makes many keys of one half; here many halves make one key each, in
+// the lanes of a register, so that no lane waits for itself and nothing is guessed. Keys are looked at where they
+// are made, and no more of them are made than a probe needs, and seven.
+//
+// With AVX-512, eight lanes make seven keys a round:
+//
+//	refill    57 bits of code a lane, by a gather
+//	7 steps   the code's position h from a table of 7 bits of code, which is held in two registers; its raw bits
+//	          by a gather; the key; its distance from the query, of which the least is kept
+//	last      a lane whose code was longer, 2 in 100, waits until here for a look-up in the Window
+//	out       lanes that go on are pressed together, so that the next pass over all has no gaps
+//
+// Napkin: a step is 22 instructions on two ports, 11 cycles for eight keys; what is around 7 of them is as much as
+// three more: 2 cycles a key.
+//
+// A probe that ends in any other way is left to the caller, who decodes its half: the half
+// ends before High, its bits are corrupt, or they are not ordinary. Those that are not ordinary are an h above 57, codes that
+// come within 121 bits of the raw bits, and a half that begins in the first 64 bytes of data. Which of these are left may
+// depend on the backend; nothing of a probe that is left is reported.
+//
+// Seeks says whether the backend in use has a kernel for this; without, decoding is faster.
+//
+// A Seek belongs to one goroutine. Its zero value is ready; nothing is allocated.
+type Seek struct {
+	n     int // lanes under way, the first n of each of the arrays
+	hits  int
+	gone  int // probes left
+	data  []byte
+	asks  []uint64 // bytes of next that memory is still to be asked for,
+	next  []byte
+	asked int // by the last call
+
+	key   [seekLanes]uint64 // the last one that was made
+	raw   [seekLanes]uint64 // bit of data, 121 before the end of the next raw bits
+	code  [seekLanes]uint64 // bit of data of the next code
+	left  [seekLanes]uint64 // keys that the half still has, and the number of the probe times 2^32
+	query [seekLanes]uint64
+	high  [seekLanes]uint64
+
+	hitKey   [seekHits + 8]uint64
+	hitProbe [seekHits + 8]uint64 // in the high 32 bits
+	goneID   [seekLanes]uint64    // in the high 32 bits
+}
+
+const (
+	// SeekWidth is how many probes a Seek takes at once.
+	SeekWidth = 64
+	seekLanes = SeekWidth + 16
+	seekHits  = 256
+	seekFirst = 64  // byte of data at which a half may begin: seven raw bits before it are read
+	seekAhead = 121 // bits, see raw: a code that begins before has 64 bits of data behind it
+	seekUnit  = 1 << 32
+	seekAsks  = 5  // lines that are asked for with a group: as many as it needs itself
+	seekCall  = 64 // passes of a call of the kernel, at most 35 us
+	seekSteps = 8  // keys that each lane of a round makes at most
+	quickBits = 6  // of code, that a register is a table for
+	hMost     = 57 // raw bits that eight bytes hold wherever they begin
+)
+
+// Seeks says whether the backend in use looks in many halves at once.
+func Seeks() bool { return seekServed() }
+
+// Reset forgets all probes. The next ones' halves lie in data.
+func (s *Seek) Reset(data []byte) {
+	s.n, s.hits, s.gone, s.data = 0, 0, 0, data
+}
+
+// Ask says what is to be read next: while Run works, it asks memory for the lines of bytes at of next, some
+// with each group, so that neither waits for the other. at is kept until then.
+func (s *Seek) Ask(next []byte, at []uint64) { s.next, s.asks = next, at }
+
+// Add adds a probe of half data[from:to], which must be at least 32 bytes, for keys near query. The number
+// is what its hits are reported under. There may be SeekWidth probes.
+func (s *Seek) Add(number int, from, to int, fence, query, high uint64) {
+	if from < seekFirst {
+		s.goneID[s.gone] = uint64(number)*seekUnit + 1
+		s.gone++
+		return
+	}
+	raceRead(s.data[from:to])
+	i := s.n
+	steps := uint64(binary.LittleEndian.Uint16(s.data[from:to:to]))
+	s.key[i] = fence
+	s.raw[i] = uint64(8*to - seekAhead)
+	s.code[i] = uint64(8*from + headBits)
+	s.left[i] = steps + uint64(number)*seekUnit
+	s.query[i] = query
+	s.high[i] = high
+	s.n++
+}
+
+// Run looks for all probes. k is the largest distance.
+func (s *Seek) Run(k int, w *Window) {
+	for s.n > 0 {
+		s.asked = 0
+		seek(s, k, w)
+		s.asks = s.asks[s.asked:]
+	}
+	PrefetchAt(s.next, s.asks)
+	s.asks = nil
+}
+
+// Hits is how many keys were found, those of probes that were left among them.
+func (s *Seek) Hits() int { return s.hits }
+
+// Hit is hit i: the number of its probe, and the key.
+func (s *Seek) Hit(i int) (number int, key uint64) {
+	return int(s.hitProbe[i] / seekUnit), s.hitKey[i]
+}
+
+// Left is how many probes were left.
+func (s *Seek) Left() int { return s.gone }
+
+// LeftAt is the number of a probe that was left. If only its half ended, all keys of that were looked
+// at, and its hits hold; else they are to be passed over.
+func (s *Seek) LeftAt(i int) (number int, ended bool) {
+	return int(s.goneID[i] / seekUnit), s.goneID[i]%seekUnit == 0
+}

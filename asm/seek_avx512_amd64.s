@@ -1,0 +1,393 @@
+//go:build !purego
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// seekAVX512: see seek.go. Eight lanes are a group, A and B. For each lane:
+//
+//	l     = the length of the first code in BITS, or 0: the lane waits
+//	h     = its position
+//	v     = 8 bytes of data at 8 + T>>3   end with the byte in which the raw bits end
+//	v   <<= ~T & 7                        their top bit is the top bit of v
+//	d     = 1<<h | v>>(64-h)              by one shift of a 1 and v
+//	key  ^= d
+//
+// Of a lane that waits, h is 0 and the 1 is a 0, and so nothing changes.
+//
+// 57 bits of code last for 7 steps of at most 6 bits and one of 12, or for 8 steps of 6. A 1 in
+// bit 63 of BITS, beyond them, moves down with the codes: the zeros above it are how far they went.
+//
+// Where data is read: T is at least CODE before a round, and CODE 8*seekFirst + headBits or more. Of a round's
+// eight keys T loses 57 bits each, one may lose 63: so T stays positive. Above, raw bits begin where
+// their half ends, and eight bytes at CODE end before raw bits do.
+//
+// The chain of a lane: 6 cycles a step (VPERMB 5, VPSRLVQ 1), and the gathers of code, of a long code and of
+// its raw bits, some 30 each. Two groups take their steps in turn for that.
+
+#define SEEK    DI
+#define BASE    SI
+#define WINDOW  R8
+#define LANES   R9  // that are under way
+#define READ    R10 // lanes of this pass before this group
+#define WRITE   R11 // of them that go on
+#define PASSES  R12
+#define HITS    R13
+#define PAIR    DX  // 1: B is still to be dealt with
+#define ASKS    R14 // the next that memory is asked for,
+#define ASKEND  R15 // the end of them, less those of one group
+#define NEXT    BX  // and what they are bytes of
+
+#define E     Z0 // position h
+#define L     Z1 // length of its code
+#define A     Z2 // address
+#define V     Z3
+#define S     Z4
+#define X     Z5
+#define D     Z6
+
+// Of a group: its last two keys, T, LEFT, QUERY, HIGH, BITS, and the last lengths.
+#define KEY0  Z7
+#define KEY1  Z8
+#define T     Z9
+#define LEFT  Z10
+#define QUERY Z11
+#define BITS  Z12
+#define HIGH  Z13
+#define LAST  Z14
+
+#define KEY0B  Z15
+#define KEY1B  Z16
+#define TB     Z17
+#define LEFTB  Z18
+#define QUERYB Z19
+#define BITSB  Z20
+#define HIGHB  Z21
+#define LASTB  Z22
+
+#define CODE    Z24
+#define QUICK   Z25 // positions by six bits of code
+#define LENGTHS Z26 // and lengths
+#define ONE     Z27
+#define SEVEN   Z28
+#define MOST    Z29 // distance of a hit
+
+#define SOUND  K4
+#define LIVE   K5
+#define BYTE0  K6
+#define SOUNDB K3
+#define LIVEB  K7
+
+DATA ·seekConst+0(SB)/8, $4095
+DATA ·seekConst+8(SB)/8, $255
+DATA ·seekConst+16(SB)/8, $const_hMost
+DATA ·seekConst+24(SB)/8, $const_seekAhead
+DATA ·seekConst+32(SB)/8, $0x8000000000000000
+DATA ·seekConst+40(SB)/8, $(const_seekUnit-1)
+DATA ·seekConst+48(SB)/8, $(const_seekUnit-const_seekSteps)
+GLOBL ·seekConst(SB), RODATA|NOPTR, $56
+
+// REFILL gets the 57 bits of code behind CODE, with a 1 above them, for the lanes of LIVEK.
+#define REFILL(LIVEK, CODEREG, BITREG) \
+	VPSRLQ      $3, CODEREG, A              \
+	VPXORQ      BITREG, BITREG, BITREG      \
+	KMOVB       LIVEK, K2                   \
+	VPGATHERQQ  (BASE)(A*1), K2, BITREG     \
+	VPANDQ      SEVEN, CODEREG, S           \
+	VPSRLVQ     S, BITREG, BITREG           \
+	VPORQ.BCST  ·seekConst+32(SB), BITREG, BITREG
+
+// RAW puts the raw bits that end at TREG into V, at its top.
+#define RAW(LIVEK, TREG) \
+	VPSRLQ      $3, TREG, A                 \
+	VPXORQ      V, V, V                     \
+	KMOVB       LIVEK, K2                   \
+	VPGATHERQQ  8(BASE)(A*1), K2, V         \
+	VPANDNQ     SEVEN, TREG, S              \
+	VPSLLVQ     S, V, V
+
+// CHANGE makes the next key of D, 1 or 0, and E and V, and goes to hit if it is near.
+#define CHANGE(BEFORE, KEY, TREG, LEFTREG, QUERYREG, LIVEK, SOUNDK, hit, back) \
+	VPSUBQ      D, LEFTREG, LEFTREG         \
+	VPSHLDVQ    E, V, D                     \
+	VPSUBQ      E, TREG, TREG               \
+	VPXORQ      D, BEFORE, KEY              \
+	VPCMPUQ     $5, BEFORE, KEY, SOUNDK, SOUNDK \
+	VPXORQ      QUERYREG, KEY, X            \
+	VPOPCNTQ    X, X                        \
+	VPCMPUQ     $2, MOST, X, LIVEK, K1      \
+	KORTESTB    K1, K1                      \
+	JNZ         hit                         \
+back:
+
+#define STEPA(BEFORE, KEY, hit, back) \
+	VPERMB.Z    LENGTHS, BITS, BYTE0, LAST  \
+	VPERMB.Z    QUICK, BITS, BYTE0, E       \
+	VPSRLVQ     LAST, BITS, BITS            \
+	RAW(LIVE, T)                            \
+	VPMINUB     LAST, ONE, D                \
+	CHANGE(BEFORE, KEY, T, LEFT, QUERY, LIVE, SOUND, hit, back)
+
+#define STEPB(BEFORE, KEY, hit, back) \
+	VPERMB.Z    LENGTHS, BITSB, BYTE0, LASTB \
+	VPERMB.Z    QUICK, BITSB, BYTE0, E      \
+	VPSRLVQ     LASTB, BITSB, BITSB         \
+	RAW(LIVEB, TB)                          \
+	VPMINUB     LASTB, ONE, D               \
+	CHANGE(BEFORE, KEY, TB, LEFTB, QUERYB, LIVEB, SOUNDB, hit, back)
+
+// LASTSTEP is STEPA for lanes that may have no key left.
+#define LASTSTEP(BEFORE, KEY, hit, back) \
+	VPTESTMQ.BCST ·seekConst+40(SB), LEFT, LIVE, K1 \
+	VPERMB.Z    LENGTHS, BITS, BYTE0, LAST  \
+	VPERMB.Z    QUICK, BITS, BYTE0, E       \
+	VMOVDQA64.Z E, K1, E                    \
+	VPSRLVQ     LAST, BITS, K1, BITS        \
+	RAW(LIVE, T)                            \
+	VPMINUB     LAST, ONE, D                \
+	VMOVDQA64.Z D, K1, D                    \
+	CHANGE(BEFORE, KEY, T, LEFT, QUERY, LIVE, SOUND, hit, back)
+
+// HIT writes the keys of K1, if they have just been made and are not beyond HIGH. If there is no room left,
+// the group is left.
+#define HIT(hit, back, KEY, LEFTREG, HIGHREG, SOUNDK) \
+hit:                                            \
+	VPTESTMQ    D, D, K1, K1                \
+	VPCMPUQ     $2, HIGHREG, KEY, K1, K1    \
+	VPCOMPRESSQ KEY, K1, X                  \
+	VMOVDQU64   X, Seek_hitKey(SEEK)(HITS*8) \
+	VPCOMPRESSQ LEFTREG, K1, X              \
+	VMOVDQU64   X, Seek_hitProbe(SEEK)(HITS*8) \
+	KMOVB       K1, AX                      \
+	POPCNTL     AX, AX                      \
+	ADDQ        AX, HITS                    \
+	CMPQ        HITS, $const_seekHits       \
+	JLE         back                        \
+	SUBQ        AX, HITS                    \
+	KXORB       SOUNDK, SOUNDK, SOUNDK      \
+	JMP         back
+
+// KEEP presses those lanes together that go on.
+#define KEEP(LANE, FIELD) \
+	VPCOMPRESSQ LANE, K2, X                 \
+	VMOVDQU64   X, FIELD(SEEK)(WRITE*8)
+
+// func seekAVX512(s *Seek, data *byte, k int, w *Window)
+TEXT ·seekAVX512(SB), NOSPLIT, $0-32
+	MOVQ s+0(FP), SEEK
+	MOVQ data+8(FP), BASE
+	MOVQ w+24(FP), WINDOW
+	MOVL $const_seekCall, PASSES
+	MOVQ Seek_n(SEEK), LANES
+	MOVQ Seek_hits(SEEK), HITS
+
+	VPBROADCASTQ k+16(FP), MOST
+	VMOVDQU64    Window_quick(WINDOW), QUICK
+	VMOVDQU64    Window_quickLengths(WINDOW), LENGTHS
+	MOVL         $1, AX
+	VPBROADCASTQ AX, ONE
+	MOVL         $7, AX
+	VPBROADCASTQ AX, SEVEN
+	MOVQ         $0x0101010101010101, AX
+	KMOVQ        AX, BYTE0
+
+	MOVQ Seek_next(SEEK), NEXT
+	MOVQ Seek_asks(SEEK), ASKS
+	MOVQ Seek_asks+8(SEEK), AX
+	LEAQ -8*const_seekAsks(ASKS)(AX*8), ASKEND
+
+pass:
+	XORL READ, READ
+	XORL WRITE, WRITE
+
+group:
+	MOVQ  LANES, CX
+	SUBQ  READ, CX
+	MOVL  $-1, AX
+	BZHIL CX, AX, AX
+	KMOVB AX, LIVE
+	KMOVB AX, SOUND
+	SHRL  $8, AX
+	KMOVB AX, LIVEB
+	KMOVB AX, SOUNDB
+	XORL  PAIR, PAIR
+
+	VMOVDQU64   Seek_code(SEEK)(READ*8), CODE
+	VMOVDQU64   Seek_left(SEEK)(READ*8), LEFT
+	VMOVDQU64   Seek_key(SEEK)(READ*8), KEY0
+	VMOVDQU64   Seek_raw(SEEK)(READ*8), T
+	VMOVDQU64   Seek_query(SEEK)(READ*8), QUERY
+	VMOVDQU64   Seek_high(SEEK)(READ*8), HIGH
+	REFILL(LIVE, CODE, BITS)
+
+	// One group alone, or a half that may end in this round?
+	VMOVDQU64   Seek_left+64(SEEK)(READ*8), LEFTB
+	VPTESTNMQ.BCST ·seekConst+48(SB), LEFT, LIVE, K1
+	VPTESTNMQ.BCST ·seekConst+48(SB), LEFTB, LIVEB, K2
+	CMPL        CX, $8
+	JLE         alone
+	KORTESTB    K1, K2
+	JNZ         alone
+
+	INCL        PAIR
+	VMOVDQU64   Seek_code+64(SEEK)(READ*8), X
+	REFILL(LIVEB, X, BITSB)
+	VMOVDQU64   Seek_key+64(SEEK)(READ*8), KEY0B
+	VMOVDQU64   Seek_raw+64(SEEK)(READ*8), TB
+	VMOVDQU64   Seek_query+64(SEEK)(READ*8), QUERYB
+	VMOVDQU64   Seek_high+64(SEEK)(READ*8), HIGHB
+
+	STEPA(KEY0, KEY1, a1, a1on)
+	STEPB(KEY0B, KEY1B, b1, b1on)
+	STEPA(KEY1, KEY0, a2, a2on)
+	STEPB(KEY1B, KEY0B, b2, b2on)
+	STEPA(KEY0, KEY1, a3, a3on)
+	STEPB(KEY0B, KEY1B, b3, b3on)
+	STEPA(KEY1, KEY0, a4, a4on)
+	STEPB(KEY1B, KEY0B, b4, b4on)
+	STEPA(KEY0, KEY1, a5, a5on)
+	STEPB(KEY0B, KEY1B, b5, b5on)
+	STEPA(KEY1, KEY0, a6, a6on)
+	STEPB(KEY1B, KEY0B, b6, b6on)
+	STEPA(KEY0, KEY1, a7, a7on)
+	STEPB(KEY0B, KEY1B, b7, b7on)
+
+stepped:
+	// Those that wait, and have keys left: their next code is in the window.
+	VPTESTNMQ    LAST, LAST, LIVE, K1
+	VPTESTMQ.BCST ·seekConst+40(SB), LEFT, K1, K1
+	VPANDQ.BCST  ·seekConst+0(SB), BITS, A
+	VPXORQ       E, E, E
+	KMOVB        K1, K2
+	VPGATHERQQ   (WINDOW)(A*8), K2, E
+	VPSRLQ       $8, E, E
+	VPANDQ.BCST  ·seekConst+8(SB), E, E
+	VPCMPUQ.BCST $2, ·seekConst+16(SB), E, SOUND, SOUND
+	VMOVDQU64    Window_lengths(WINDOW), L
+	VPERMB.Z     L, E, BYTE0, L
+	VPSRLVQ      L, BITS, K1, BITS
+	VMOVDQA64.Z  ONE, K1, D
+	RAW(LIVE, T)
+	CHANGE(KEY1, KEY0, T, LEFT, QUERY, LIVE, SOUND, d8, d8on)
+
+	VMOVDQU64    Seek_code(SEEK)(READ*8), CODE
+	VPLZCNTQ     BITS, BITS
+	VPADDQ       BITS, CODE, CODE
+
+	// SOUND: nothing is wrong. K1: of those, not at High. K2: of those, may go on.
+	VPADDQ.BCST  ·seekConst+24(SB), T, A
+	VPCMPUQ      $2, A, CODE, SOUND, SOUND
+	VPCMPUQ      $1, HIGH, KEY0, SOUND, K1
+	VPCMPUQ      $2, T, CODE, K1, K2
+	VPTESTMQ.BCST ·seekConst+40(SB), LEFT, K2, K2
+	KXORB        SOUND, K1, K1
+	KORB         K2, K1, K1
+	KXORB        LIVE, K1, K1
+	KORTESTB     K1, K1
+	JNZ          gone
+
+press:
+	KEEP(KEY0, Seek_key)
+	KEEP(T, Seek_raw)
+	KEEP(CODE, Seek_code)
+	KEEP(LEFT, Seek_left)
+	KEEP(QUERY, Seek_query)
+	KEEP(HIGH, Seek_high)
+	KMOVB   K2, AX
+	POPCNTL AX, AX
+	ADDQ    AX, WRITE
+	ADDQ    $8, READ
+
+	// Memory is asked for what is read next.
+	CMPQ    ASKS, ASKEND
+	JGT     asked
+	MOVQ    0(ASKS), AX
+	PREFETCHT0 (NEXT)(AX*1)
+	MOVQ    8(ASKS), AX
+	PREFETCHT0 (NEXT)(AX*1)
+	MOVQ    16(ASKS), AX
+	PREFETCHT0 (NEXT)(AX*1)
+	MOVQ    24(ASKS), AX
+	PREFETCHT0 (NEXT)(AX*1)
+	MOVQ    32(ASKS), AX
+	PREFETCHT0 (NEXT)(AX*1)
+	ADDQ    $(8*const_seekAsks), ASKS
+
+asked:
+	TESTL   PAIR, PAIR
+	JNZ     second
+	CMPQ    READ, LANES
+	JLT     group
+
+	MOVQ  WRITE, LANES
+	TESTQ LANES, LANES
+	JZ    done
+	DECQ  PASSES
+	JNZ   pass
+
+done:
+	MOVQ LANES, Seek_n(SEEK)
+	MOVQ HITS, Seek_hits(SEEK)
+	SUBQ Seek_asks(SEEK), ASKS
+	SHRQ $3, ASKS
+	MOVQ ASKS, Seek_asked(SEEK)
+	VZEROUPPER
+	RET
+
+second:
+	XORL      PAIR, PAIR
+	VMOVDQA64 KEY1B, KEY1
+	VMOVDQA64 TB, T
+	VMOVDQA64 LEFTB, LEFT
+	VMOVDQA64 QUERYB, QUERY
+	VMOVDQA64 HIGHB, HIGH
+	VMOVDQA64 BITSB, BITS
+	VMOVDQA64 LASTB, LAST
+	KMOVB     LIVEB, LIVE
+	KMOVB     SOUNDB, SOUND
+	JMP       stepped
+
+alone:
+	LASTSTEP(KEY0, KEY1, c1, c1on)
+	LASTSTEP(KEY1, KEY0, c2, c2on)
+	LASTSTEP(KEY0, KEY1, c3, c3on)
+	LASTSTEP(KEY1, KEY0, c4, c4on)
+	LASTSTEP(KEY0, KEY1, c5, c5on)
+	LASTSTEP(KEY1, KEY0, c6, c6on)
+	LASTSTEP(KEY0, KEY1, c7, c7on)
+	JMP stepped
+
+	HIT(a1, a1on, KEY1, LEFT, HIGH, SOUND)
+	HIT(a2, a2on, KEY0, LEFT, HIGH, SOUND)
+	HIT(a3, a3on, KEY1, LEFT, HIGH, SOUND)
+	HIT(a4, a4on, KEY0, LEFT, HIGH, SOUND)
+	HIT(a5, a5on, KEY1, LEFT, HIGH, SOUND)
+	HIT(a6, a6on, KEY0, LEFT, HIGH, SOUND)
+	HIT(a7, a7on, KEY1, LEFT, HIGH, SOUND)
+	HIT(b1, b1on, KEY1B, LEFTB, HIGHB, SOUNDB)
+	HIT(b2, b2on, KEY0B, LEFTB, HIGHB, SOUNDB)
+	HIT(b3, b3on, KEY1B, LEFTB, HIGHB, SOUNDB)
+	HIT(b4, b4on, KEY0B, LEFTB, HIGHB, SOUNDB)
+	HIT(b5, b5on, KEY1B, LEFTB, HIGHB, SOUNDB)
+	HIT(b6, b6on, KEY0B, LEFTB, HIGHB, SOUNDB)
+	HIT(b7, b7on, KEY1B, LEFTB, HIGHB, SOUNDB)
+	HIT(c1, c1on, KEY1, LEFT, HIGH, SOUND)
+	HIT(c2, c2on, KEY0, LEFT, HIGH, SOUND)
+	HIT(c3, c3on, KEY1, LEFT, HIGH, SOUND)
+	HIT(c4, c4on, KEY0, LEFT, HIGH, SOUND)
+	HIT(c5, c5on, KEY1, LEFT, HIGH, SOUND)
+	HIT(c6, c6on, KEY0, LEFT, HIGH, SOUND)
+	HIT(c7, c7on, KEY1, LEFT, HIGH, SOUND)
+	HIT(d8, d8on, KEY0, LEFT, HIGH, SOUND)
+
+gone:
+	// A 1 in the number of keys left tells those that are not sound from those whose half ended.
+	KXORB       LIVE, SOUND, SOUND
+	VPORQ       ONE, LEFT, SOUND, LEFT
+	MOVQ        Seek_gone(SEEK), AX
+	VPCOMPRESSQ LEFT, K1, X
+	VMOVDQU64   X, Seek_goneID(SEEK)(AX*8)
+	KMOVB       K1, CX
+	POPCNTL     CX, CX
+	ADDQ        CX, AX
+	MOVQ        AX, Seek_gone(SEEK)
+	JMP         press

@@ -1,0 +1,167 @@
+package asm
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ndd/asm/guard"
+)
+
+// uniformCode is the code of keys as dense as 2^log2 uniform ones: of positions near 64-log2.
+func uniformCode(log2 int) *testCode {
+	c := new(testCode)
+	// Lengths 1 2 3 ... 11 12 12 around the middle, the long ones shared by all others.
+	near := []int{0, 1, -1, 2, -2, 3, -3, 4}
+	word, length := uint16(0), uint8(1)
+	used := map[int]bool{}
+	for _, d := range near {
+		h := 64 - log2 + d
+		used[h] = true
+		c.words[h], c.lengths[h] = word, length
+		word |= 1 << (length - 1)
+		length++
+	}
+	// What begins with eight ones: 16 codes of 12 bits.
+	n := 0
+	for h := 50; n < 16; h = (h + 63) % 64 {
+		if !used[h] {
+			c.words[h], c.lengths[h] = word|uint16(n)<<8, 12
+			n++
+		}
+	}
+	c.window.Fill(&c.words, &c.lengths)
+	return c
+}
+
+type seekProbe struct {
+	from, to           int
+	fence, query, high uint64
+}
+
+// seekOracle is what Seek must find, from keys that were decoded before, and whether the half ends too early.
+func (p *seekProbe) oracle(keys []uint64, k int) (hits []uint64, ended bool) {
+	if p.fence >= p.high {
+		return nil, false
+	}
+	for _, key := range keys[1:] {
+		if key <= p.high && bits.OnesCount64(key^p.query) <= k {
+			hits = append(hits, key)
+		}
+		if key >= p.high {
+			return hits, false
+		}
+	}
+	return hits, true
+}
+
+// runSeek returns the hits of each probe, nil and false for those that were left.
+func runSeek(t *testing.T, s *Seek, data []byte, probes []seekProbe, k int, w *Window) (hits [][]uint64, left, ended []bool) {
+	s.Reset(data)
+	for i, p := range probes {
+		s.Add(i, p.from, p.to, p.fence, p.query, p.high)
+	}
+	s.Run(k, w)
+	hits, left, ended = make([][]uint64, len(probes)), make([]bool, len(probes)), make([]bool, len(probes))
+	for i := range s.Left() {
+		i, end := s.LeftAt(i)
+		if left[i] {
+			t.Fatalf("probe %d is left twice", i)
+		}
+		left[i], ended[i] = true, end
+	}
+	for i := range s.Hits() {
+		number, key := s.Hit(i)
+		hits[number] = append(hits[number], key)
+	}
+	return hits, left, ended
+}
+
+// TestSeek: halves of blocks of uniform keys and of random codes, sound and damaged, between guard pages, from one probe to as
+// many as there may be: what is found is what decoding finds.
+func TestSeek(t *testing.T) {
+	const size, halves = 512, 24
+	region := guard.New(t, size*halves+64)
+	eachKernel(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(7, 7))
+		rounds := 60
+		if *long {
+			rounds = 6000
+		}
+		done, found, must := 0, 0, 0
+		for round := range rounds {
+			c := uniformCode(20 + round%12)
+			if round%3 == 2 {
+				c = newTestCode(rng, 2+rng.IntN(57), 6*(round%2))
+			}
+			place := guard.Tail[byte]
+			if round%2 == 0 {
+				place = guard.Head[byte]
+			}
+			data := place(region, 64+size*halves)
+			keys := make([][]uint64, halves)
+			sound := make([]bool, halves)
+			for i := range halves {
+				from := 64 + i*size
+				half, key, n := c.encode(rng, size, 1+rng.IntN(4*size))
+				half[0], half[1] = byte(n-1), byte((n-1)>>8)
+				if round%5 == 4 {
+					bit := rng.IntN(8 * size)
+					half[bit/8] ^= 1 << (bit % 8)
+					n = int(half[0]) + int(half[1])<<8 + 1
+				}
+				copy(data[from:], half)
+				keys[i] = make([]uint64, n)
+				sound[i] = decodeGeneric(keys[i], data[from:from+size], key, &c.window)
+				keys[i][0] = key
+			}
+			var s Seek
+			for range 20 {
+				probes := make([]seekProbe, 1+rng.IntN(SeekWidth))
+				which := make([]int, len(probes))
+				k := rng.IntN(9)
+				for i := range probes {
+					h := rng.IntN(halves)
+					at := keys[h][rng.IntN(len(keys[h]))]
+					p := seekProbe{from: 64 + h*size, to: 64 + (h+1)*size, fence: keys[h][0], query: at, high: at | 1<<rng.IntN(40)}
+					for range rng.IntN(5) {
+						p.query ^= 1 << rng.IntN(64)
+					}
+					if rng.IntN(10) == 0 {
+						p.high = rng.Uint64()
+					}
+					probes[i], which[i] = p, h
+				}
+				hits, left, reached := runSeek(t, &s, data, probes, k, &c.window)
+				for i, p := range probes {
+					what := fmt.Sprintf("%s, round %d, probe %d of half %d, %d keys, k = %d", Kernel(), round, i, which[i], len(keys[which[i]]), k)
+					if !sound[which[i]] {
+						continue // it may be sound as far as the probe goes
+					}
+					want, ended := p.oracle(keys[which[i]], k)
+					switch {
+					case left[i] && !reached[i]:
+						if round%3 != 2 && round%5 != 4 {
+							must++
+						}
+						continue
+					case left[i] != ended:
+						t.Fatalf("%s: the half ends before %#x: %v; the probe is left: %v", what, p.high, ended, left[i])
+					}
+					slices.SortFunc(hits[i], cmp.Compare[uint64])
+					if !slices.Equal(hits[i], want) {
+						t.Fatalf("%s: hits %x, want %x", what, hits[i], want)
+					}
+					done++
+					found += len(want)
+				}
+			}
+		}
+		if done < 400*rounds/2 || found < done/4 || must > done/20 {
+			t.Errorf("%d probes done, %d hits, %d left that are ordinary", done, found, must)
+		}
+	})
+}
