@@ -60,8 +60,7 @@ var goldenFiles = []struct {
 	{store.KindFingerprints, []string{"pages.ndf"}},
 }
 
-// TestEveryBitOfAnIndex is promise P4. The short form takes one bit of each
-// byte that is 0, most of which are padding.
+// TestEveryBitOfAnIndex is promise P4. The short form takes one bit of each byte.
 func TestEveryBitOfAnIndex(t *testing.T) {
 	for _, file := range goldenFiles {
 		data := read(t, file.path...)
@@ -79,7 +78,7 @@ func TestEveryBitOfAnIndex(t *testing.T) {
 						return
 					}
 					first, last := 0, 7
-					if testing.Short() && data[at] == 0 {
+					if testing.Short() {
 						first, last = at%8, at%8
 					}
 					for bit := first; bit <= last; bit++ {
