@@ -21,15 +21,16 @@ type layout struct {
 }
 
 // What a fingerprint was measured to take in one table, in ns, at 2 GHz with AVX-512
-// (BenchmarkLayout): with all keys as they come, and with piles; and for each vector
+// (BenchmarkLayout, least of five): with all keys as they come, and with piles; and for each vector
 // of 16 lanes more.
 const (
 	directCost = 1.3
 	vectorCost = 0.6
 	nearCost   = 0.3 // for each doubling of a table beyond 32 KiB
-	dealtCost  = 2.6
-	dealtMore  = 0.9
-	pileCost   = 0.9  // for each doubling of the least number of piles
+	dealtCost  = 3.3
+	dealtMore  = 1.1
+	pilesCost  = 3.0  // for more than the least number of piles
+	pileCost   = 2.0  // and for each doubling of it
 	longCost   = 25.0 // where a bucket is long
 	lineCost   = 2.0  // for a line from the outer cache
 )
@@ -134,7 +135,10 @@ func layoutOf(queries, bits int) layout {
 		l.room = roomBits - l.piles
 		l.drop = 32 - bits
 		lines := math.Ldexp(float64(l.bytes)/64, -roomBits) // a word
-		l.cost = dealtCost + dealtMore*vectors + pileCost*float64(l.piles-pilesLeast) + lineCost*lines
+		l.cost = dealtCost + dealtMore*vectors + lineCost*lines
+		if l.piles > pilesLeast {
+			l.cost += pilesCost + pileCost*float64(l.piles-pilesLeast)
+		}
 	}
 	if vectors > asm.JoinLanes/16 {
 		l.cost += longCost

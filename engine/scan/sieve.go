@@ -44,13 +44,13 @@ const (
 
 // What a sieve was measured to take, in ns, at 2 GHz (BenchmarkMap, BenchmarkBatch).
 const (
-	halvesCost = 4.4 // to deal a fingerprint onto two piles
-	siftCost   = 1.6 // for a word
-	mapLine    = 4.0 // for a line of the map, for each part
-	farMap     = 2.0 // for a word and each doubling of a pile's part of the map beyond 2^22 bits
-	siftedCost = 8.0 // for what is left, besides the tables
-	dilateCost = 100 // for a line of the map when it is made
-	takeCost   = 5   // for the memory of the piles of a fingerprint
+	halvesCost = 4.4  // to deal a fingerprint onto two piles
+	siftCost   = 1.6  // for a word
+	mapLine    = 12.0 // for a line of the map, for each part
+	farMap     = 2.0  // for a word and each doubling of a pile's part of the map beyond 2^22 bits
+	siftedCost = 13.0 // for what is left, besides the tables
+	dilateCost = 100  // for a line of the map when it is made
+	takeCost   = 5    // for the memory of the piles of a fingerprint
 	// printsMany is how long F is taken to be where that is not known.
 	printsMany = 1 << 28
 )
