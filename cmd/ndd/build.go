@@ -204,12 +204,8 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 	if most > least {
 		bits = fmt.Sprintf("%d to %d", least, most)
 	}
-	tables := "1 table"
-	if n := len(design.Tables); n > 1 {
-		tables = fmt.Sprintf("%d tables", n)
-	}
 	g.log.Info(fmt.Sprintf("%s: %s, k = %d, %s with %s leading bits (%s, %s)",
-		out, documents(&r), design.K, tables, bits, design.Name, layout))
+		out, documents(&r), design.K, number(len(design.Tables), "table"), bits, design.Name, layout))
 	for _, why := range p.Why[:2] {
 		g.log.Info(why)
 	}
@@ -219,9 +215,12 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 // documents says how many there are, and of how many fingerprints when these are fewer.
 func documents(r *plan.Request) string {
 	if r.Fingerprints == r.Documents {
-		return humanize.Comma(int64(r.Documents)) + " documents"
+		return number(r.Documents, "document")
 	}
-	return fmt.Sprintf("%s documents with about %s distinct fingerprints", humanize.Comma(int64(r.Documents)), plan.Count(float64(r.Fingerprints)))
+	if r.Fingerprints == 1 {
+		return number(r.Documents, "document") + " with one fingerprint"
+	}
+	return fmt.Sprintf("%s with about %s distinct fingerprints", number(r.Documents, "document"), plan.Count(float64(r.Fingerprints)))
 }
 
 // processBytes are the program itself, and what the choice of tables keeps.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -25,12 +26,15 @@ message says which file, section and offset, if anything is wrong.`,
   ndd check index/00000001.segment pages.ndf`,
 		Args: someArgs("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var wrong []error // of each that is
 			for _, path := range args {
-				if err := g.check(cmd.Context(), path); err != nil {
-					return err
+				err := g.check(cmd.Context(), path)
+				if ended := cmd.Context().Err(); ended != nil {
+					return ended
 				}
+				wrong = append(wrong, err)
 			}
-			return nil
+			return errors.Join(wrong...)
 		},
 	}
 }
@@ -66,8 +70,8 @@ func (g *globals) checkIndex(ctx context.Context, path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	s := x.Stats()
-	fmt.Fprintf(g.stdout, "%s: sound: %s documents, %s fingerprints, k = %d, %d tables\n", path,
-		humanize.Comma(int64(s.Documents)), humanize.Comma(int64(s.Fingerprints)), x.Design().K, len(x.Design().Tables))
+	fmt.Fprintf(g.stdout, "%s: sound: %s, %s, k = %d, %s\n", path,
+		number(s.Documents, "document"), number(s.Fingerprints, "fingerprint"), x.Design().K, number(len(x.Design().Tables), "table"))
 	return nil
 }
 
@@ -95,8 +99,8 @@ func (g *globals) checkPrints(ctx context.Context, path string) (err error) {
 			unmarked++
 		}
 	}
-	fmt.Fprintf(g.stdout, "%s: sound: %s documents, and %s with too few features\n", path,
-		humanize.Comma(int64(f.Len())), humanize.Comma(int64(unmarked)))
+	fmt.Fprintf(g.stdout, "%s: sound: %s, and %s with too few features\n", path,
+		number(f.Len(), "document"), humanize.Comma(int64(unmarked)))
 	return nil
 }
 

@@ -7,8 +7,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/dustin/go-humanize"
-
 	"ndd/engine/dedup"
 	"ndd/engine/disk"
 )
@@ -29,7 +27,7 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 		if cl.Number > 1 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "cluster %d: %s documents\n", cl.Number, humanize.Comma(int64(len(cl.Rows))))
+		fmt.Fprintf(w, "cluster %d: %s\n", cl.Number, number(len(cl.Rows), "document"))
 		line := func(i int, row uint32) error {
 			similarity := ""
 			if r.Verified() {
@@ -52,8 +50,11 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 		}
 	}
 	for i, k := range r.Known {
+		if i == 0 && r.Len() > 0 {
+			fmt.Fprintln(w)
+		}
 		if i == 0 {
-			fmt.Fprintf(w, "\nin %s already: %s documents\n", against, humanize.Comma(int64(len(r.Known))))
+			fmt.Fprintf(w, "in %s already: %s\n", against, number(len(r.Known), "document"))
 		}
 		similarity := ""
 		if r.Verified() {

@@ -66,7 +66,8 @@ shingles that a document has in common with what is kept.
 --write-kept DIR copies the inputs to a new folder without what can go: JSONL, CSV
 and WARC files without those lines and records, all else of them byte for byte,
 compressed as they were; files that are one document each, if they are kept. Lines that could not
-be compared (broken, or of too few words) stay. Names are those below the
+be compared (broken, or of too few words) stay. A damaged file is copied as far
+as it is good. Names are those below the
 deepest folder that holds all inputs.
 
 With --against, what is near a document of an index is dropped first, for the
@@ -256,7 +257,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 			d.g.log.Info(fmt.Sprintf("memory: up to %s to read documents, and %d bytes and its id for each, %s", humanize.IBytes(bytes), each, limit))
 			return
 		}
-		d.g.log.Info(fmt.Sprintf("comparing %s documents takes up to %s of memory, %s", humanize.Comma(int64(n)), humanize.IBytes(bytes), limit))
+		d.g.log.Info(fmt.Sprintf("comparing %s takes up to %s of memory, %s", number(n, "document"), humanize.IBytes(bytes), limit))
 	}
 	return o, read, nil
 }
@@ -276,6 +277,9 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 			return nil, nil, nil, usagef("-k %d: the index was built for k up to %d", d.k, most)
 		}
 		recipe = x.Recipe()
+		if recipe == nil && !prints { // known before hours of reading
+			return nil, nil, nil, fmt.Errorf("%w: %s was built from raw fingerprints and does not know how to make them from documents", engine.ErrMixed, d.against)
+		}
 		asking := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads, Memory: knownBytes}
 		o.Known = known(x, asking)
 		o.KnownBytes = func(documents int) uint64 { return x.BatchSpace(documents, asking).Total() }
@@ -330,7 +334,7 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 		return nil, nil, err
 	}
 	if n, noDate := c.Missing(); n > 0 && n < c.Len() {
-		msg := fmt.Sprintf("--keep %s: %s of %s documents have no such value and are kept last", d.keep, humanize.Comma(int64(n)), humanize.Comma(int64(c.Len())))
+		msg := fmt.Sprintf("--keep %s: %s of %s have no such value and are kept last", d.keep, humanize.Comma(int64(n)), number(c.Len(), "document"))
 		if noDate != "" {
 			msg += fmt.Sprintf("; no date, for example: %.40q", noDate)
 		}
@@ -377,8 +381,8 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 		d.g.log.Warn(d.giants(c, r, giants, giant))
 	}
 	comma := func(n int) string { return humanize.Comma(int64(n)) }
-	msg := fmt.Sprintf("%s documents with %s distinct fingerprints: %s in %s clusters could go", comma(c.Len()-len(r.Known)),
-		comma(r.Distinct), comma(extra), comma(r.Len()))
+	msg := fmt.Sprintf("%s with %s: %s in %s could go", number(c.Len()-len(r.Known), "document"),
+		number(r.Distinct, "distinct fingerprint"), comma(extra), number(r.Len(), "cluster"))
 	if extra > 0 {
 		msg += fmt.Sprintf(", at most %d bits from what is kept", farthest)
 	}

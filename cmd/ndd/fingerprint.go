@@ -27,7 +27,9 @@ func newFingerprint(g *globals) *cobra.Command {
 INPUT is a file, a folder (one document a file, in sorted order, hidden ones
 left out), a glob, or - for standard input. gzip and zstd are seen through. A
 line of JSONL and a record of CSV is a document, and so is a page in a WARC or
-WET archive, whose id is its URI.
+WET archive, whose id is its URI. What cannot be read, such as a broken line, or
+the rest of an archive from where it is damaged, is skipped and said, and the exit
+status is 4; --strict fails instead.
 
 Without -o, one line a document: fingerprint (16 hexadecimal digits), tab, id.
 A document with too few features for a fingerprint that means anything has 16

@@ -93,7 +93,7 @@ func (g *globals) ingested(report ingest.Report) error {
 	if more := report.Skipped.Lost() - len(report.Skipped.Examples); more > 0 {
 		g.log.Warn(fmt.Sprintf("skipped %s more", humanize.Comma(int64(more))))
 	}
-	msg := fmt.Sprintf("%s documents, %s of text", humanize.Comma(int64(report.Documents)), humanize.IBytes(uint64(report.TextBytes)))
+	msg := fmt.Sprintf("%s, %s of text", number(report.Documents, "document"), humanize.IBytes(uint64(report.TextBytes)))
 	if report.TooFew > 0 {
 		msg += fmt.Sprintf("; %s with too few features have no fingerprint", humanize.Comma(int64(report.TooFew)))
 	}

@@ -263,9 +263,9 @@ func (s *statistics) json(w io.Writer) error {
 }
 
 func (s *statistics) text(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %s, %s documents", s.Path, s.Kind, humanize.Comma(int64(s.Documents)))
+	fmt.Fprintf(w, "%s: %s, %s", s.Path, s.Kind, number(s.Documents, "document"))
 	if s.Fingerprints > 0 {
-		fmt.Fprintf(w, " with %s distinct fingerprints", humanize.Comma(int64(s.Fingerprints)))
+		fmt.Fprintf(w, " with %s", number(s.Fingerprints, "distinct fingerprint"))
 	}
 	if s.Design != "" {
 		fmt.Fprintf(w, ", k = %d, %s, %s", s.K, s.Design, s.Layout)
