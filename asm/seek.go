@@ -10,23 +10,23 @@ import "encoding/binary"
 // A half is a chain: where the next raw bits lie, the code before says, and where that code lies, the one
 // before it. Decode makes many keys of one half; here many halves make one key each, in
 // the lanes of a register, so that no lane waits for itself and nothing is guessed. Keys are looked at where they
-// are made, and no more of them are made than a probe needs, and seven.
+// are made: those that a probe needs, and seven more at most.
 //
-// With AVX-512, eight lanes make seven keys a round:
+// With AVX-512, eight lanes make eight keys a round, or seven and one of a long code:
 //
 //	refill    57 bits of code a lane, by a gather
-//	7 steps   the code's position h from a table of 7 bits of code, which is held in two registers; its raw bits
-//	          by a gather; the key; its distance from the query, of which the least is kept
+//	steps     the code's position h from a table of 6 bits of code, which one register holds; its raw bits
+//	          by a gather; the key; its distance from the query
 //	last      a lane whose code was longer, 2 in 100, waits until here for a look-up in the Window
 //	out       lanes that go on are pressed together, so that the next pass over all has no gaps
 //
-// Napkin: a step is 22 instructions on two ports, 11 cycles for eight keys; what is around 7 of them is as much as
-// three more: 2 cycles a key.
+// Napkin: a step is 22 instructions on two ports, 11 cycles for eight keys; what is around them is as much as
+// three more: 2 cycles a key. Measured: 2.7, with all lanes full.
 //
 // A probe that ends in any other way is left to the caller, who decodes its half: the half
 // ends before High, its bits are corrupt, or they are not ordinary. Those that are not ordinary are an h above 57, codes that
 // come within 121 bits of the raw bits, and a half that begins in the first 64 bytes of data. Which of these are left may
-// depend on the backend; nothing of a probe that is left is reported.
+// depend on the backend. The hits of one that is left hold only where LeftAt says so.
 //
 // Seeks says whether the backend in use has a kernel for this; without, decoding is faster.
 //

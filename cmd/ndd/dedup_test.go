@@ -64,7 +64,7 @@ func TestDedupFaults(t *testing.T) {
 	want := contents(t, sound)
 	step := 3
 	if testing.Short() {
-		step = 9
+		step = 23
 	}
 	var out string
 	calls := faults.Each(t, step, func(d *disk.Disk) error {

@@ -159,6 +159,9 @@ func TestDistinct(t *testing.T) {
 	for _, n := range []int{0, 1, 100, 30_000, 200_000} {
 		for name, src := range sets(n) {
 			for _, threads := range []int{1, 3} {
+				if testing.Short() && n > 30_000 && threads == 1 {
+					continue
+				}
 				t.Run(fmt.Sprintf("n=%d/%s/threads=%d", n, name, threads), func(t *testing.T) {
 					const mask = 0x5555555555555555
 					var want []uint64
@@ -206,6 +209,9 @@ func TestRuns(t *testing.T) {
 				for _, threads := range []int{1, 3} {
 					if n > 30_000 && (leading != 21 || threads != 3) {
 						continue // heavy buckets, once
+					}
+					if testing.Short() && leading%20 > 0 && n <= 30_000 {
+						continue
 					}
 					t.Run(fmt.Sprintf("n=%d/%s/leading=%d/threads=%d", n, name, leading, threads), func(t *testing.T) {
 						const mask = 0x5555555555555555

@@ -66,6 +66,9 @@ func collect(t testing.TB, hits *Hits) (list []oracle.Hit) {
 
 func TestOracle(t *testing.T) {
 	for k := 0; k <= 6; k++ {
+		if testing.Short() && k%3 > 0 {
+			continue
+		}
 		for _, set := range sets.All(600, 100, k, uint64(k)+77) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:20]...) // some twice
 			want := oracle.Search(set.Base, queries, k)
@@ -133,6 +136,9 @@ func TestLayouts(t *testing.T) {
 // TestSieve answers through sieves of any size, whether they would pay or not.
 func TestSieve(t *testing.T) {
 	for k := 1; k <= 6; k++ {
+		if testing.Short() && k != 3 {
+			continue
+		}
 		for i, set := range sets.All(1500, 300, k, uint64(k)+7) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:9]...)
 			want := oracle.Search(set.Base, queries, k)

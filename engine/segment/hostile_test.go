@@ -49,10 +49,14 @@ func exercise(t testing.TB, list []store.Section) {
 // TestHostile makes random changes, and those that hurt most: extreme numbers
 // in every place of every small section.
 func TestHostile(t *testing.T) {
+	changes := 1500
+	if testing.Short() {
+		changes = 300
+	}
 	for _, layout := range layouts {
 		list := goldenSections(t, layout)
 		exercise(t, list)
-		hostile.Each(list, 1500, 5, func(changed []store.Section) { exercise(t, changed) })
+		hostile.Each(list, changes, 5, func(changed []store.Section) { exercise(t, changed) })
 	}
 }
 
