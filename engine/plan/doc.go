@@ -53,13 +53,13 @@
 // agree to the third digit everywhere):
 //
 //	design        layout   online  batch  measured, ns
-//	one           planar     1.05   1.02  43,011  43,827
-//	halves        planar     0.92   0.97   1,395   1,104
-//	mixed-3-1000  planar     0.87   1.04   1,125     648
-//	cover-6-4-3   planar     0.85   0.97   1,541     814
-//	cover-11-6-3  planar     0.63   0.64   1,596     434
-//	halves        huffman    0.92   0.93  27,743  27,185
-//	paper-10      huffman    0.72   1.12  10,220   4,674
+//	one           planar     1.22   1.19  43,456  44,702
+//	halves        planar     0.97   1.18   1,555   1,072
+//	mixed-3-1000  planar     0.89   1.18   1,291     657
+//	cover-6-4-3   planar     0.87   1.05   1,773     861
+//	cover-11-6-3  planar     0.61   0.67   2,042     437
+//	halves        huffman    0.85   0.73  25,088  27,997
+//	paper-10      huffman    0.94   1.16   8,723   2,142
 //
 // Furthest off are eleven tables of one probe each, whose instructions hide fewer of their misses than
 // assumed. It repeats within a factor of 1.3 or so: what other programs do to the caches
