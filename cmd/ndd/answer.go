@@ -5,25 +5,20 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"strconv"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/document"
 	"ndd/engine/ndf"
-	"ndd/engine/scan"
 	"ndd/engine/simhash"
 	"ndd/engine/store"
 )
 
-// An answerer answers the queries of a batch line by line, in order.
+// An answerer answers the queries of a batch line by line, in order, or counts the lines.
 type answerer interface {
 	answer(ctx context.Context, line func(row) error) error
+	count(ctx context.Context, t *tally) error
 	Name(doc uint64) (string, error)
 	// record tells what it answers from apart from anything else.
 	record(ctx context.Context) (fileRecord, *simhash.Recipe, error)
@@ -88,12 +83,33 @@ func recordOfIndex(ctx context.Context, dir string, x *engine.Index) (fileRecord
 }
 
 func (a *indexed) answer(ctx context.Context, line func(row) error) error {
-	bar := a.b.g.newBar("answering", int64(len(a.b.queries)), countUnit)
-	defer bar.end()
 	docs := engine.AllDocs
 	if a.b.unique {
 		docs = 1
 	}
+	return a.each(ctx, docs, func(r row, h *engine.Hit) error {
+		for _, doc := range h.Docs {
+			r.doc = uint64(doc)
+			if err := line(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// count lists no documents: an empty page's fingerprint may have millions, for every query.
+func (a *indexed) count(ctx context.Context, t *tally) error {
+	return a.each(ctx, 1, func(r row, h *engine.Hit) error {
+		t.add(r, h.Documents)
+		return nil
+	})
+}
+
+// each calls yield with every hit, in order, with so many of its documents; the row lacks one.
+func (a *indexed) each(ctx context.Context, docs int, yield func(row, *engine.Hit) error) error {
+	bar := a.b.g.newBar("answering", int64(len(a.b.queries)), countUnit)
+	defer bar.end()
 	o := engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, Memory: a.b.memory}
 	s := a.index.BatchSpace(len(a.b.queries), o)
 	a.b.g.log.Info(fmt.Sprintf("memory at most %s beside the index and Q: queries in order %s, matches %s (fewer queries at a time where there are more), answers %s",
@@ -103,217 +119,12 @@ func (a *indexed) answer(ctx context.Context, line func(row) error) error {
 			return err
 		}
 		bar.set(int64(answer.Query))
-		for _, h := range answer.Hits {
-			for _, doc := range h.Docs {
-				if err := line(row{a.b.first + answer.Query, h.Fingerprint, h.Distance, uint64(doc)}); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// scanned answers by streaming fingerprints past the queries.
-type scanned struct {
-	b        *batch
-	open     func() (scan.Source, error)
-	streamed bool            // F is read into buffers
-	total    uint64          // fingerprints of the shard, 0 where it is not known
-	prints   []uint64        // of a file: the shard's
-	first    uint64          // row of the first, or its number in a walk
-	file     *ndf.File       // nil for a pipe or an index
-	names    *ndf.Lookup     // nil where there are none
-	walked   *engine.Index   // nil unless F is one
-	docNames *engine.Names   // of it
-	ctx      context.Context // of a walk
-}
-
-func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
-	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
-		return b.openWalk(cmd, q)
-	}
-	if b.index.k == -1 {
-		b.index.k = 3
-	}
-	if document.ReadOnce(b.scan) {
-		read := false
-		return &scanned{b: b, streamed: true, open: func() (scan.Source, error) {
-			if read {
-				return nil, fmt.Errorf("the queries do not fit in memory together, and a pipe (%s) cannot be read twice: give more --memory, or write it to a file", b.scan)
-			}
-			read = true
-			return func(yield func(scan.Chunk) bool) error {
-				return b.g.readPipe(cmd.Context(), b.scan, func(r io.Reader) error { return scan.Reader(r)(yield) })
-			}, nil
-		}}, nil
-	}
-	if b.shardFlag != "" && b.unique {
-		return nil, usagef("--unique: which document of F is the first, one part of F does not know")
-	}
-	f, err := b.g.openVerified(cmd.Context(), b.scan)
-	if err != nil {
-		return nil, err
-	}
-	if err := sameRecipe(f.Path(), f.Recipe(), q); err != nil {
-		f.Close()
-		return nil, err
-	}
-	from, to := b.shard.of(f.Len())
-	s := &scanned{b: b, prints: f.Fingerprints()[from:to], first: from, total: to - from, file: f}
-	s.open = func() (scan.Source, error) { return scan.Slice(s.prints, s.first), nil }
-	if f.HasNames() {
-		s.names = f.Lookup()
-	}
-	return s, nil
-}
-
-// openWalk scans an index, whose first table is decoded block by block.
-func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
-	flags := indexFlags{dir: b.scan, openFlags: b.index.openFlags} // its tables are not asked
-	x, err := flags.open(cmd, b.g)
-	if err != nil {
-		return nil, err
-	}
-	if err := sameRecipe("the index", x.Recipe(), q); err != nil {
-		x.Close()
-		return nil, err
-	}
-	if b.index.k == -1 {
-		b.index.k = x.Design().K
-	}
-	stats := x.Stats()
-	if b.shardFlag != "" && stats.Segments > 1 {
-		x.Close()
-		return nil, usagef("--shard: the %d segments of %s may have fingerprints in common; shard the queries: ndd batch -i %s --shard %s",
-			stats.Segments, b.scan, b.scan, b.shard)
-	}
-	from, to := b.shard.of(stats.Fingerprints)
-	s := &scanned{b: b, streamed: true, first: from, total: to - from, walked: x, docNames: x.Names()}
-	s.open = func() (scan.Source, error) { return scan.Walk(s.walk), nil }
-	return s, nil
-}
-
-// walk yields the shard's fingerprints of an index, in the order in which that walks them.
-func (s *scanned) walk(yield func([]uint64) bool) error {
-	skip, left := s.first, s.total
-	return s.walked.Walk(s.ctx, func(prints []uint64) bool {
-		before := min(skip, uint64(len(prints)))
-		prints, skip = prints[before:], skip-before
-		prints = prints[:min(left, uint64(len(prints)))]
-		left -= uint64(len(prints))
-		return (len(prints) == 0 || yield(prints)) && left > 0
-	})
-}
-
-func (s *scanned) Name(doc uint64) (string, error) {
-	switch {
-	case s.walked != nil:
-		return s.docNames.Name(engine.DocID(doc))
-	case s.names != nil:
-		return s.names.Name(doc)
-	}
-	return strconv.FormatUint(doc, 10), nil
-}
-
-// record is of the shard's fingerprints, and of the identity of a file that has names; or it is of
-// the index.
-func (s *scanned) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
-	if s.walked != nil {
-		return recordOfIndex(ctx, s.b.scan, s.walked)
-	}
-	r, err := recordOf(ctx, bytes.NewReader(store.Bytes64(s.prints)))
-	if f := s.file.Store(); f != nil {
-		id := f.Identity()
-		r.Digest += fmt.Sprintf(" %x", id.ID)
-	}
-	return r, s.file.Recipe(), err
-}
-
-func (s *scanned) Close() error {
-	switch {
-	case s.walked != nil:
-		return s.walked.Close()
-	case s.file != nil:
-		return s.file.Close()
-	}
-	return nil
-}
-
-func (s *scanned) answer(ctx context.Context, line func(row) error) error {
-	b := s.b
-	s.ctx = ctx
-	bar := b.g.newBar("scanning", int64(s.total), countUnit)
-	defer bar.end()
-	o := scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk, Fingerprints: s.total,
-		Progress: func(done uint64) { bar.set(int64(done)) }}
-	if o.Memory == 0 {
-		o.Memory = b.g.machine.Limit(0).Bytes / 2
-	}
-	space, err := scan.Plan(len(b.queries), b.index.k, s.streamed, o)
-	if err != nil {
-		return err
-	}
-	s.say(space, o)
-	var last scan.Hit
-	some := false
-	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, space, o) {
-		if err != nil {
-			return err
-		}
-		r := row{int(h.Query), simhash.Fingerprint(h.Fingerprint), h.Distance, h.Row}
-		if s.walked == nil {
-			if err := line(r); err != nil {
-				return err
-			}
-			continue
-		}
-		// A fingerprint may be in several segments; its documents are asked for once.
-		if again := some && h.Query == last.Query && h.Fingerprint == last.Fingerprint; !again {
-			if err := s.documents(r, line); err != nil {
-				return err
-			}
-		}
-		last, some = h, true
-	}
-	return nil
-}
-
-// documents makes a line of every document that has the row's fingerprint.
-func (s *scanned) documents(r row, line func(row) error) error {
-	hits, err := s.walked.Query(r.fingerprint, 0, engine.AllDocs)
-	if err != nil {
-		return err
-	}
-	for _, h := range hits {
-		for _, doc := range h.Docs {
-			r.doc = uint64(doc)
-			if err := line(r); err != nil {
+		for i := range answer.Hits {
+			h := &answer.Hits[i]
+			if err := yield(row{query: a.b.first + answer.Query, fingerprint: h.Fingerprint, distance: h.Distance}, h); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// tempDir is where hits go that do not fit.
-func (b *batch) tempDir() string {
-	if b.temp != "" {
-		return b.temp
-	}
-	at, stream, err := destination(b.out)
-	if at == "" || at == document.Stdin || stream || err != nil {
-		return os.TempDir()
-	}
-	return filepath.Dir(at)
-}
-
-// say states the memory before it is taken.
-func (s *scanned) say(p scan.Space, o scan.Options) {
-	times := ""
-	if p.Queries < len(s.b.queries) {
-		times = fmt.Sprintf(" for %s queries at a time: F is read %d times", humanize.Comma(int64(p.Queries)), (len(s.b.queries)+p.Queries-1)/p.Queries)
-	}
-	s.b.g.log.Info(fmt.Sprintf("memory at most %s: tables %s, fingerprints %s, hits %s (more go to %s)%s",
-		humanize.IBytes(p.Total()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), humanize.IBytes(p.Hits), o.Temp, times))
 }

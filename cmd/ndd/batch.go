@@ -12,7 +12,6 @@ import (
 
 	"ndd/engine/document"
 	"ndd/engine/ndf"
-	"ndd/engine/oracle"
 	"ndd/permute"
 )
 
@@ -27,6 +26,9 @@ fingerprints F: a file like Q, an index, or a pipe of raw integers (-). Then tab
 queries and F is streamed past them, 55 million fingerprints a second and core
 for a million queries. If the queries do not fit in --memory, F is read once for
 each part of them that does. Hits that do not fit are sorted in files, in --temp.
+
+--count keeps no hits, so that there may be any number of them; only --unique, of
+fingerprints that may be in F more than once, has to put them in order all the same.
 
 tsv: query row, fingerprint (hexadecimal), distance, id, one line a document,
 in order of query row, then distance, then fingerprint, then the order of the
@@ -80,10 +82,8 @@ type batch struct {
 	queries []uint64 // the shard's
 	first   int      // row of the first
 
-	write          rowWriter
-	withHits, hits int
-	sum            uint64
-	last           row
+	write rowWriter
+	tally tally
 }
 
 // check checks the flags that exclude or need each other. q is the path of the queries.
@@ -152,7 +152,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer q.Close()
-	b.queries = q.Fingerprints()
+	b.queries, b.tally.unique = q.Fingerprints(), b.unique
 	if b.scan == "" {
 		from, to := b.shard.of(uint64(len(b.queries)))
 		b.queries, b.first = b.queries[from:to], int(from)
@@ -222,9 +222,13 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 	if !b.count {
 		b.write = rowWriters[b.format](o, against.Name)
 	}
-	b.last.query = -1
 	begun := time.Now()
-	if err := against.answer(ctx, b.line); err != nil {
+	if b.count {
+		err = against.count(ctx, &b.tally)
+	} else {
+		err = against.answer(ctx, b.line)
+	}
+	if err != nil {
 		return t, err
 	}
 	b.g.log.Debug(fmt.Sprintf("answered in %v", time.Since(begun).Round(time.Millisecond)))
@@ -233,7 +237,7 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 			return t, err
 		}
 	}
-	return totals{len(b.queries), b.withHits, b.hits, fmt.Sprintf("%016x", b.sum)}, nil
+	return b.tally.of(len(b.queries)), nil
 }
 
 // report says the totals.
@@ -280,16 +284,7 @@ func (g *globals) readPipe(ctx context.Context, path string, read func(io.Reader
 
 // line takes one line of the answer: it counts, and writes it.
 func (b *batch) line(r row) error {
-	if b.unique && r.query == b.last.query && r.fingerprint == b.last.fingerprint {
-		return nil
-	}
-	if r.query != b.last.query {
-		b.withHits++
-	}
-	b.last = r
-	b.hits++
-	b.sum += oracle.Term(r.query, uint64(r.fingerprint))
-	if b.write == nil {
+	if !b.tally.add(r, 1) {
 		return nil
 	}
 	return b.write(r)

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"ndd/engine/disk"
+	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/store"
@@ -29,6 +35,59 @@ func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
 	return func(out string) []string {
 		return []string{"batch", "--scan", filepath.Join(dir, "f.bin"), "--threads", "1", "--memory", "700KiB", "--shard", "0/1",
 			"-o", filepath.Join(out, "hits.tsv"), filepath.Join(dir, "q.bin")}
+	}
+}
+
+// TestBatchCount: what --count says is what it says of the hits that are written, whatever they are
+// found in. A hit counts once for each document, or with --unique for each fingerprint.
+func TestBatchCount(t *testing.T) {
+	dir := t.TempDir()
+	f, q := filepath.Join(dir, "f.bin"), filepath.Join(dir, "q.bin")
+	set := sets.All(1000, 300, 3, 9)[10] // half equal
+	queries := append(slices.Clone(set.Queries), set.Queries[:50]...)
+	for name, prints := range map[string][]uint64{f: set.Base, q: queries} {
+		if err := os.WriteFile(name, store.Bytes64(prints), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := func(stdin bool, args ...string) (kept bool, totals string) {
+		t.Helper()
+		in := bytes.NewReader(nil)
+		if stdin {
+			in = bytes.NewReader(store.Bytes64(set.Base))
+		}
+		var stderr bytes.Buffer
+		if status := run(t.Context(), append(args, "--checksum", q), in, io.Discard, &stderr); status != exitDone {
+			t.Fatalf("%q: status %d, %s", args, status, &stderr)
+		}
+		at := strings.Index(stderr.String(), "queries ")
+		return !strings.Contains(stderr.String(), "hits are counted, none is kept"), stderr.String()[at:]
+	}
+	hits := oracle.Search(set.Base, queries, 3)
+	index, huffman := builtIndex(t, f), builtIndex(t, f, "--layout", "huffman")
+	for _, c := range []struct {
+		stdin bool
+		args  []string
+		kept  [2]bool // without and with --unique
+	}{
+		{false, []string{"--scan", f}, [2]bool{false, true}},
+		{true, []string{"--scan", "-"}, [2]bool{false, true}},
+		{false, []string{"--scan", f, "--threads", "1", "--memory", "600KiB"}, [2]bool{false, true}},
+		{false, []string{"--scan", index}, [2]bool{false, false}},
+		{false, []string{"--scan", huffman}, [2]bool{false, false}},
+		{false, []string{"-i", index}, [2]bool{true, true}},
+	} {
+		for i, unique := range []string{"--unique=false", "--unique"} {
+			args := append([]string{"batch", unique}, c.args...)
+			_, want := said(c.stdin, args...)
+			kept, got := said(c.stdin, append(args, "--count")...)
+			if got != want || kept != c.kept[i] {
+				t.Errorf("%q: %q, want %q; hits kept: %v", args, got, want, kept)
+			}
+			if i == 0 && !strings.Contains(got, fmt.Sprintf(" hits %d\nchecksum %016x\n", len(hits), oracle.Checksum(hits))) {
+				t.Errorf("%q: %q, and there are %d hits", args, got, len(hits))
+			}
+		}
 	}
 }
 

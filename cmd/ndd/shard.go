@@ -114,8 +114,8 @@ type fileRecord struct {
 // totals are what a batch says in the end.
 type totals struct {
 	Queries  int    `json:"queries"`
-	WithHits int    `json:"withHits"`
-	Hits     int    `json:"hits"`
+	WithHits uint64 `json:"withHits"`
+	Hits     uint64 `json:"hits"`
 	Checksum string `json:"checksum"`
 }
 

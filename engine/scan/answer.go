@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -14,7 +15,7 @@ type Space struct {
 	Queries int    // answered at a time; F is read once for each so many
 	Tables  uint64 // of these queries
 	Chunks  uint64 // of F: what is mapped at a time, and its piles
-	Hits    uint64 // beyond which they go to files
+	Hits    uint64 // beyond which they go to files; or of marks, where they are counted
 	Plain   bool   // no sieve, since that takes memory
 }
 
@@ -34,8 +35,10 @@ const (
 // [offheap.ErrTooLarge].
 func Plan(queries, k int, streamed bool, o Options) (s Space, err error) {
 	o.setDefaults()
-	s.Hits = min(max(o.Memory/4, hitsLeast), hitsMost)
 	for s.Queries = queries; ; s.Queries = (s.Queries + 1) / 2 {
+		if s.Hits = min(max(o.Memory/4, hitsLeast), hitsMost); o.Counted {
+			s.Hits = marksBytes(s.Queries)
+		}
 		for _, s.Plain = range []bool{false, true} {
 			s.Tables, s.Chunks = space(job{s.Queries, k, o.Fingerprints, s.Plain}, o.Threads)
 			if streamed {
@@ -76,45 +79,53 @@ func space(w job, threads int) (tables, mappers uint64) {
 // queries do not fit in o.Memory together. After an error, which may be that of ctx,
 // there is nothing more.
 func Answer(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options) iter.Seq2[Hit, error] {
-	o.setDefaults()
 	return func(yield func(Hit, error) bool) {
-		for first := 0; first < len(queries); first += s.Queries {
-			o.First = uint64(first)
-			more, err := answerPart(ctx, open, queries[first:min(first+s.Queries, len(queries))], k, s, o, yield)
+		stopped := errors.New("stopped")
+		err := inParts(open, queries, k, s, o, func(t *Tables, f Source, o Options) error {
+			hits, err := t.Run(ctx, f, o)
 			if err != nil {
-				yield(Hit{}, err)
+				return err
 			}
-			if err != nil || !more {
-				return
+			defer hits.Close()
+			for h, err := range hits.All(ctx) {
+				if err != nil {
+					return err
+				}
+				if !yield(h, nil) {
+					return stopped
+				}
 			}
+			return hits.Close()
+		})
+		if err != nil && !errors.Is(err, stopped) {
+			yield(Hit{}, err)
 		}
 	}
 }
 
-// answerPart answers queries that fit; more is what yield returned.
-func answerPart(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options, yield func(Hit, error) bool) (more bool, err error) {
+// inParts calls part with tables of as many of the queries as fit, and F from its beginning, until
+// all are done.
+func inParts(open func() (Source, error), queries []uint64, k int, s Space, o Options, part func(*Tables, Source, Options) error) error {
+	o.setDefaults()
+	o.Memory = s.Hits
+	for first := 0; first < len(queries); first += s.Queries {
+		o.First = uint64(first)
+		if err := onePart(open, queries[first:min(first+s.Queries, len(queries))], k, s, o, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func onePart(open func() (Source, error), queries []uint64, k int, s Space, o Options, part func(*Tables, Source, Options) error) error {
 	t, err := New(queries, Making{K: k, Threads: o.Threads, Fingerprints: o.Fingerprints, Plain: s.Plain})
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer t.Close()
 	f, err := open()
 	if err != nil {
-		return false, err
+		return err
 	}
-	o.Memory = s.Hits
-	hits, err := t.Run(ctx, f, o)
-	if err != nil {
-		return false, err
-	}
-	defer hits.Close()
-	for h, err := range hits.All(ctx) {
-		if err != nil {
-			return false, err
-		}
-		if !yield(h, nil) {
-			return false, nil
-		}
-	}
-	return true, hits.Close()
+	return part(t, f, o)
 }

@@ -9,7 +9,8 @@
 // goroutines, processes or machines. Reduce puts hits in the order of a
 // result, query row, distance, fingerprint, row of F, and drops repetitions, so
 // that a chunk may even be mapped twice. Hits that do not fit the memory given
-// for them are sorted in parts, written to temporary files and merged.
+// for them are sorted in parts, written to temporary files and merged. Where only
+// their number and a sum are wanted, [Count] keeps none.
 //
 // A table is a join. Queries lie in buckets by their leading bits; of each there
 // are 32 other bits of its permuted key, 16 queries in a vector. A fingerprint's

@@ -145,6 +145,30 @@ func (w *HitWriter) Close() {
 	w.records = nil
 }
 
+// An expander makes a hit of every row of a match's query.
+type expander struct {
+	tables *Tables
+	first  uint64 // row of Q of the tables' first
+	to     *HitWriter
+}
+
+func (e *expander) take(ctx context.Context, matches []Match) error {
+	for _, m := range matches {
+		rows := e.tables.rowsOf(m.Query)
+		if len(rows) >= rowsMany && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, row := range rows {
+			if err := e.to.Add(Hit{e.first + uint64(row), int(m.Distance), m.Fingerprint, m.Row}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *expander) close() { e.to.Close() }
+
 // A run is a temporary file of records in order.
 type run struct {
 	file  *disk.Temp

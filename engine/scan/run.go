@@ -19,6 +19,7 @@ type Options struct {
 	Disk         *disk.Disk        // that it is on; default: the system's
 	First        uint64            // row of the first query
 	Fingerprints uint64            // of F, 0 where it is not known
+	Counted      bool              // hits are counted, not kept: see Count
 	Progress     func(done uint64) // unless nil, called with the number of fingerprints done
 }
 
@@ -37,14 +38,24 @@ func (t *Tables) Run(ctx context.Context, f Source, o Options) (*Hits, error) {
 	o.setDefaults()
 	hits := NewHits(o.Temp, o.Memory, o.Threads)
 	hits.disk = o.Disk
-	if err := t.run(ctx, f, o, hits); err != nil {
+	if err := t.run(ctx, f, o, func() sink { return &expander{t, o.First, hits.Writer()} }); err != nil {
 		hits.Close()
 		return nil, err
 	}
 	return hits, nil
 }
 
-func (t *Tables) run(parent context.Context, f Source, o Options, hits *Hits) error {
+// A sink takes the matches of one goroutine. A match is of all rows that ask the same, which may
+// be most of Q: so take heeds ctx where there are rowsMany or more.
+type sink interface {
+	take(context.Context, []Match) error
+	close()
+}
+
+const rowsMany = 256
+
+// run maps all of F into sinks, one for each goroutine.
+func (t *Tables) run(parent context.Context, f Source, o Options, newSink func() sink) error {
 	var done atomic.Uint64
 	group, ctx := errgroup.WithContext(parent)
 	chunks := make(chan Chunk)
@@ -63,13 +74,11 @@ func (t *Tables) run(parent context.Context, f Source, o Options, hits *Hits) er
 	for range o.Threads {
 		group.Go(func() (err error) {
 			defer store.CatchFault(&err)() // F may be mapped
-			w := hits.Writer()
-			defer w.Close()
+			to := newSink()
+			defer to.close()
 			m, err := t.NewMapper(func(matches []Match) error {
-				for _, match := range matches {
-					if err := t.expand(match, o.First, w); err != nil {
-						return err
-					}
+				if err := to.take(ctx, matches); err != nil {
+					return err
 				}
 				return ctx.Err()
 			})
@@ -103,14 +112,4 @@ func (t *Tables) run(parent context.Context, f Source, o Options, hits *Hits) er
 		return err
 	}
 	return parent.Err()
-}
-
-// expand makes a hit of every row of the query of a match.
-func (t *Tables) expand(m Match, first uint64, w *HitWriter) error {
-	for _, row := range t.rows[t.starts[m.Query]:t.starts[m.Query+1]] {
-		if err := w.Add(Hit{first + uint64(row), int(m.Distance), m.Fingerprint, m.Row}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -28,15 +28,8 @@ func answer(t testing.TB, tables *Tables, base []uint64, chunk int) []oracle.Hit
 	t.Helper()
 	hits := NewHits(t.TempDir(), 1<<20, 1)
 	defer hits.Close()
-	w := hits.Writer()
-	m, err := tables.NewMapper(func(matches []Match) error {
-		for _, match := range matches {
-			if err := tables.expand(match, 0, w); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	to := &expander{tables, 0, hits.Writer()}
+	m, err := tables.NewMapper(func(matches []Match) error { return to.take(t.Context(), matches) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +42,7 @@ func answer(t testing.TB, tables *Tables, base []uint64, chunk int) []oracle.Hit
 	if err := m.Map(base[:min(chunk, len(base))], 0); err != nil {
 		t.Fatal(err)
 	}
-	w.Close()
+	to.close()
 	return collect(t, hits)
 }
 

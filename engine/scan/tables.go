@@ -110,6 +110,9 @@ func (t *Tables) number(queries []uint64, threads int) error {
 	return nil
 }
 
+// rowsOf are the rows of Q that ask a distinct query.
+func (t *Tables) rowsOf(query uint32) []uint32 { return t.rows[t.starts[query]:t.starts[query+1]] }
+
 // lay makes the tables of the plan, and its sieve.
 func (t *Tables) lay(p plan, threads int) (err error) {
 	t.plan = p

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine"
+	"ndd/engine/document"
+	"ndd/engine/ndf"
+	"ndd/engine/oracle"
+	"ndd/engine/scan"
+	"ndd/engine/simhash"
+	"ndd/engine/store"
+)
+
+// scanned answers by streaming fingerprints past the queries.
+type scanned struct {
+	b        *batch
+	open     func() (scan.Source, error)
+	streamed bool            // F is read into buffers
+	total    uint64          // fingerprints of the shard, 0 where it is not known
+	prints   []uint64        // of a file: the shard's
+	first    uint64          // row of the first, or its number in a walk
+	file     *ndf.File       // nil for a pipe or an index
+	names    *ndf.Lookup     // nil where there are none
+	walked   *engine.Index   // nil unless F is one
+	docNames *engine.Names   // of it
+	ctx      context.Context // of a walk
+}
+
+func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
+		return b.openWalk(cmd, q)
+	}
+	if b.index.k == -1 {
+		b.index.k = 3
+	}
+	if document.ReadOnce(b.scan) {
+		read := false
+		return &scanned{b: b, streamed: true, open: func() (scan.Source, error) {
+			if read {
+				return nil, fmt.Errorf("the queries do not fit in memory together, and a pipe (%s) cannot be read twice: give more --memory, or write it to a file", b.scan)
+			}
+			read = true
+			return func(yield func(scan.Chunk) bool) error {
+				return b.g.readPipe(cmd.Context(), b.scan, func(r io.Reader) error { return scan.Reader(r)(yield) })
+			}, nil
+		}}, nil
+	}
+	if b.shardFlag != "" && b.unique {
+		return nil, usagef("--unique: which document of F is the first, one part of F does not know")
+	}
+	f, err := b.g.openVerified(cmd.Context(), b.scan)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameRecipe(f.Path(), f.Recipe(), q); err != nil {
+		f.Close()
+		return nil, err
+	}
+	from, to := b.shard.of(f.Len())
+	s := &scanned{b: b, prints: f.Fingerprints()[from:to], first: from, total: to - from, file: f}
+	s.open = func() (scan.Source, error) { return scan.Slice(s.prints, s.first), nil }
+	if f.HasNames() {
+		s.names = f.Lookup()
+	}
+	return s, nil
+}
+
+// openWalk scans an index, whose first table is decoded block by block.
+func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	flags := indexFlags{dir: b.scan, openFlags: b.index.openFlags} // its tables are not asked
+	x, err := flags.open(cmd, b.g)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameRecipe("the index", x.Recipe(), q); err != nil {
+		x.Close()
+		return nil, err
+	}
+	if b.index.k == -1 {
+		b.index.k = x.Design().K
+	}
+	stats := x.Stats()
+	if b.shardFlag != "" && stats.Segments > 1 {
+		x.Close()
+		return nil, usagef("--shard: the %d segments of %s may have fingerprints in common; shard the queries: ndd batch -i %s --shard %s",
+			stats.Segments, b.scan, b.scan, b.shard)
+	}
+	from, to := b.shard.of(stats.Fingerprints)
+	s := &scanned{b: b, streamed: true, first: from, total: to - from, walked: x, docNames: x.Names()}
+	s.open = func() (scan.Source, error) { return scan.Walk(s.walk), nil }
+	return s, nil
+}
+
+// walk yields the shard's fingerprints of an index, in the order in which that walks them.
+func (s *scanned) walk(yield func([]uint64) bool) error {
+	skip, left := s.first, s.total
+	return s.walked.Walk(s.ctx, func(prints []uint64) bool {
+		before := min(skip, uint64(len(prints)))
+		prints, skip = prints[before:], skip-before
+		prints = prints[:min(left, uint64(len(prints)))]
+		left -= uint64(len(prints))
+		return (len(prints) == 0 || yield(prints)) && left > 0
+	})
+}
+
+func (s *scanned) Name(doc uint64) (string, error) {
+	switch {
+	case s.walked != nil:
+		return s.docNames.Name(engine.DocID(doc))
+	case s.names != nil:
+		return s.names.Name(doc)
+	}
+	return strconv.FormatUint(doc, 10), nil
+}
+
+// record is of the shard's fingerprints, and of the identity of a file that has names; or it is of
+// the index.
+func (s *scanned) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
+	if s.walked != nil {
+		return recordOfIndex(ctx, s.b.scan, s.walked)
+	}
+	r, err := recordOf(ctx, bytes.NewReader(store.Bytes64(s.prints)))
+	if f := s.file.Store(); f != nil {
+		id := f.Identity()
+		r.Digest += fmt.Sprintf(" %x", id.ID)
+	}
+	return r, s.file.Recipe(), err
+}
+
+func (s *scanned) Close() error {
+	switch {
+	case s.walked != nil:
+		return s.walked.Close()
+	case s.file != nil:
+		return s.file.Close()
+	}
+	return nil
+}
+
+// plan says how F will be scanned, before memory is taken for it.
+func (s *scanned) plan(counted bool) (space scan.Space, o scan.Options, err error) {
+	b := s.b
+	o = scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk, Fingerprints: s.total, Counted: counted}
+	if o.Memory == 0 {
+		o.Memory = b.g.machine.Limit(0).Bytes / 2
+	}
+	if space, err = scan.Plan(len(b.queries), b.index.k, s.streamed, o); err == nil {
+		s.say(space, o)
+	}
+	return space, o, err
+}
+
+func (s *scanned) answer(ctx context.Context, line func(row) error) error {
+	b := s.b
+	s.ctx = ctx
+	space, o, err := s.plan(false)
+	if err != nil {
+		return err
+	}
+	bar := b.g.newBar("scanning", int64(s.total), countUnit)
+	defer bar.end()
+	o.Progress = func(done uint64) { bar.set(int64(done)) }
+	var last scan.Hit
+	some := false
+	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, space, o) {
+		if err != nil {
+			return err
+		}
+		r := row{int(h.Query), simhash.Fingerprint(h.Fingerprint), h.Distance, h.Row}
+		if s.walked == nil {
+			if err := line(r); err != nil {
+				return err
+			}
+			continue
+		}
+		// A fingerprint may be in several segments; its documents are asked for once.
+		if again := some && h.Query == last.Query && h.Fingerprint == last.Fingerprint; !again {
+			if err := s.documents(r, line); err != nil {
+				return err
+			}
+		}
+		last, some = h, true
+	}
+	return nil
+}
+
+// count keeps no hits, unless a fingerprint of F may come again where it counts once: then they
+// have to be put in order.
+func (s *scanned) count(ctx context.Context, t *tally) error {
+	if !s.once() {
+		return s.answer(ctx, func(r row) error {
+			t.add(r, 1)
+			return nil
+		})
+	}
+	b := s.b
+	s.ctx = ctx
+	space, o, err := s.plan(true)
+	if err != nil {
+		return err
+	}
+	bar := b.g.newBar("scanning", int64(s.total), countUnit)
+	defer bar.end()
+	o.Progress = func(done uint64) { bar.set(int64(done)) }
+	var how scan.Counting
+	if b.checksum {
+		how.Term = oracle.Term
+	}
+	if s.walked != nil && !b.unique {
+		how.Times = s.documentsOf
+	}
+	t.Totals, err = scan.Count(ctx, s.open, b.queries, b.index.k, space, o, how)
+	return err
+}
+
+// once says that no hit of F is a repetition of another.
+func (s *scanned) once() bool {
+	if s.walked == nil {
+		return !s.b.unique
+	}
+	stats := s.walked.Stats() // distinct within a segment
+	return stats.Segments <= 1 && stats.Buffered == 0
+}
+
+// documentsOf is how many documents have a fingerprint of the index that is walked.
+func (s *scanned) documentsOf(fingerprint uint64) (n uint64, err error) {
+	hits, err := s.walked.Query(simhash.Fingerprint(fingerprint), 0, 1)
+	for _, h := range hits {
+		n += h.Documents
+	}
+	return n, err
+}
+
+// documents makes a line of every document that has the row's fingerprint.
+func (s *scanned) documents(r row, line func(row) error) error {
+	hits, err := s.walked.Query(r.fingerprint, 0, engine.AllDocs)
+	if err != nil {
+		return err
+	}
+	for _, h := range hits {
+		for _, doc := range h.Docs {
+			r.doc = uint64(doc)
+			if err := line(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tempDir is where hits go that do not fit.
+func (b *batch) tempDir() string {
+	if b.temp != "" {
+		return b.temp
+	}
+	at, stream, err := destination(b.out)
+	if at == "" || at == document.Stdin || stream || err != nil {
+		return os.TempDir()
+	}
+	return filepath.Dir(at)
+}
+
+// say states the memory before it is taken.
+func (s *scanned) say(p scan.Space, o scan.Options) {
+	times := ""
+	if p.Queries < len(s.b.queries) {
+		times = fmt.Sprintf(" for %s queries at a time: F is read %d times", humanize.Comma(int64(p.Queries)), (len(s.b.queries)+p.Queries-1)/p.Queries)
+	}
+	hits := fmt.Sprintf("hits %s (more go to %s)", humanize.IBytes(p.Hits), o.Temp)
+	if o.Counted {
+		hits = "hits are counted, none is kept"
+	}
+	s.b.g.log.Info(fmt.Sprintf("memory at most %s: tables %s, fingerprints %s, %s%s",
+		humanize.IBytes(p.Total()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), hits, times))
+}

@@ -1,0 +1,152 @@
+package scan
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// Totals are what is known of hits that nobody keeps.
+type Totals struct {
+	WithHits uint64 // rows of Q
+	Hits     uint64
+	Sum      uint64 // of Counting.Term, modulo 2^64
+}
+
+// Counting says how hits are counted. Its functions are called from many goroutines.
+type Counting struct {
+	Times func(fingerprint uint64) (uint64, error)   // how often a hit of this one of F counts; nil: once
+	Term  func(query int, fingerprint uint64) uint64 // of a hit; nil: there is no sum
+}
+
+// Count says of the hits that [Answer] would yield how many there are, as they are found: none
+// is kept, put in order or written to a file, so that there may be any number of them. A pair of
+// a row of Q and a row of F is found once, see [Tables.first], so that nothing need be remembered
+// of it. Without a sum all rows that ask the same are counted in one step.
+//
+// s is a plan for options that say Counted.
+func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options, c Counting) (Totals, error) {
+	var all Totals
+	err := inParts(open, queries, k, s, o, func(t *Tables, f Source, o Options) error {
+		p := &count{tables: t, first: o.First, how: c, marks: make([]atomic.Uint64, marksBytes(len(t.distinct))/8)}
+		if err := t.run(ctx, f, o, func() sink { return &counter{count: p} }); err != nil {
+			return err
+		}
+		all.add(p.totals)
+		return nil
+	})
+	if err != nil {
+		return Totals{}, err
+	}
+	return all, nil
+}
+
+func (t *Totals) add(o Totals) {
+	t.WithHits += o.WithHits
+	t.Hits += o.Hits
+	t.Sum += o.Sum
+}
+
+// A count is what goroutines count together.
+type count struct {
+	tables *Tables
+	first  uint64 // row of Q of the tables' first
+	how    Counting
+	marks  []atomic.Uint64 // a bit for each distinct query that has hits
+
+	mu     sync.Mutex
+	totals Totals
+}
+
+// marksBytes is the memory of the marks of so many queries.
+func marksBytes(queries int) uint64 { return (uint64(queries) + 63) / 64 * 8 }
+
+// mark says whether a query had no hit before.
+func (c *count) mark(query uint32) (first bool) {
+	word, bit := &c.marks[query/64], uint64(1)<<(query%64)
+	return word.Load()&bit == 0 && word.Or(bit)&bit == 0
+}
+
+// A counter is the sink of one goroutine.
+type counter struct {
+	*count
+	own Totals
+
+	times       uint64 // of fingerprint, where some: matches of one come in a row
+	fingerprint uint64
+	some        bool
+
+	sums [1 << sumsBits]rowSum // by what they are of
+}
+
+// A rowSum is the sum over all rows of a query, which many ask, of one fingerprint, which F may have
+// many times.
+type rowSum struct {
+	query       uint32
+	known       bool
+	fingerprint uint64
+	sum         uint64
+}
+
+// sumsBits is log2 of how many sums are kept, in 24 KiB.
+const sumsBits = 10
+
+func (c *counter) take(ctx context.Context, matches []Match) error {
+	for _, m := range matches {
+		times, err := c.timesOf(m.Fingerprint)
+		if err != nil {
+			return err
+		}
+		rows := c.tables.rowsOf(m.Query)
+		if times > 0 && c.mark(m.Query) {
+			c.own.WithHits += uint64(len(rows))
+		}
+		c.own.Hits += times * uint64(len(rows))
+		if c.how.Term != nil {
+			c.own.Sum += times * c.sumOf(m, rows)
+		}
+		if len(rows) >= rowsMany && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// sumOf is the sum of a match's terms.
+func (c *counter) sumOf(m Match, rows []uint32) (sum uint64) {
+	var kept *rowSum
+	if len(rows) >= rowsMany {
+		// Of neighbours, as fingerprints and queries are that hit, not two in one place.
+		at := m.Fingerprint*0x9e3779b97f4a7c15 + uint64(m.Query)*0xbf58476d1ce4e5b9
+		kept = &c.sums[at>>(64-sumsBits)]
+		if kept.known && kept.query == m.Query && kept.fingerprint == m.Fingerprint {
+			return kept.sum
+		}
+	}
+	for _, row := range rows {
+		sum += c.how.Term(int(c.first)+int(row), m.Fingerprint)
+	}
+	if kept != nil {
+		*kept = rowSum{m.Query, true, m.Fingerprint, sum}
+	}
+	return sum
+}
+
+func (c *counter) timesOf(fingerprint uint64) (_ uint64, err error) {
+	if c.how.Times == nil {
+		return 1, nil
+	}
+	if !c.some || c.fingerprint != fingerprint {
+		if c.times, err = c.how.Times(fingerprint); err != nil {
+			return 0, err
+		}
+		c.fingerprint, c.some = fingerprint, true
+	}
+	return c.times, nil
+}
+
+func (c *counter) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.totals.add(c.own)
+}

@@ -1,0 +1,105 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+)
+
+// TestCount holds totals against the oracle's hits: queries and fingerprints that repeat, parts of
+// the queries, several goroutines, and fingerprints that count more than once, or not at all.
+func TestCount(t *testing.T) {
+	times := func(fingerprint uint64) (uint64, error) { return fingerprint % 3, nil }
+	for _, set := range sets.All(900, 300, 3, 21) {
+		queries := append(slices.Clone(set.Queries), set.Queries[:40]...)
+		hits := oracle.Search(set.Base, queries, 3)
+		for _, how := range []Counting{{Term: oracle.Term}, {}, {Times: times, Term: oracle.Term}} {
+			want := totalsOf(t, hits, how)
+			for _, threads := range []int{1, 3} {
+				for _, at := range []int{len(queries), 77} {
+					open := func() (Source, error) { return Slice(set.Base, 0), nil }
+					got, err := Count(context.Background(), open, queries, 3, Space{Queries: at}, Options{Threads: threads, Counted: true}, how)
+					if err != nil || got != want {
+						t.Fatalf("%s, %d threads, %d queries at a time: %+v, %v, want %+v", set.Name, threads, at, got, err, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// totalsOf counts hits in order of their queries.
+func totalsOf(t *testing.T, hits []oracle.Hit, how Counting) (want Totals) {
+	t.Helper()
+	last := -1
+	for _, h := range hits {
+		times := uint64(1)
+		if how.Times != nil {
+			var err error
+			if times, err = how.Times(h.Fingerprint); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if times > 0 && h.Query != last {
+			want.WithHits++
+			last = h.Query
+		}
+		want.Hits += times
+		if how.Term != nil {
+			want.Sum += times * how.Term(h.Query, h.Fingerprint)
+		}
+	}
+	return want
+}
+
+// TestCountMany has more hits than could be kept, or their terms be made one after the other: two
+// queries that 150,000 rows ask each, and F of 300,000 fingerprints within 2 bits of both. The sum is
+// that of one pair of each kind, as often as there are such.
+func TestCountMany(t *testing.T) {
+	const n = 300_000
+	base, queries := make([]uint64, n), make([]uint64, n)
+	for i := range base {
+		base[i], queries[i] = uint64(i%3%2), uint64(i%2)<<63
+	}
+	o := Options{Threads: 2, Memory: 100 << 20, Counted: true, Temp: t.TempDir() + "/none"}
+	s, err := Plan(n, 3, false, o)
+	if err != nil || s.Hits > n {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	want := Totals{WithHits: n, Hits: n * n}
+	for query := range n {
+		want.Sum += 2*n/3*oracle.Term(query, 0) + n/3*oracle.Term(query, 1)
+	}
+	open := func() (Source, error) { return Slice(base, 0), nil }
+	got, err := Count(context.Background(), open, queries, 3, s, o, Counting{Term: oracle.Term})
+	if err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestCountFails(t *testing.T) {
+	broken := errors.New("broken")
+	open := func() (Source, error) { return Slice([]uint64{1, 2}, 0), nil }
+	for _, c := range []struct {
+		open func() (Source, error)
+		how  Counting
+	}{
+		{func() (Source, error) { return nil, broken }, Counting{}},
+		{func() (Source, error) { return func(func(Chunk) bool) error { return broken }, nil }, Counting{}},
+		{open, Counting{Times: func(uint64) (uint64, error) { return 0, broken }}},
+	} {
+		got, err := Count(context.Background(), c.open, []uint64{1}, 3, Space{Queries: 1}, Options{Threads: 2}, c.how)
+		if !errors.Is(err, broken) || got != (Totals{}) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Count(ctx, open, []uint64{1}, 3, Space{Queries: 1}, Options{}, Counting{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
