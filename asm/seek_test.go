@@ -2,6 +2,7 @@ package asm
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -58,6 +59,35 @@ func (p *seekProbe) oracle(keys []uint64, k int) (hits []uint64, ended bool) {
 	return hits, true
 }
 
+// seekHalves fills data, from seekFirst on, with halves of so many bytes, which it lets damage change. It returns the
+// keys that each then has, and whether it is sound.
+func seekHalves(rng *rand.Rand, c *testCode, data []byte, size int, damage func(half []byte)) (keys [][]uint64, sound []bool) {
+	for rest := range slices.Chunk(data[seekFirst:], size) {
+		half, key, n := c.encode(rng, size, 1+rng.IntN(4*size))
+		binary.LittleEndian.PutUint16(half, uint16(n-1))
+		damage(half)
+		copy(rest, half)
+		list := make([]uint64, int(binary.LittleEndian.Uint16(half))+1)
+		sound = append(sound, decodeGeneric(list, half, key, &c.window))
+		list[0] = key
+		keys = append(keys, list)
+	}
+	return keys, sound
+}
+
+// seekProbeOf is a probe of half number i of so many bytes: near one of its keys, up to one behind that, or anywhere.
+func seekProbeOf(rng *rand.Rand, i, size int, keys []uint64) seekProbe {
+	at, from := keys[rng.IntN(len(keys))], seekFirst+i*size
+	p := seekProbe{from: from, to: from + size, fence: keys[0], query: at, high: at | 1<<rng.IntN(40)}
+	for range rng.IntN(5) {
+		p.query ^= 1 << rng.IntN(64)
+	}
+	if rng.IntN(10) == 0 {
+		p.high = rng.Uint64()
+	}
+	return p
+}
+
 // runSeek returns the hits of each probe, nil and false for those that were left.
 func runSeek(t *testing.T, s *Seek, data []byte, probes []seekProbe, k int, w *Window) (hits [][]uint64, left, ended []bool) {
 	s.Reset(data)
@@ -84,7 +114,7 @@ func runSeek(t *testing.T, s *Seek, data []byte, probes []seekProbe, k int, w *W
 // many as there may be: what is found is what decoding finds.
 func TestSeek(t *testing.T) {
 	const size, halves = 512, 24
-	region := guard.New(t, size*halves+64)
+	region := guard.New(t, seekFirst+size*halves)
 	eachKernel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 7))
 		rounds := 60
@@ -101,39 +131,21 @@ func TestSeek(t *testing.T) {
 			if round%2 == 0 {
 				place = guard.Head[byte]
 			}
-			data := place(region, 64+size*halves)
-			keys := make([][]uint64, halves)
-			sound := make([]bool, halves)
-			for i := range halves {
-				from := 64 + i*size
-				half, key, n := c.encode(rng, size, 1+rng.IntN(4*size))
-				half[0], half[1] = byte(n-1), byte((n-1)>>8)
+			data := place(region, seekFirst+size*halves)
+			keys, sound := seekHalves(rng, c, data, size, func(half []byte) {
 				if round%5 == 4 {
 					bit := rng.IntN(8 * size)
 					half[bit/8] ^= 1 << (bit % 8)
-					n = int(half[0]) + int(half[1])<<8 + 1
 				}
-				copy(data[from:], half)
-				keys[i] = make([]uint64, n)
-				sound[i] = decodeGeneric(keys[i], data[from:from+size], key, &c.window)
-				keys[i][0] = key
-			}
+			})
 			var s Seek
 			for range 20 {
 				probes := make([]seekProbe, 1+rng.IntN(SeekWidth))
 				which := make([]int, len(probes))
 				k := rng.IntN(9)
 				for i := range probes {
-					h := rng.IntN(halves)
-					at := keys[h][rng.IntN(len(keys[h]))]
-					p := seekProbe{from: 64 + h*size, to: 64 + (h+1)*size, fence: keys[h][0], query: at, high: at | 1<<rng.IntN(40)}
-					for range rng.IntN(5) {
-						p.query ^= 1 << rng.IntN(64)
-					}
-					if rng.IntN(10) == 0 {
-						p.high = rng.Uint64()
-					}
-					probes[i], which[i] = p, h
+					which[i] = rng.IntN(halves)
+					probes[i] = seekProbeOf(rng, which[i], size, keys[which[i]])
 				}
 				hits, left, reached := runSeek(t, &s, data, probes, k, &c.window)
 				for i, p := range probes {
@@ -162,6 +174,66 @@ func TestSeek(t *testing.T) {
 		}
 		if done < 400*rounds/2 || found < done/4 || must > done/20 {
 			t.Errorf("%d probes done, %d hits, %d left that are ordinary", done, found, must)
+		}
+	})
+}
+
+// FuzzSeek: halves of any code and size, of any bytes; probes of them, some from too near the beginning of data; lines to ask
+// for. What two backends both finish is the same on both, whatever damage there is.
+func FuzzSeek(f *testing.F) {
+	f.Add(uint64(1), uint16(480), 3, uint16(24), []byte{})
+	f.Add(uint64(2), uint16(0), 0, uint16(3), []byte{1, 0, 0, 0, 2})
+	f.Add(uint64(3), uint16(97), 64, uint16(64), []byte{0, 255})
+	f.Fuzz(func(t *testing.T, seed uint64, bytes uint16, k int, shape uint16, damage []byte) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		c := uniformCode(int(8 + seed%40))
+		if shape>>15 != 0 {
+			c = newTestCode(rng, 2+rng.IntN(57), int(seed%7))
+		}
+		size := halfMin + int(bytes%1025)
+		length := seekFirst + (1+int(shape>>6%8))*size
+		data := guard.Tail[byte](guard.New(t, length), length)
+		at := 0
+		keys, _ := seekHalves(rng, c, data, size, func(half []byte) {
+			for i, b := range damage[min(at, len(damage)):min(at+size, len(damage))] {
+				half[i] ^= b
+			}
+			at += size
+		})
+		probes := make([]seekProbe, 1+shape%SeekWidth)
+		for i := range probes {
+			h := rng.IntN(len(keys))
+			if probes[i] = seekProbeOf(rng, h, size, keys[h]); rng.IntN(32) == 0 {
+				probes[i].from = rng.IntN(seekFirst)
+			}
+		}
+		ask := make([]uint64, rng.IntN(40))
+		for i := range ask {
+			ask[i] = uint64(rng.IntN(len(data)))
+		}
+		before := Kernel()
+		defer use(before)
+		run := func(kernel string) (hits [][]uint64, left, ended []bool) {
+			use(kernel)
+			var s Seek
+			s.Ask(data, ask)
+			hits, left, ended = runSeek(t, &s, data, probes, k&63, &c.window)
+			for _, list := range hits {
+				slices.Sort(list)
+			}
+			return hits, left, ended
+		}
+		want, wantLeft, wantEnded := run(Generic)
+		for _, kernel := range kernelsToTest() {
+			hits, left, ended := run(kernel)
+			for i, p := range probes {
+				if left[i] && !ended[i] || wantLeft[i] && !wantEnded[i] {
+					continue
+				}
+				if left[i] != wantLeft[i] || !slices.Equal(hits[i], want[i]) {
+					t.Fatalf("%s, probe %d, %+v: left %v, hits %x; want left %v, hits %x", kernel, i, p, left[i], hits[i], wantLeft[i], want[i])
+				}
+			}
 		}
 	})
 }
