@@ -32,6 +32,8 @@ func Decode(dst []uint64, half []byte, key uint64, w *Window) bool {
 	if len(dst) == 0 || len(dst) > 1<<16-1 || len(half) < halfMin {
 		panic("asm: Decode needs 1 to 65535 keys and half a block of at least 32 bytes")
 	}
+	raceRead(half)
+	raceWrite(dst)
 	return decode(dst, half, key, w)
 }
 

@@ -24,8 +24,6 @@ func decode(dst []uint64, half []byte, key uint64, w *Window) bool {
 	if !decodeServed() {
 		return decodeGeneric(dst, half, key, w)
 	}
-	raceRead(half)
-	raceWrite(dst)
 	at := cursor{headBits, 8 * len(half), key}
 	dst[0] = key
 	for rest := dst[1:]; len(rest) > 0; {

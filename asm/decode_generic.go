@@ -7,7 +7,9 @@ import (
 )
 
 // decodeGeneric is the specification, a chunk of symbols at a time: stage 1 into symbols, stage 2
-// out of them.
+// out of them. The race detector does not look into it, as it does not into assembly: Decode tells it all.
+//
+//go:norace
 func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 	var (
 		symbols [decodeChunk + decodeSlack]byte
@@ -51,6 +53,8 @@ func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 
 // decodeSymbols fills symbols[:want] from the codes at codeBit and returns where their codes end.
 // Beyond the half it reads zeros.
+//
+//go:norace
 func decodeSymbols(symbols *[decodeChunk + decodeSlack]byte, half []byte, codeBit uint, want int, w *Window) uint {
 	last := uint(len(half) - 8)
 	n := 0
