@@ -51,7 +51,8 @@ func (s BatchSpace) Total() uint64 { return s.Orders + s.Matches + s.Answers }
 
 // BatchSpace says what Batch takes for so many queries.
 func (x *Index) BatchSpace(queries int, o BatchOptions) BatchSpace {
-	s := BatchSpace{Answers: uint64(cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0))+1) * answersBytes}
+	threads := min(cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0)), chunksOf(queries))
+	s := BatchSpace{Answers: uint64(threads+1) * answersBytes}
 	place := x.place()
 	v, err := x.hold(place)
 	if err != nil {
@@ -67,10 +68,25 @@ func (x *Index) BatchSpace(queries int, o BatchOptions) BatchSpace {
 	return s
 }
 
+// FitBatch is o with what takes memory lowered, as far as that goes, until the batch fits in limit
+// bytes: fewer goroutines, and fewer matches at a time where o.Memory is 0.
+func (x *Index) FitBatch(queries int, o BatchOptions, limit uint64) BatchOptions {
+	o.Threads = cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0))
+	if o.Memory == 0 {
+		o.Memory = min(max(limit/4, sweepMemoryLeast), sweepMemory)
+	}
+	for o.Threads > 1 && x.BatchSpace(queries, o).Total() > limit {
+		o.Threads--
+	}
+	return o
+}
+
 // chunkQueries is how many queries a goroutine answers together: enough to
 // share the misses of a table among their probes, few enough for results to
 // flow.
 const chunkQueries = 256
+
+func chunksOf(queries int) int { return (queries + chunkQueries - 1) / chunkQueries }
 
 // Query finds everything within distance k of q, nearest first, equal
 // distances by fingerprint, each with the first docs of its documents.
@@ -125,6 +141,8 @@ func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emi
 const (
 	sweepQueries = 4 << 20
 	sweepMemory  = 1 << 30
+
+	sweepMemoryLeast = 32 << 20
 
 	// Twice what is in use, as the collector lets the heap grow to that.
 	orderBytes   = 2 * 40 // a query
@@ -210,7 +228,7 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	if err != nil {
 		return err
 	}
-	chunks := (len(queries) + chunkQueries - 1) / chunkQueries
+	chunks := chunksOf(len(queries))
 
 	// Each chunk has a channel for its answer; the queue of them, in order,
 	// is what bounds how far the workers run ahead of emit.

@@ -110,10 +110,10 @@ func (a *indexed) count(ctx context.Context, t *tally) error {
 func (a *indexed) each(ctx context.Context, docs int, yield func(row, *engine.Hit) error) error {
 	bar := a.b.g.newBar("answering", int64(len(a.b.queries)), countUnit)
 	defer bar.end()
-	o := engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, Memory: a.b.memory}
-	s := a.index.BatchSpace(len(a.b.queries), o)
-	a.b.g.log.Info(fmt.Sprintf("memory at most %s beside the index and Q: queries in order %s, matches %s (fewer queries at a time where there are more), answers %s",
-		humanize.IBytes(s.Total()), humanize.IBytes(s.Orders), humanize.IBytes(s.Matches), humanize.IBytes(s.Answers)))
+	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, Memory: a.b.memory})
+	if err != nil {
+		return err
+	}
 	for answer, err := range a.index.Answers(ctx, a.b.queries, o) {
 		if err != nil {
 			return err
@@ -127,4 +127,23 @@ func (a *indexed) each(ctx context.Context, docs int, yield func(row, *engine.Hi
 		}
 	}
 	return nil
+}
+
+// plan fits the batch into what this machine has left, and says what it takes. A sweep that does
+// not fit is refused; so few queries that there is none take next to nothing.
+func (a *indexed) plan(o engine.BatchOptions) (engine.BatchOptions, error) {
+	left, queries, log := a.b.g.machine.Limit(0), len(a.b.queries), a.b.g.log
+	o = a.index.FitBatch(queries, o, left.Bytes)
+	s := a.index.BatchSpace(queries, o)
+	if s.Orders > 0 {
+		if err := left.Check("answering "+humanize.Comma(int64(queries))+" queries", s.Total()); err != nil {
+			return o, fmt.Errorf("%w: --shard i/N answers a part of them, and a lower --memory (%s) takes less", err, humanize.IBytes(o.Memory))
+		}
+	}
+	if o.Threads < a.b.g.threads {
+		log.Info(number(o.Threads, "thread") + " at a time, for which there is memory")
+	}
+	log.Info(fmt.Sprintf("memory at most %s beside the index and Q: queries in order %s, matches %s (fewer queries at a time where there are more), answers %s",
+		humanize.IBytes(s.Total()), humanize.IBytes(s.Orders), humanize.IBytes(s.Matches), humanize.IBytes(s.Answers)))
+	return o, nil
 }

@@ -58,7 +58,7 @@ the other, are the whole. Those of F, a file or an index, are merged by (tsv)
 	f.BoolVar(&b.count, "count", false, "no hits, only their number, on standard error")
 	f.BoolVar(&b.checksum, "checksum", false, "also a sum over all hits that does not depend on their order, on standard error")
 	f.StringVar(&b.shardFlag, "shard", "", "do part i of N of the work: i/N, i from 0; needs -o")
-	f.StringVar(&b.memoryFlag, "memory", "", "what --scan may take, such as 4GiB (default: half of what is available), or what matches found in an index may (1GiB)")
+	f.StringVar(&b.memoryFlag, "memory", "", "what --scan may take, such as 4GiB (default: half of what is available), or what matches found in an index may (a quarter of it, 1GiB at most)")
 	f.StringVar(&b.temp, "temp", "", "folder for hits that do not fit in memory (default: that of the output)")
 	return cmd
 }

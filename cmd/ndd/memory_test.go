@@ -15,6 +15,7 @@ import (
 
 	"ndd/engine/offheap"
 	"ndd/engine/oracle/machine"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/store"
 )
 
@@ -137,6 +138,49 @@ func TestDedupLittle(t *testing.T) {
 		status, out, said := on(t, machine.With(t, c.memory), append([]string{"dedup", path}, c.flags...)...)
 		if status != c.status || !strings.Contains(said, c.want) || (out == "") != (status != exitDone) {
 			t.Errorf("%d, %q: status %d, %q, %s, want %s", c.memory, c.flags, status, out, said, c.want)
+		}
+	}
+}
+
+// TestBatchLittle: a sweep takes fewer threads and matches at a time where there is little memory, and
+// none where it does not fit even so.
+func TestBatchLittle(t *testing.T) {
+	dir := t.TempDir()
+	base, queries := sets.Planted(20_000, 10_000)
+	f, q := filepath.Join(dir, "f.bin"), filepath.Join(dir, "q.bin")
+	for name, prints := range map[string][]uint64{f: base, q: queries} {
+		if err := os.WriteFile(name, store.Bytes64(prints), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index := builtIndex(t, f)
+	_, all, _ := on(t, machine.With(t, 8<<30), "batch", "-i", index, q)
+	for _, c := range []struct {
+		memory uint64
+		flags  []string
+		want   string
+	}{
+		{8 << 30, nil, "matches 1.0 GiB (fewer queries at a time where there are more), answers 512 MiB"},
+		{400 << 20, nil, "ndd: 8 threads at a time, for which there is memory"},
+		{400 << 20, nil, "memory at most 389 MiB beside the index and Q: queries in order 781 KiB, matches 100 MiB"},
+		{100 << 20, nil, "ndd: 1 thread at a time, for which there is memory"},
+		{90 << 20, nil, "answering 10,000 queries needs up to 97 MiB of memory, and there are 90 MiB (left by the memory limit of control group /job): " +
+			"--shard i/N answers a part of them, and a lower --memory (32 MiB) takes less"},
+		{90 << 20, []string{"--memory", "1MiB"}, "matches 1.0 MiB"},
+	} {
+		args := append([]string{"batch", "--threads", "15", "-i", index, q}, c.flags...)
+		status, out, said := on(t, machine.With(t, c.memory), args...)
+		refused := strings.Contains(c.want, "needs up to")
+		if !strings.Contains(said, c.want) || refused != (status == exitFailed) || !refused && (out != all || out == "") {
+			t.Errorf("%d, %q: status %d, %s, want %s", c.memory, c.flags, status, said, c.want)
+		}
+	}
+}
+
+func TestThreadsOf(t *testing.T) {
+	for _, c := range [][3]int{{0, 2, 2}, {1, 2, 1}, {16, 2, 16}, {1000, 2, 16}, {20, 5, 20}, {1000, 128, 512}} {
+		if got := threadsOf(c[0], c[1]); got != c[2] {
+			t.Errorf("%d threads for %d processors: %d, want %d", c[0], c[1], got, c[2])
 		}
 	}
 }

@@ -146,7 +146,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
 	f := root.PersistentFlags()
-	f.IntVar(&g.threads, "threads", 0, "goroutines that work at a time (default: one for each processor)")
+	f.IntVar(&g.threads, "threads", 0, "goroutines that work at a time, 4 for each processor or 16 at most (default: one for each processor)")
 	f.StringVar(&g.kernel, "kernel", "", "kernels to use: auto, avx512, avx2, neon or generic (default auto)")
 	f.StringVar(&g.profile, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
 	f.StringVar(&g.logFormat, "log-format", "text", "of messages on standard error: text or json")
@@ -221,9 +221,8 @@ func (g *globals) begin(cmd *cobra.Command) error {
 	if g.threads < 0 {
 		return usagef("--threads %d: must not be negative", g.threads)
 	}
-	if g.threads == 0 {
-		g.threads = runtime.GOMAXPROCS(0)
-	}
+	asked := g.threads
+	g.threads = threadsOf(asked, runtime.GOMAXPROCS(0))
 	level := slog.LevelInfo
 	switch {
 	case g.quiet:
@@ -240,10 +239,23 @@ func (g *globals) begin(cmd *cobra.Command) error {
 	default:
 		return usagef("--log-format %q: must be text or json", g.logFormat)
 	}
+	if g.threads < asked {
+		g.log.Warn(fmt.Sprintf("--threads %d: %d, which are as many as %s can use", asked, g.threads, number(runtime.GOMAXPROCS(0), "processor")))
+	}
 	if err := asm.Init(g.kernel); err != nil {
 		return err
 	}
 	return g.beginProfile()
+}
+
+// threadsOf is how many goroutines work at a time where so many are asked for, 0 for the default.
+// Each takes memory, up to some ten MiB, so that those are none which could only wait for a
+// processor: of four, three may wait for a file.
+func threadsOf(asked, processors int) int {
+	if asked == 0 {
+		return processors
+	}
+	return min(asked, max(16, 4*processors))
 }
 
 // refuse is wrong usage where one of the flags was given: it would be passed over.

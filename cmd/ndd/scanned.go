@@ -26,6 +26,7 @@ type scanned struct {
 	b        *batch
 	open     func() (scan.Source, error)
 	streamed bool            // F is read into buffers
+	once     bool            // and cannot be read again
 	total    uint64          // fingerprints of the shard, 0 where it is not known
 	prints   []uint64        // of a file: the shard's
 	first    uint64          // row of the first, or its number in a walk
@@ -44,12 +45,7 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		b.index.k = 3
 	}
 	if document.ReadOnce(b.scan) {
-		read := false
-		return &scanned{b: b, streamed: true, open: func() (scan.Source, error) {
-			if read {
-				return nil, fmt.Errorf("the queries do not fit in memory together, and a pipe (%s) cannot be read twice: give more --memory, or write it to a file", b.scan)
-			}
-			read = true
+		return &scanned{b: b, streamed: true, once: true, open: func() (scan.Source, error) {
 			return func(yield func(scan.Chunk) bool) error {
 				return b.g.readPipe(cmd.Context(), b.scan, func(r io.Reader) error { return scan.Reader(r)(yield) })
 			}, nil
@@ -150,12 +146,14 @@ func (s *scanned) Close() error {
 // plan says how F will be scanned, before memory is taken for it.
 func (s *scanned) plan(counted bool) (space scan.Space, o scan.Options, err error) {
 	b := s.b
-	o = scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk, Fingerprints: s.total, Counted: counted}
+	o = scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk, Fingerprints: s.total, Once: s.once, Counted: counted}
 	if o.Memory == 0 {
 		o.Memory = b.g.machine.Limit(0).Bytes / 2
 	}
 	if space, err = scan.Plan(len(b.queries), b.index.k, s.streamed, o); err == nil {
 		s.say(space, o)
+	} else if s.once {
+		err = fmt.Errorf("%w: a pipe (%s) cannot be read again for a part of the queries: give more --memory, or write it to a file", err, b.scan)
 	}
 	return space, o, err
 }
@@ -197,7 +195,7 @@ func (s *scanned) answer(ctx context.Context, line func(row) error) error {
 // count keeps no hits, unless a fingerprint of F may come again where it counts once: then they
 // have to be put in order.
 func (s *scanned) count(ctx context.Context, t *tally) error {
-	if !s.once() {
+	if !s.distinct() {
 		return s.answer(ctx, func(r row) error {
 			t.add(r, 1)
 			return nil
@@ -223,8 +221,8 @@ func (s *scanned) count(ctx context.Context, t *tally) error {
 	return err
 }
 
-// once says that no hit of F is a repetition of another.
-func (s *scanned) once() bool {
+// distinct says that no hit of F is a repetition of another.
+func (s *scanned) distinct() bool {
 	if s.walked == nil {
 		return !s.b.unique
 	}
@@ -278,7 +276,10 @@ func (s *scanned) say(p scan.Space, o scan.Options) {
 	}
 	hits := fmt.Sprintf("hits %s (more go to %s)", humanize.IBytes(p.Hits), o.Temp)
 	if o.Counted {
-		hits = "hits are counted, none is kept"
+		hits = "no hits (they are counted)"
+	}
+	if p.Threads < o.Threads {
+		s.b.g.log.Info(number(p.Threads, "thread") + " at a time, for which there is memory")
 	}
 	s.b.g.log.Info(fmt.Sprintf("memory at most %s: tables %s, fingerprints %s, %s%s",
 		humanize.IBytes(p.Total()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), hits, times))

@@ -1,10 +1,14 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
+	"math"
+	"runtime"
+
+	"github.com/dustin/go-humanize"
 
 	"ndd/asm"
 	"ndd/engine/offheap"
@@ -13,6 +17,7 @@ import (
 // Space is how much memory an answer takes, at most, in bytes.
 type Space struct {
 	Queries int    // answered at a time; F is read once for each so many
+	Threads int    // that map
 	Tables  uint64 // of these queries
 	Chunks  uint64 // of F: what is mapped at a time, and its piles
 	Hits    uint64 // beyond which they go to files; or of marks, where they are counted
@@ -30,48 +35,73 @@ const (
 	partQueries = 1 << 10
 )
 
-// Plan says how queries for distance k are answered in o.Memory bytes: all at a time,
-// or some. streamed says that F is not in memory or mapped already. The error wraps
-// [offheap.ErrTooLarge].
-func Plan(queries, k int, streamed bool, o Options) (s Space, err error) {
+// Plan says how queries for distance k are answered in o.Memory bytes: all at a time, or
+// some; with a sieve or without; by o.Threads goroutines or fewer: whatever should take the least
+// time of all that fits. streamed says that F is not in memory or mapped already. The error
+// wraps [offheap.ErrTooLarge].
+func Plan(queries, k int, streamed bool, o Options) (best Space, err error) {
 	o.setDefaults()
+	var s Space
+	least := math.Inf(1)
 	for s.Queries = queries; ; s.Queries = (s.Queries + 1) / 2 {
 		if s.Hits = min(max(o.Memory/4, hitsLeast), hitsMost); o.Counted {
 			s.Hits = marksBytes(s.Queries)
 		}
 		for _, s.Plain = range []bool{false, true} {
-			s.Tables, s.Chunks = space(job{s.Queries, k, o.Fingerprints, s.Plain}, o.Threads)
+			p := choose(job{s.Queries, k, o.Fingerprints, s.Plain})
+			buffer, each := uint64(0), p.mapperBytes()
 			if streamed {
-				s.Chunks += uint64(o.Threads+1) * 8 * chunkPrints
+				buffer = 8 * chunkPrints // and one that is being filled
 			}
-			if s.Queries <= queriesMax && s.Total() <= o.Memory {
-				return s, nil
+			s.Tables = p.tableBytes(s.Queries)
+			if s.Threads = 1; s.Tables+s.Hits+buffer < o.Memory {
+				s.Threads = int(min(max((o.Memory-s.Tables-s.Hits-buffer)/(each+buffer), 1), uint64(o.Threads)))
+			}
+			s.Chunks = uint64(s.Threads)*each + uint64(s.Threads+1)*buffer
+			parts := (queries + s.Queries - 1) / max(s.Queries, 1)
+			time := float64(parts) * p.cost / float64(min(s.Threads, runtime.GOMAXPROCS(0)))
+			if s.Queries <= queriesMax && s.Total() <= o.Memory && (least == math.Inf(1) || time < least) {
+				best, least = s, time
 			}
 		}
-		if s.Queries <= partQueries {
-			limit := offheap.Limit{Bytes: o.Memory, Source: "for queries, fingerprints and hits"}
-			return s, limit.Check(fmt.Sprintf("answering %d queries at a time", s.Queries), s.Total())
+		if s.Queries <= partQueries || o.Once {
+			break
 		}
 	}
+	if least == math.Inf(1) {
+		limit := offheap.Limit{Bytes: o.Memory, Source: "for queries, fingerprints and hits"}
+		return s, limit.Check("answering "+humanize.Comma(int64(s.Queries))+" queries at a time", s.Total())
+	}
+	return best, nil
 }
 
-// space is the memory of tables and of the mappers.
-func space(w job, threads int) (tables, mappers uint64) {
-	p := choose(w)
-	piles := 0
+// tableBytes is the memory of the tables on so many queries, while they are made.
+func (p *plan) tableBytes(queries int) (bytes uint64) {
 	for _, g := range p.groups {
 		for _, l := range g.layouts {
-			tables += 2 * l.bytes // which query a lane has, too
-			piles = max(piles, l.words())
+			bytes += 2 * l.bytes // which query a lane has, too
 		}
 	}
 	// The numbers of queries, and pairs while they are sorted, which takes as many again.
-	tables += uint64(w.queries) * (16 + 2*16)
+	bytes += uint64(queries) * (16 + 2*16)
 	if p.bits > 0 {
-		tables += 3*1<<(p.bits-3) + 16*uint64(w.queries) // two maps, one of them while it is made; keys
+		bytes += 3*1<<(p.bits-3) + 16*uint64(queries) // two maps, one of them while it is made; keys
+	}
+	return bytes
+}
+
+// mapperBytes is the memory of a mapper.
+func (p *plan) mapperBytes() uint64 {
+	piles := 0
+	for _, g := range p.groups {
+		for _, l := range g.layouts {
+			piles = max(piles, l.words())
+		}
+	}
+	if p.bits > 0 {
 		piles += asm.HalvesWords(p.halves()) + 1<<siftedBits*3/2
 	}
-	return tables, uint64(threads) * (uint64(8*piles) + 256<<10)
+	return uint64(8*piles) + 256<<10
 }
 
 // Answer yields every hit of the queries against F, in order: row of Q, distance,
@@ -106,6 +136,7 @@ func Answer(ctx context.Context, open func() (Source, error), queries []uint64, 
 // inParts calls part with tables of as many of the queries as fit, and F from its beginning, until
 // all are done.
 func inParts(open func() (Source, error), queries []uint64, k int, s Space, o Options, part func(*Tables, Source, Options) error) error {
+	o.Threads = cmp.Or(s.Threads, o.Threads)
 	o.setDefaults()
 	o.Memory = s.Hits
 	for first := 0; first < len(queries); first += s.Queries {

@@ -19,6 +19,7 @@ type Options struct {
 	Disk         *disk.Disk        // that it is on; default: the system's
 	First        uint64            // row of the first query
 	Fingerprints uint64            // of F, 0 where it is not known
+	Once         bool              // F can be read once only, such as a pipe
 	Counted      bool              // hits are counted, not kept: see Count
 	Progress     func(done uint64) // unless nil, called with the number of fingerprints done
 }

@@ -410,7 +410,34 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// BenchmarkMap maps random fingerprints of which one in a hundred is near a query.
+// TestPlan: where memory is little, fewer goroutines come before F is read again, which a pipe cannot
+// be at all.
+func TestPlan(t *testing.T) {
+	const queries = 1_000_000
+	for _, memory := range []uint64{1 << 30, 512 << 20, 64 << 20, 8 << 20, 1 << 20} {
+		for _, streamed := range []bool{false, true} {
+			for _, threads := range []int{1, 4, 64} {
+				o := Options{Threads: threads, Memory: memory, Fingerprints: 1 << 30}
+				s, err := Plan(queries, 3, streamed, o)
+				if streamed && memory <= 2*8*chunkPrints {
+					if !errors.Is(err, offheap.ErrTooLarge) {
+						t.Errorf("%d bytes for buffers of 64 MiB: %+v, %v", memory, s, err)
+					}
+					continue
+				}
+				if err != nil || s.Total() > memory || s.Threads < 1 || s.Threads > threads || s.Queries < queries && memory >= 512<<20 {
+					t.Errorf("%d bytes, %d threads: %+v, %v", memory, threads, s, err)
+				}
+				o.Once = true
+				if once, err := Plan(queries, 3, streamed, o); err == nil && (once.Queries < queries || once.Total() > memory) ||
+					err != nil && (s.Queries == queries || !errors.Is(err, offheap.ErrTooLarge)) {
+					t.Errorf("%d bytes, %d threads, a pipe: %+v, %v, else %+v", memory, threads, once, err, s)
+				}
+			}
+		}
+	}
+}
+
 // BenchmarkMap maps a sieve's part of random fingerprints past random queries: as the plan that is
 // chosen says, without a sieve, and with maps of other sizes. It is what the cost model is made from,
 // and shows what a better choice would have been. One in 10,000 matches.
