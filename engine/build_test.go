@@ -39,6 +39,10 @@ func TestBuildFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pages.Close()
+	step := 1
+	if testing.Short() {
+		step = 3
+	}
 	for name, memory := range map[string]uint64{"memory": 0, "file": 24<<20 + 10_000} {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			t.Run(name+"/"+string(layout), func(t *testing.T) {
@@ -51,7 +55,7 @@ func TestBuildFaults(t *testing.T) {
 				}
 				dir := t.TempDir()
 				index := filepath.Join(dir, "index")
-				calls := faults.Each(t, 1, func(d *disk.Disk) error {
+				calls := faults.Each(t, step, func(d *disk.Disk) error {
 					if err := os.RemoveAll(index); err != nil {
 						t.Fatal(err)
 					}

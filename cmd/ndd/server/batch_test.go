@@ -32,7 +32,11 @@ func little(queries []uint64) string {
 // A batch's lines are the oracle's, in its order, in both forms.
 func TestBatchIsTheOracle(t *testing.T) {
 	const most = 3
-	for _, set := range sets.All(300, 300, most, 11) {
+	n := 300
+	if testing.Short() {
+		n = 120
+	}
+	for _, set := range sets.All(n, n, most, 11) {
 		b := start(t, newIndex(t, most, nil, set.Base), "")
 		for k := 0; k <= most; k++ {
 			var tsv, unique, lines bytes.Buffer
