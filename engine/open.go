@@ -96,9 +96,9 @@ func (o Opening) String() string {
 		how = fmt.Sprintf("read into memory in %s", rate(o.Bytes, o.Reading))
 	}
 	if o.Skipped > 0 {
-		verified = fmt.Sprintf("%v, but for %s in large sections", o.Verifying.Round(10*time.Microsecond), humanize.Bytes(o.Skipped))
+		verified = fmt.Sprintf("%v, but for %s in large sections", o.Verifying.Round(10*time.Microsecond), humanize.IBytes(o.Skipped))
 	}
-	return fmt.Sprintf("%s %s, verified in %s", humanize.Bytes(o.Bytes), how, verified)
+	return fmt.Sprintf("%s %s, verified in %s", humanize.IBytes(o.Bytes), how, verified)
 }
 
 // Opening says how the index was opened; it is zero for a new one.
@@ -200,7 +200,7 @@ func (x *opening) openFiles(ctx context.Context, o OpenOptions) error {
 		f, err := get(path, store.KindSegment)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w: the manifest names this file, of %s, and it is missing: copy it from where it is, or build the index again",
-				path, store.ErrCorrupt, humanize.Bytes(g.Bytes))
+				path, store.ErrCorrupt, humanize.IBytes(g.Bytes))
 		}
 		if err != nil {
 			return err

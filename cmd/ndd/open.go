@@ -41,7 +41,7 @@ func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *wo
 	g.log.Debug(fmt.Sprintf("%s: %v", dir, did))
 	if did.Skipped > 0 {
 		g.log.Info(fmt.Sprintf("%s: --verify fast: %s of %s were not held against their checksums; 'ndd check %s' does that",
-			dir, humanize.Bytes(did.Skipped), humanize.Bytes(did.Bytes), dir))
+			dir, humanize.IBytes(did.Skipped), humanize.IBytes(did.Bytes), dir))
 	}
 	return x, nil
 }

@@ -125,18 +125,14 @@ func count(n float64, what string) string {
 	return fmt.Sprintf("%.3g", n) + what
 }
 
-// size is bytes for people: decimal, as memory is sold by the GB.
+// size is bytes for people, three digits, in the units that flags take: GiB.
 func size(bytes uint64) string {
-	if bytes < 1000 {
-		return fmt.Sprintf("%d bytes", bytes)
-	}
-	v, unit := float64(bytes), ""
-	for _, u := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
-		if v /= 1000; v < 999.95 {
-			unit = u
+	v, unit := float64(bytes), "bytes"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
+		if v < 999.5 {
 			break
 		}
-		unit = u
+		v, unit = v/1024, u
 	}
 	return trim(v) + " " + unit
 }

@@ -121,7 +121,7 @@ func TestFits(t *testing.T) {
 		t.Errorf("the choice is %+v", *c)
 	}
 	said := strings.Join(p.Why, "\n")
-	for _, want := range []string{`Less memory: 3\d\.\d GB buys one`, `More memory: 3\d\d GB buys cover-11-6-3`} {
+	for _, want := range []string{`Less memory: 31\.\d GiB buys one`, `More memory: 3\d\d GiB buys cover-11-6-3`} {
 		if !regexp.MustCompile(want).MatchString(said) {
 			t.Errorf("want %q in\n%s", want, said)
 		}
@@ -137,10 +137,10 @@ func TestNoRoom(t *testing.T) {
 		ids    IDs
 		want   string
 	}{
-		{20 << 30, 0, IDsNone, "nothing exact could, since their entropy is 32.5 GB (32.55 bits each); the least is 34."},
-		{33e9, 0, IDsNone, "do not fit in 33 GB; the least is 34."},
-		{40e9, 0, IDsRows, "their entropy is 32.5 GB (32.55 bits each) and their ids 33 GB; the least is 67."},
-		{60e9, 2, IDsNone, "do not fit in 60 GB; the least of 2 tables is 68."},
+		{20 << 30, 0, IDsNone, "nothing exact could, since their entropy is 30.3 GiB (32.55 bits each); the least is 31."},
+		{31 << 30, 0, IDsNone, "do not fit in 31 GiB; the least is 31."},
+		{37 << 30, 0, IDsRows, "their entropy is 30.3 GiB (32.55 bits each) and their ids 30.7 GiB; the least is 62."},
+		{56 << 30, 2, IDsNone, "do not fit in 56 GiB; the least of 2 tables is 63."},
 	} {
 		r.Memory, r.Tables, r.IDs = c.memory, c.tables, c.ids
 		_, err := New(r)
