@@ -38,6 +38,7 @@ type BuildOptions struct {
 	segment.Options
 	Choice  *Choice         // why the index has its tables, for it to remember; may be nil
 	Machine offheap.Machine // is asked for the memory that is left; its zero value is this one
+	Beside  uint64          // bytes of that which the program takes beside, where it is asked
 }
 
 // PlanBuild says what memory [BuildWith] will take for so many documents, or refuses: something
@@ -48,7 +49,7 @@ func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Space, error) 
 		return segment.Space{}, err
 	}
 	o.TempDir = filepath.Dir(dir)
-	return fit(&o.Options, docs, o.Machine)
+	return fit(&o.Options, docs, o.Machine, o.Beside)
 }
 
 // BuildWith is [Build] with more options.
@@ -82,15 +83,19 @@ func BuildWith(ctx context.Context, dir string, files []*ndf.File, with BuildOpt
 }
 
 // fit sets o.Memory, unless it is set, to what a machine has left but for a
-// sixteenth, and refuses what cannot be done with it.
-func fit(o *segment.Options, docs uint64, m offheap.Machine) (segment.Space, error) {
+// sixteenth and what is taken beside, and refuses what cannot be done with it.
+func fit(o *segment.Options, docs uint64, m offheap.Machine, beside uint64) (segment.Space, error) {
 	limit := m.Limit(o.Memory)
 	if o.Memory == 0 {
-		o.Memory = max(limit.Bytes-limit.Bytes/16, 1) // 0 would be no limit
+		limit.Bytes -= limit.Bytes / 16
+		o.Memory = max(limit.Bytes-min(beside, limit.Bytes), 1) // 0 would be no limit
+	} else {
+		beside = 0
 	}
 	space, err := segment.Plan(docs, *o)
 	if e, ok := errors.AsType[*offheap.TooLargeError](err); ok {
-		e.Limit.Source = limit.Source
+		e.Limit = limit
+		e.Need += beside
 	}
 	return space, err
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"ndd/engine/ndf"
@@ -115,17 +116,35 @@ func TestBuildTooLarge(t *testing.T) {
 func TestFit(t *testing.T) {
 	m := machine.With(t, 1<<30)
 	o := segment.Options{Design: halves(t), Threads: 1}
-	if _, err := fit(&o, 10_000_000, m); err != nil || o.Memory != 15<<26 {
+	if _, err := fit(&o, 10_000_000, m, 0); err != nil || o.Memory != 15<<26 {
 		t.Errorf("%d bytes, %v", o.Memory, err)
 	}
 	o.Memory, o.TempDir = 0, t.TempDir()
-	_, err := fit(&o, 8_000_000_000, m)
+	_, err := fit(&o, 8_000_000_000, m, 0)
 	if err == nil || err.Error() != "building a segment of 8,000,000,000 documents needs up to 4.2 GiB of memory, and there are 960 MiB (left by the memory limit of control group /job)" {
 		t.Error(err)
 	}
 	o.Memory = 5 << 30
-	if _, err := fit(&o, 8_000_000_000, m); err != nil || o.Memory != 5<<30 {
+	if _, err := fit(&o, 8_000_000_000, m, 0); err != nil || o.Memory != 5<<30 {
 		t.Errorf("with the user's word for it: %d bytes, %v", o.Memory, err)
+	}
+}
+
+// TestFitBeside: of what is left the program has its part first.
+func TestFitBeside(t *testing.T) {
+	for _, c := range []struct {
+		memory uint64
+		want   string
+	}{
+		{1 << 30, ""},
+		{20 << 20, "needs up to 153 MiB of memory, and there are 19 MiB (left by"},
+		{120 << 20, "needs up to 153 MiB of memory, and there are 112 MiB (left by"},
+	} {
+		o := segment.Options{Design: halves(t), Threads: 1, TempDir: t.TempDir()}
+		_, err := fit(&o, 10_000_000, machine.With(t, c.memory), 128<<20)
+		if c.want == "" && (err != nil || o.Memory != 15<<26-128<<20) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%d bytes: %d, %v, want %s", c.memory, o.Memory, err, c.want)
+		}
 	}
 }
 

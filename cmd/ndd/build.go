@@ -133,7 +133,9 @@ the choice was made.
 another matter: at most what this machine, or the process's control group, has
 left, but for a sixteenth: 13 bytes a document are plenty, below 9 it goes
 through a temporary file beside INDEX, and what cannot be done at
-all is refused at once. It says how much it will take before it begins.`,
+all is refused at once: the program itself takes 32 MiB, too, and of what ulimit -d
+or -v leave 48 or 128 MiB more are for stacks and the like. It says how much it will
+take before it begins.`,
 		Example: `  ndd build -o index pages.ndf
   ndd build -o index --memory 16GiB pages.ndf
   ndd build -o index -k 3 --tables 10 base.bin`,
@@ -178,7 +180,7 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 			r.NameBytes += f.Store().Bytes() - 8*f.Len()
 		}
 	}
-	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Machine: g.machine}
+	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Machine: g.machine, Beside: processBytes}
 	budget, err := g.budget(out, r.Documents, &o)
 	if err != nil {
 		return err
@@ -244,7 +246,7 @@ func (g *globals) budget(out string, docs uint64, o *engine.BuildOptions) (b bud
 		return b, err
 	}
 	b.measuring = docs
-	for plan.HereBytes(b.measuring) > left.Bytes/2 && b.measuring > 1 {
+	for plan.HereBytes(b.measuring) > o.Memory/2 && b.measuring > 1 {
 		b.measuring /= 2
 	}
 	most := max(space.Bytes, plan.HereBytes(b.measuring))

@@ -88,6 +88,32 @@ func TestBuildMemory(t *testing.T) {
 	}
 }
 
+// TestBuildTight: where the process may map little, a build ends well, or is refused before it
+// begins with what it needs and what there is: nothing between.
+func TestBuildTight(t *testing.T) {
+	if underRace() {
+		return // which reserves more than any of the limits
+	}
+	base := somePrintsFile(t, 200_000)
+	refused, built := 0, 0
+	for kib := 120_000; kib <= 320_000; kib += 25_000 {
+		cmd := exec.Command("sh", "-c", `ulimit -d `+strconv.Itoa(kib)+`; exec "$0" build -o "$1" "$2"`, ndd(t), filepath.Join(t.TempDir(), "index"), base)
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+		out, err := cmd.CombinedOutput()
+		switch {
+		case err == nil:
+			built++
+		case cmd.ProcessState.ExitCode() == exitFailed && regexp.MustCompile(`^ndd: building a segment of 200,000 documents needs up to \d+ MiB of memory, and there are \d+ \w+ \(left by the process's limit, ulimit -d\): `).Match(out):
+			refused++
+		default:
+			t.Errorf("ulimit -d %d: %v, %.2000s", kib, err, out)
+		}
+	}
+	if refused == 0 || built == 0 {
+		t.Errorf("%d refused, %d built", refused, built)
+	}
+}
+
 // So do batches and comparisons, of queries that find little and of queries that find much.
 func TestAnswerMemory(t *testing.T) {
 	if underRace() {

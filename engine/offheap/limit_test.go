@@ -48,9 +48,11 @@ func TestLimit(t *testing.T) {
 		{"v1 without limit", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 0, 8_000_000 << 10, "meminfo"},
 		{"ulimit -v", map[string]string{"proc/meminfo": meminfo, "proc/self/status": "Name:\tx\nVmSize:\t  100 kB\nVmData:\t  50 kB\n",
-			"proc/self/limits": limits("3072000", "unlimited")}, 0, 2_969_600, "ulimit -v"},
+			"proc/self/limits": limits("314572800", "unlimited")}, 0, 314_572_800 - 100<<10 - spareAddresses, "ulimit -v"},
 		{"ulimit -d", map[string]string{"proc/meminfo": meminfo, "proc/self/status": "VmSize:\t  100 kB\nVmData:\t  50 kB\n",
 			"proc/self/limits": limits("unlimited", "51200")}, 0, 0, "ulimit -d"},
+		{"ulimit -d, some left", map[string]string{"proc/meminfo": meminfo, "proc/self/status": "VmSize:\t  100 kB\nVmData:\t  50 kB\n",
+			"proc/self/limits": limits("unlimited", "104857600")}, 0, 104_857_600 - 50<<10 - spareData, "ulimit -d"},
 		{"no ulimit", map[string]string{"proc/meminfo": meminfo, "proc/self/limits": limits("unlimited", "unlimited")}, 0, 8_000_000 << 10, "meminfo"},
 		{"nonsense", map[string]string{"proc/meminfo": "MemAvailable: lots\n", "proc/self/cgroup": "x\n0::\n"}, 0, Unlimited.Bytes, "no limit"},
 	} {
