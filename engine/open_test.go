@@ -137,8 +137,8 @@ func TestFitBeside(t *testing.T) {
 		want   string
 	}{
 		{1 << 30, ""},
-		{20 << 20, "needs up to 153 MiB of memory, and there are 19 MiB (left by"},
-		{120 << 20, "needs up to 153 MiB of memory, and there are 112 MiB (left by"},
+		{20 << 20, "needs up to 157 MiB of memory, and there are 19 MiB (left by"},
+		{120 << 20, "needs up to 157 MiB of memory, and there are 113 MiB (left by"},
 	} {
 		o := segment.Options{Design: halves(t), Threads: 1, TempDir: t.TempDir()}
 		_, err := fit(&o, 10_000_000, machine.With(t, c.memory), 128<<20)
