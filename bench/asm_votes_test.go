@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ndd/asm"
+	"ndd/engine/oracle/kernels"
 )
 
 // BenchmarkVotes sums the bits of a document's feature hashes: a sentence, a page, a
@@ -20,7 +21,7 @@ func BenchmarkVotes(b *testing.B) {
 				wantSums[j] += hashes[i] >> j & 1 * uint64(weights[i])
 			}
 		}
-		eachKernel(b, func(b *testing.B, kernel string) {
+		kernels.All(b, func(kernel string) {
 			var counts, sums [64]uint64
 			asm.Votes(&counts, hashes)
 			asm.WeightedVotes(&sums, hashes, weights)

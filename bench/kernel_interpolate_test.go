@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/asm"
+	"ndd/engine/oracle/kernels"
 )
 
 // BenchmarkInterpolate seeks keys in sorted ones: sort.Search one by one, then the kernel of every
@@ -41,7 +42,7 @@ func BenchmarkInterpolate(b *testing.B) {
 					b.Fatal(sum)
 				}
 			})
-			eachKernel(b, func(b *testing.B, kernel string) {
+			kernels.All(b, func(kernel string) {
 				dst := make([]int, distinct)
 				asm.Interpolate(dst, keys, sought)
 				if !slices.Equal(dst, want) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/asm"
+	"ndd/engine/oracle/kernels"
 )
 
 // BenchmarkPermute permutes slices that fit the first-level cache, the second, and none, every
@@ -27,7 +28,7 @@ func BenchmarkPermute(b *testing.B) {
 				copy(dst, src)
 			}
 		})
-		eachKernel(b, func(b *testing.B, kernel string) {
+		kernels.All(b, func(kernel string) {
 			asm.Permute(dst, src, mask)
 			front := 64 - bits.OnesCount64(mask)
 			for i, x := range src {

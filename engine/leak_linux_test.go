@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/hostile"
 	"ndd/engine/store"
 	"ndd/engine/table"
@@ -105,19 +105,6 @@ func held(t *testing.T, dir string) string {
 	return strings.Join(list, "; ")
 }
 
-// endingContext ends when it has been asked some times.
-type endingContext struct {
-	context.Context
-	left atomic.Int64
-}
-
-func (c *endingContext) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestRefusedGivesBack stops at any moment while tables are copied to nodes, and refuses what was
 // read into memory: the memory is given back, of which each opening takes some megabytes.
 func TestRefusedGivesBack(t *testing.T) {
@@ -126,9 +113,7 @@ func TestRefusedGivesBack(t *testing.T) {
 	o := OpenOptions{Threads: 1, Spread: &worker.Options{Host: numa.New(numa.Options{})}}
 	for left, opened := int64(0), false; !opened; left++ {
 		for range 20 {
-			ctx := &endingContext{Context: t.Context()}
-			ctx.left.Store(left)
-			x, err := Open(ctx, dir, o)
+			x, err := Open(faults.NewEnding(t, left), dir, o)
 			switch {
 			case err == nil:
 				opened = true

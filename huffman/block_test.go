@@ -10,39 +10,10 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm"
 	"ndd/asm/guard"
+	"ndd/engine/oracle/kernels"
 	"pgregory.net/rapid"
 )
-
-// eachKernel runs f once on every backend that this machine serves.
-func eachKernel(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
-	before := asm.Kernel()
-	t.Cleanup(func() {
-		if err := asm.Select(before); err != nil {
-			t.Fatal(err)
-		}
-	})
-	for _, name := range asm.Kernels() {
-		if err := asm.Select(name); err != nil {
-			t.Fatal(err)
-		}
-		t.Run("kernel="+name, f)
-	}
-}
-
-// forKernels is eachKernel for fuzz targets, which cannot have subtests.
-func forKernels(t *testing.T, f func(kernel string)) {
-	t.Helper()
-	before := asm.Kernel()
-	for _, name := range append(asm.Kernels(), before) {
-		if err := asm.Select(name); err != nil {
-			t.Fatal(err)
-		}
-		f(name)
-	}
-}
 
 // slice draws n consecutive keys of a set of 2^dense uniform ones: gaps are exponential with mean
 // 2^(64-dense).
@@ -154,7 +125,7 @@ func naiveBlock(code *Code, keys []uint64, blockBytes int) ([]byte, int) {
 func TestBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := sets(rng)
-	eachKernel(t, func(t *testing.T) {
+	kernels.Each(t, func(t *testing.T) {
 		for name, keys := range all {
 			code := codeOf(keys)
 			for _, size := range []int{64, 65, 71, 100, 128, 1000, 1024, 4096, 32768} {
@@ -202,7 +173,7 @@ func TestBlocks(t *testing.T) {
 
 // TestRoundTrip is TestBlocks for keys and codes that nobody thought of.
 func TestRoundTrip(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
+	kernels.Each(t, func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			width := rapid.IntRange(1, 64).Draw(t, "width")
 			keys := rapid.SliceOfN(rapid.Uint64Range(0, 1<<width-1), 1, 2000).Draw(t, "keys")
@@ -325,7 +296,7 @@ func TestCorrupt(t *testing.T) {
 		"long":                     {make([]byte, BlockBytesMax+1), sound, 4096},
 		"all ones":                 {ones, sound, 1 << 18},
 	}
-	eachKernel(t, func(t *testing.T) {
+	kernels.Each(t, func(t *testing.T) {
 		for name, c := range cases {
 			if n, err := code.DecodeBlock(make([]uint64, c.room), c.block, c.before, c.last); !errors.Is(err, ErrCorrupt) || n != 0 {
 				t.Errorf("%s: %d, %v, want 0, ErrCorrupt", name, n, err)
@@ -347,7 +318,7 @@ func TestCorrupt(t *testing.T) {
 // TestCodesMeetRawBits: of halves that are full to the last bit, one more key is refused, not read
 // out of the other side.
 func TestCodesMeetRawBits(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
+	kernels.Each(t, func(t *testing.T) {
 		full := 0
 		for seed := range uint64(400) {
 			keys := slice(rand.New(rand.NewPCG(seed, 5)), 40, 30)

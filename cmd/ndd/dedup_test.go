@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"ndd/engine/disk"
@@ -89,20 +87,6 @@ func TestDedupFaults(t *testing.T) {
 	}
 }
 
-// endingContext is cancelled when it has been asked some times.
-type endingContext struct {
-	context.Context
-	cancel context.CancelFunc
-	left   atomic.Int64
-}
-
-func (c *endingContext) Err() error {
-	if c.left.Add(-1) < 0 {
-		c.cancel()
-	}
-	return c.Context.Err()
-}
-
 // Cancelled at any moment, it leaves nothing.
 func TestDedupCancelled(t *testing.T) {
 	_, args := dedupCorpus(t, 500)
@@ -111,13 +95,10 @@ func TestDedupCancelled(t *testing.T) {
 		quarters = 7
 	}
 	for left := int64(0); ; left = left*quarters/4 + 1 {
-		inner, cancel := context.WithCancel(t.Context())
-		ctx := &endingContext{Context: inner, cancel: cancel}
-		ctx.left.Store(left)
+		ctx := faults.NewEnding(t, left)
 		out := t.TempDir()
 		err := runOn(ctx, nil, args(out))
 		status := exitStatus(ctx, err)
-		cancel()
 		if err == nil {
 			break // it was not asked so often
 		}

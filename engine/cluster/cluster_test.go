@@ -10,12 +10,12 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"ndd/asm"
 	"ndd/engine/offheap"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/leaks"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
@@ -199,28 +199,13 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// An endingContext is cancelled when it has been asked so often.
-type endingContext struct {
-	context.Context
-	left atomic.Int64
-}
-
-func (c *endingContext) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestCancel ends searches at whatever moment they ask: the longer they have gone on, the more has been compared.
 func TestCancel(t *testing.T) {
 	base := sets.Uniform(5000, 4)
 	moments, least := 0, int64(0)
 	for asked := int64(0); ; asked++ {
-		ctx := &endingContext{Context: t.Context()}
-		ctx.left.Store(asked)
 		m := &Meter{}
-		_, err := Find(ctx, base, Options{K: 3, Threads: 1, Meter: m})
+		_, err := Find(faults.NewEnding(t, asked), base, Options{K: 3, Threads: 1, Meter: m})
 		compared := m.Compared.Load()
 		if compared < least {
 			t.Errorf("%d fingerprints compared, %d when it was asked once less", compared, least)

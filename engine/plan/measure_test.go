@@ -3,18 +3,13 @@ package plan
 import (
 	"testing"
 
-	"ndd/asm"
+	"ndd/engine/oracle/kernels"
 )
 
 // TestMeasure measures this machine: the costs are sound, always, and a search costs
 // something, in every backend, unless what was measured was disturbed, time after time.
 func TestMeasure(t *testing.T) {
-	before := asm.Kernel()
-	defer asm.Select(before)
-	for _, kernel := range asm.Kernels() {
-		if err := asm.Select(kernel); err != nil {
-			t.Fatal(err)
-		}
+	kernels.All(t, func(kernel string) {
 		var m *Machine
 		for try := 0; try == 0 || try < 10 && !costly(m); try++ {
 			var err error
@@ -31,7 +26,7 @@ func TestMeasure(t *testing.T) {
 		if !costly(m) {
 			t.Errorf("%s: %+v", kernel, m.Layouts)
 		}
-	}
+	})
 }
 
 // costly says whether a probe costs something on m, and a candidate.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm"
+	"ndd/engine/oracle/kernels"
 	"pgregory.net/rapid"
 )
 
@@ -43,24 +43,7 @@ func sum(hashes []uint64, weights []uint32) Fingerprint {
 	return elect(&counter{hashes: hashes[:n], times: weights[:n]}, &counter{hashes: hashes[n:], times: weights[n:]})
 }
 
-// eachKernel runs f on every backend of the kernels that this machine serves: the two ways to count votes.
-func eachKernel(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
-	before := asm.Kernel()
-	t.Cleanup(func() {
-		if err := asm.Select(before); err != nil {
-			t.Fatal(err)
-		}
-	})
-	for _, name := range asm.Kernels() {
-		if err := asm.Select(name); err != nil {
-			t.Fatal(err)
-		}
-		t.Run("kernel="+name, f)
-	}
-}
-
-func TestSumAgainstOracle(t *testing.T) { eachKernel(t, testSumAgainstOracle) }
+func TestSumAgainstOracle(t *testing.T) { kernels.Each(t, testSumAgainstOracle) }
 
 func testSumAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -78,7 +61,7 @@ func testSumAgainstOracle(t *testing.T) {
 	})
 }
 
-func TestSumOfManyHashes(t *testing.T) { eachKernel(t, testSumOfManyHashes) }
+func TestSumOfManyHashes(t *testing.T) { kernels.Each(t, testSumOfManyHashes) }
 
 func testSumOfManyHashes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -96,7 +79,7 @@ func testSumOfManyHashes(t *testing.T) {
 	}
 }
 
-func TestSumTies(t *testing.T) { eachKernel(t, testSumTies) }
+func TestSumTies(t *testing.T) { kernels.Each(t, testSumTies) }
 
 func testSumTies(t *testing.T) {
 	for _, c := range []struct {
