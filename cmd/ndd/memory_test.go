@@ -153,7 +153,7 @@ func TestBatchLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	index := builtIndex(t, f)
+	index := builtIndex(t, f, "--design", "halves", "--layout", "planar") // whatever is fast here now
 	_, all, _ := on(t, machine.With(t, 8<<30), "batch", "-i", index, q)
 	for _, c := range []struct {
 		memory uint64
