@@ -153,11 +153,11 @@ type copier struct {
 type cut struct{ from, to int64 }
 
 func (k *copier) file(f document.File, names *Copies, create Create) error {
-	units, kept, cuts, starts, whole, err := k.scan(f)
+	x, err := k.scan(f)
 	if err != nil {
 		return err
 	}
-	content, err := f.Open(k.ctx, k.corpus.options)
+	content, err := f.Open(k.ctx, k.corpus.options, x.gaps)
 	if err != nil {
 		if (f.Root != "" || errors.Is(err, document.ErrDamaged)) && k.ctx.Err() == nil {
 			return nil // unreadable, as the first time
@@ -165,8 +165,8 @@ func (k *copier) file(f document.File, names *Copies, create Create) error {
 		return err
 	}
 	defer content.Close()
-	content.Reader = io.LimitReader(content.Reader, whole)
-	if !content.Rows && (units == 0 || kept == 0) {
+	content.Reader = io.LimitReader(content.Reader, x.whole)
+	if !content.Rows && (x.units == 0 || x.kept == 0) {
 		return nil
 	}
 	name, err := names.name(f)
@@ -178,42 +178,54 @@ func (k *copier) file(f document.File, names *Copies, create Create) error {
 			return copyFile(w, f.Path)
 		}
 		if !content.Members {
-			starts = nil
+			x.starts = nil
 		}
-		return without(w, content, cuts, starts)
+		return without(w, content, x.cuts, x.starts)
 	})
 }
 
-// scan finds what to leave out of a file, where the records that stay begin, and where a damaged file ends.
-func (k *copier) scan(f document.File) (units, kept int, cuts []cut, starts []int64, whole int64, err error) {
-	whole = math.MaxInt64
+// scanned is what was found in a file.
+type scanned struct {
+	units, kept int
+	cuts        []cut          // to leave out
+	starts      []int64        // of records that stay
+	gaps        []document.Gap // where it is damaged and goes on
+	whole       int64          // where it is damaged and does not
+}
+
+func (k *copier) scan(f document.File) (x scanned, err error) {
+	x.whole = math.MaxInt64
 	for u, err := range f.Scan(k.ctx, k.opts, nil) {
 		if skip, skipped := errors.AsType[*document.Skip](err); skipped {
-			if skip.Reason == document.Unreadable {
-				whole = skip.At
+			switch {
+			case skip.ResumedAt > 0:
+				x.gaps = append(x.gaps, document.Gap{At: skip.At, ResumedAt: skip.ResumedAt})
+				continue // a record begins there that comes up itself
+			case skip.Reason == document.Unreadable:
+				x.whole = skip.At
 			}
-			starts = append(starts, skip.At)
+			x.starts = append(x.starts, skip.At)
 			continue
 		}
 		if err != nil {
-			return 0, 0, nil, nil, 0, err
+			return x, err
 		}
-		units++
+		x.units++
 		isRow := k.corpus.units.has(k.unit)
 		if k.unit++; isRow {
 			k.row++
 		}
 		if !isRow || !k.gone.has(k.row) {
-			kept++
-			starts = append(starts, u.From)
+			x.kept++
+			x.starts = append(x.starts, u.From)
 			continue
 		}
 		if _, err := k.corpus.text(k.extractor, u, uint32(k.row)); err != nil {
-			return 0, 0, nil, nil, 0, err
+			return x, err
 		}
-		cuts = append(cuts, cut{u.From, u.To})
+		x.cuts = append(x.cuts, cut{u.From, u.To})
 	}
-	return units, kept, cuts, starts, whole, nil
+	return x, nil
 }
 
 func copyFile(w io.Writer, path string) error {
@@ -287,6 +299,7 @@ func (c *copying) copy(to int64) error {
 					return err
 				}
 				c.out.Reset(c.to)
+				c.begun = false
 			}
 			c.starts = c.starts[1:]
 		}

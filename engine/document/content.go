@@ -24,8 +24,12 @@ type Content struct {
 	closer  func()
 }
 
-// Open opens the file. The error names it.
-func (f File) Open(ctx context.Context, opts Options) (*Content, error) {
+// A Gap is a part of a gzip file that is left out, as a [Skip] says it: from byte At of the content on, the content is that
+// of the file from byte ResumedAt on, where a member begins.
+type Gap struct{ At, ResumedAt int64 }
+
+// Open opens the file. Its content is without the gaps, in order. The error names it.
+func (f File) Open(ctx context.Context, opts Options, gaps []Gap) (*Content, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -35,13 +39,53 @@ func (f File) Open(ctx context.Context, opts Options) (*Content, error) {
 	if err != nil {
 		return nil, bare(f.Path, err)
 	}
+	r := io.Reader(s.r)
+	if s.members != nil && len(gaps) > 0 {
+		g := &gapped{s, gaps, 0}
+		if err := g.jump(); err != nil {
+			closer()
+			return nil, bare(f.Path, err)
+		}
+		r = g
+	}
 	format, err := s.detect()
 	if _, skipped := err.(*Skip); err != nil && !skipped {
 		closer()
 		return nil, bare(f.Path, err)
 	}
-	return &Content{s.r, s.packing, format == JSONL || format == CSV || format == WARC, format == WARC, closer}, nil
+	return &Content{r, s.packing, format == JSONL || format == CSV || format == WARC, format == WARC, closer}, nil
 }
 
 // Close closes the file.
 func (c *Content) Close() { c.closer() }
+
+// gapped reads a stream without gaps.
+type gapped struct {
+	s    *stream
+	gaps []Gap // ahead
+	at   int64
+}
+
+func (g *gapped) Read(p []byte) (int, error) {
+	if err := g.jump(); err != nil {
+		return 0, err
+	}
+	if len(g.gaps) > 0 {
+		p = p[:min(int64(len(p)), g.gaps[0].At-g.at)]
+	}
+	n, err := g.s.r.Read(p)
+	g.at += int64(n)
+	return n, err
+}
+
+// jump passes over a gap that begins here.
+func (g *gapped) jump() error {
+	for len(g.gaps) > 0 && g.at == g.gaps[0].At {
+		if err := g.s.members.jump(g.gaps[0]); err != nil {
+			return err
+		}
+		g.s.r.Reset(g.s.unpacking)
+		g.gaps = g.gaps[1:]
+	}
+	return nil
+}

@@ -27,7 +27,7 @@ func TestRanges(t *testing.T) {
 		{"e.jsonl", "{\"text\":\"a\"}\n" + long + "{\"text\":\"c\"}", "{\"text\":\"a\"}\n{\"text\":\"c\"}"},
 	} {
 		f := document.File{Path: c.path}
-		content, err := f.Open(t.Context(), document.Options{})
+		content, err := f.Open(t.Context(), document.Options{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

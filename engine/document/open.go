@@ -10,7 +10,6 @@ import (
 	"os"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -60,7 +59,12 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
-		s.wrap(&unpacking{Gzip, &lazyGzip{disk: disk}, source})
+		again, _ := disk.Peek(disk.Buffered())
+		raw := &trail{r: source, last: bytes.Clone(again), end: int64(len(again))}
+		raw.rewind(0)
+		disk.Reset(raw)
+		s.members = &members{raw: raw, disk: disk}
+		s.wrap(&unpacking{Gzip, s.members, source})
 	case bytes.HasPrefix(head, zstdMagic):
 		z, err := zstd.NewReader(disk, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(zstdWindowMaxByte))
@@ -87,24 +91,8 @@ func bufferFor(size int64) int {
 
 // wrap reads the stream through a decompressor.
 func (s *stream) wrap(u *unpacking) {
-	s.size, s.packing = 0, u.packing
+	s.size, s.packing, s.unpacking = 0, u.packing, u
 	s.r = bufio.NewReaderSize(u, diskBufferBytes)
-}
-
-// lazyGzip reads the header with the first bytes, as zstd's reader does.
-type lazyGzip struct {
-	disk *bufio.Reader
-	z    *gzip.Reader
-}
-
-func (l *lazyGzip) Read(p []byte) (n int, err error) {
-	if l.z == nil {
-		if l.z, err = gzip.NewReader(l.disk); err != nil {
-			l.z = nil
-			return 0, err
-		}
-	}
-	return l.z.Read(p)
 }
 
 // Patient is a reader of standard input or a pipe that gives up when the context ends: nobody may ever type the rest.

@@ -94,23 +94,33 @@ func scanFile(ctx context.Context, f File, opts Options, stdin io.Reader, yield 
 
 // stream is one open file on its way to units.
 type stream struct {
-	ctx   context.Context
-	file  File
-	opts  Options
-	yield func(Unit, error) bool
-	r     *bufio.Reader // decompressed
-	size  int64         // of the file on disk, a hint; 0 if unknown or compressed
-	line  int           // the last one read, for errors
-	at    int64         // bytes of r that have been taken as lines
-	good  int64         // of them, those of whole lines and records
+	ctx    context.Context
+	file   File
+	opts   Options
+	yield  func(Unit, error) bool
+	r      *bufio.Reader // decompressed
+	size   int64         // of the file on disk, a hint; 0 if unknown or compressed
+	line   int           // the last one read, for errors
+	at     int64         // bytes of r that have been taken as lines
+	good   int64         // of them, those of whole lines and records
+	handed int64         // of them, those up to the end of the last WARC record that was handed on
 
-	packing  Packing
-	modified int64 // of the file, nanoseconds since 1970; 0 if unknown
+	packing   Packing
+	unpacking *unpacking // nil where it is not compressed
+	members   *members   // of gzip
+	modified  int64      // of the file, nanoseconds since 1970; 0 if unknown
 }
 
 // units hands the stream to the reader of its format. Each reader is one file of this package.
 func (s *stream) units() error {
 	format, err := s.detect()
+	if errors.Is(err, ErrDamaged) { // from the beginning: an archive's next record says what it is
+		if err = s.resume(err); errors.As(err, new(*Skip)) {
+			if err = s.skip(err.(*Skip)); err == nil {
+				format, err = s.detect()
+			}
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,10 @@ type Skip struct {
 	At     int64  // where it begins, if it is a WARC record, or what cannot be read of a file: bytes of the decompressed file
 	Reason Reason
 	Err    error // what exactly went wrong; may be nil
+
+	// ResumedAt is where in the file, as it is compressed, the member begins that is read next, if something of a file cannot
+	// be read and what follows it can; else 0. Its content is the decompressed file from At on.
+	ResumedAt int64
 }
 
 // Error names file, line, reason and cause.

@@ -23,12 +23,13 @@ import (
 //
 // A unit is the block of a response, resource or conversion record (as in WET files); its id is the target's URI, and
 // a value is what a header says, such as WARC-Date. All other records, which hold no page, are skips that lose no data.
-// Where a record should begin and there is none, the file is damaged: what follows cannot be trusted. The Line of a
-// unit is the number of its record, from 1.
+// Where a record should begin and there is none, the file is damaged: what follows cannot be trusted, but for the
+// next member of a gzip file, from where it is read on. The Line of a unit is the number of its record, from 1.
 
 const (
 	warcHeaderBytes = 1 << 20 // most of a record's version and headers
 	warcQuote       = 40      // of what was found instead of a record
+	warcPrefix      = "WARC/" // of a record
 )
 
 // warcRecords yields one unit a record that holds a page.
@@ -37,6 +38,9 @@ func (s *stream) warcRecords() error {
 		err := s.warcRecord()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if errors.Is(err, ErrDamaged) || errors.As(err, new(foreign)) {
+			err = s.resume(err)
 		}
 		if skip := (*Skip)(nil); errors.As(err, &skip) {
 			err = s.skip(skip)
@@ -47,15 +51,42 @@ func (s *stream) warcRecords() error {
 	}
 }
 
+// resume goes on with the next member of a gzip file and returns the skip of what lies before it, or else the damage.
+func (s *stream) resume(damage error) error {
+	if s.members == nil {
+		return damage
+	}
+	// A record that could be read of a damaged member is none, unless it has been handed on.
+	at := max(s.handed, min(s.good, s.members.brokenFrom()))
+	s.good = at
+	raw, err := s.members.resume(at, warcPrefix)
+	if errors.Is(err, io.EOF) {
+		return damage
+	}
+	if err != nil {
+		return err
+	}
+	s.r.Reset(s.unpacking)
+	s.at = at
+	return &Skip{Source: s.file.Path, Line: s.line, At: at, ResumedAt: raw, Reason: Unreadable,
+		Err: fmt.Errorf("%w: left out up to byte %d of the file, where the next record begins", damage, raw)}
+}
+
+// foreign is an error where a file begins: it may be no WARC at all.
+type foreign struct{ error }
+
+func (f foreign) Unwrap() error { return f.error }
+
 // warcRecord yields the unit of the next record or returns a skip, or io.EOF when there is no record any more. All other
 // errors say where.
 func (s *stream) warcRecord() error {
-	if err := s.blankLines(); err != nil {
-		return err
-	}
 	s.line++
+	s.good = s.at
+	blank := s.blankLines()
+	if errors.Is(blank, io.EOF) {
+		return blank
+	}
 	from := s.at
-	s.good = from
 	fail := func(err error) error {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -64,16 +95,20 @@ func (s *stream) warcRecord() error {
 			err = errors.New("the file ends within it: is it cut short?")
 		}
 		err = fmt.Errorf("record at byte %d: %w", from, err)
-		if from > 0 { // before that, the file may be no WARC at all
-			err = damage{err}
+		if from == 0 {
+			return foreign{err}
 		}
-		return err
+		return damage{err}
 	}
+	if blank != nil {
+		return fail(blank)
+	}
+	s.good = from
 	version, err := s.headerLine(from)
 	if err != nil {
 		return fail(err)
 	}
-	if !bytes.HasPrefix(version, []byte("WARC/")) {
+	if !bytes.HasPrefix(version, []byte(warcPrefix)) {
 		return fail(fmt.Errorf("there is none, but %q", version[:min(len(version), warcQuote)]))
 	}
 	headers, err := s.warcHeaders(from)
@@ -99,11 +134,23 @@ func (s *stream) warcRecord() error {
 	if u.raw, err = s.warcBlock(length); err != nil {
 		return fail(err)
 	}
-	if err := s.blankLines(); err != nil && !errors.Is(err, io.EOF) {
+	if err := s.blankLines(); err != nil && !errors.Is(err, io.EOF) && !s.brokenAhead() {
 		return fail(err)
 	}
+	if s.members != nil {
+		next, _ := s.r.Peek(len(warcPrefix))
+		if len(next) > 0 && string(next) != warcPrefix && !s.members.beginsAt(s.at) {
+			return fail(fmt.Errorf("%q follows it", next)) // as in a member that is damaged, which shows at its end
+		}
+	}
 	u.Line, u.From, u.To = s.line, from, s.at
+	s.handed = s.at
 	return s.emit(u)
+}
+
+// brokenAhead says that an error is of a member that begins behind what has been taken.
+func (s *stream) brokenAhead() bool {
+	return s.members != nil && s.members.err != nil && s.members.brokenFrom() >= s.at
 }
 
 // blankLines passes over the line ends between records. The error is io.EOF at the end of the file.

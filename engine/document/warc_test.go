@@ -2,7 +2,13 @@ package document_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,6 +150,121 @@ func TestDamagedWARC(t *testing.T) {
 	}
 }
 
+// TestResumedWARC: whatever is damaged of one member of a gzip file, the records of the others are there, and the
+// file's content without the gaps that the skips name is theirs.
+func TestResumedWARC(t *testing.T) {
+	var records, members []string
+	for i, body := range []string{"first", strings.Repeat("The second is longer. ", 9) + fmt.Sprint(5<<40), "third", "fourth"} {
+		records = append(records, crawled(fmt.Sprint("http://a/", i), "200 OK\nContent-Type: text/plain", body))
+		members = append(members, gz(t, records[i]))
+	}
+	try := func(what string, damaged int, packed []string) {
+		t.Helper()
+		tree(t, map[string]string{"a.warc.gz": strings.Join(packed, "")})
+		opts := document.Options{Format: document.WARC}
+		var ids, content []string
+		var gaps []document.Gap
+		whole := int64(-1)
+		for u, err := range document.Scan(t.Context(), []string{"a.warc.gz"}, opts, nil) {
+			if skip, ok := errors.AsType[*document.Skip](err); ok {
+				switch {
+				case skip.ResumedAt > 0:
+					gaps = append(gaps, document.Gap{At: skip.At, ResumedAt: skip.ResumedAt})
+				case skip.Reason == document.NoPage: // what is left of a record may look like one of another kind
+				case whole >= 0 || skip.Reason != document.Unreadable:
+					t.Fatalf("%s: %v", what, err)
+				default:
+					whole = skip.At
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			doc, err := document.NewExtractor(opts).Extract(u)
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			ids = append(ids, doc.ID)
+		}
+		for i, r := range records {
+			id := fmt.Sprint("http://a/", i)
+			if slices.Contains(ids, id) {
+				content = append(content, r)
+			} else if i != damaged {
+				t.Fatalf("%s: %q, without %s", what, ids, id)
+			}
+		}
+		if len(content) != len(ids) || len(ids) < len(records) && len(gaps) == 0 && whole < 0 || len(gaps) > 1 {
+			t.Fatalf("%s: %q, %v, %d", what, ids, gaps, whole)
+		}
+		c, err := document.File{Path: "a.warc.gz"}.Open(t.Context(), opts, gaps)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		defer c.Close()
+		var in io.Reader = c
+		if whole >= 0 {
+			in = io.LimitReader(c, whole)
+		}
+		got, err := io.ReadAll(in)
+		if err != nil || string(got) != strings.Join(content, "") {
+			t.Fatalf("%s: %v, %v, %d, %q, want %q", what, err, gaps, whole, got, content)
+		}
+	}
+	try("sound", -1, members)
+	for i, m := range members {
+		packed := slices.Clone(members)
+		for at := range m {
+			if i == 0 && at < 3 {
+				continue // that is no gzip
+			}
+			for _, bit := range []byte{1, 32} {
+				b := []byte(m)
+				b[at] ^= bit
+				packed[i] = string(b)
+				try(fmt.Sprintf("member %d, byte %d, bit %#x", i, at, bit), i, packed)
+			}
+			if at > 20 {
+				packed[i] = m[:at]
+				try(fmt.Sprintf("member %d cut at %d", i, at), i, packed)
+			}
+		}
+		packed[i] = "garbage that is no member\x1f\x8b\x08 but looks like one" + m
+		if i > 0 {
+			try(fmt.Sprintf("garbage before member %d", i), -1, packed)
+		}
+		packed[i] = gz(t, "no record") + m
+		if i > 0 {
+			try(fmt.Sprintf("a member that is no record before member %d", i), -1, packed)
+		}
+	}
+	// A member that is longer than what is remembered, and damaged at its end.
+	long := make([]byte, 5<<20)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range long {
+		long[i] = ' ' + byte(rng.IntN(90))
+	}
+	packed := slices.Clone(members)
+	m := []byte(gz(t, crawled("http://a/1", "200 OK\nContent-Type: text/plain", string(long))))
+	m[len(m)-6] ^= 1
+	packed[1] = string(m)
+	try("a long member", 1, packed)
+	m[len(m)/2] ^= 1
+	packed[1] = string(m)
+	try("a long member, twice", 1, packed)
+
+	tree(t, map[string]string{"a.warc.gz": strings.Join(packed, "")})
+	got, err := read(t, document.Options{}, nil, "a.warc.gz")
+	want := fmt.Sprintf("byte %d of the file, where the next record begins", len(packed[0])+len(packed[1]))
+	if err != nil || len(got) != 4 || !strings.Contains(got[1], want) || got[3] != "http://a/3: fourth" {
+		t.Errorf("%v, %.300q, want %s", err, got, want)
+	}
+	if got, err := read(t, document.Options{Strict: true}, nil, "a.warc.gz"); err == nil || len(got) != 1 {
+		t.Errorf("strict: %q, %v", got, err)
+	}
+}
+
 // FuzzWARC: no file makes it panic, take more units than there are bytes for, or lose its place.
 func FuzzWARC(f *testing.F) {
 	f.Add(crawled("u", "200 OK\nContent-Type: text/html\nTransfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"))
@@ -171,6 +292,62 @@ func FuzzWARC(f *testing.F) {
 			if doc, err := e.Extract(u); err == nil && len(doc.Text) > 1<<18 {
 				t.Fatalf("%d bytes of text", len(doc.Text))
 			}
+		}
+	})
+}
+
+// FuzzMembers: whatever a gzip file holds, it is read to its end, and what is read again without the gaps has every
+// unit where it was.
+func FuzzMembers(f *testing.F) {
+	one := crawled("one", "200 OK\nContent-Type: text/plain", "first")
+	var members []byte
+	for _, record := range []string{one, one + one, "x"} {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		z.Write([]byte(record))
+		z.Close()
+		members = append(members, b.Bytes()...)
+	}
+	f.Add(members, uint16(60), byte(0))
+	f.Add(append(members[:200:200], members...), uint16(9), byte(1))
+	f.Fuzz(func(t *testing.T, file []byte, at uint16, change byte) {
+		if int(at) < len(file) {
+			file = bytes.Clone(file)
+			file[at] ^= change
+		}
+		path := filepath.Join(t.TempDir(), "a.warc.gz")
+		if err := os.WriteFile(path, file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		opts := document.Options{Format: document.WARC, MaxDocumentBytes: 1 << 16}
+		var units []document.Unit
+		var gaps []document.Gap
+		for u, err := range document.Scan(t.Context(), []string{path}, opts, nil) {
+			if skip, ok := errors.AsType[*document.Skip](err); ok && skip.ResumedAt > 0 {
+				gaps = append(gaps, document.Gap{At: skip.At, ResumedAt: skip.ResumedAt})
+			}
+			if err == nil {
+				units = append(units, u)
+			}
+		}
+		c, err := document.File{Path: path}.Open(t.Context(), opts, gaps)
+		if err != nil {
+			if len(units) > 0 {
+				t.Fatalf("%d units, and %v", len(units), err)
+			}
+			return
+		}
+		defer c.Close()
+		read := int64(0)
+		for _, u := range units {
+			if _, err := io.CopyN(io.Discard, c, u.From-read); err != nil {
+				t.Fatalf("%v before a unit at %d, %v", err, u.From, gaps)
+			}
+			record := make([]byte, u.To-u.From)
+			if _, err := io.ReadFull(c, record); err != nil || !bytes.HasPrefix(record, []byte("WARC/")) {
+				t.Fatalf("%v in a unit at %d, %.20q, %v", err, u.From, record, gaps)
+			}
+			read = u.To
 		}
 	})
 }
