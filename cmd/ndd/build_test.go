@@ -23,7 +23,7 @@ import (
 func TestBuildKilled(t *testing.T) {
 	moments, n := 5, 200_000
 	if testing.Short() {
-		moments, n = 3, 50_000
+		moments, n = 2, 50_000
 	}
 	base := filepath.Join(t.TempDir(), "base.bin")
 	if err := os.WriteFile(base, store.Bytes64(sets.All(n, 0, 3, 5)[0].Base), 0o644); err != nil {

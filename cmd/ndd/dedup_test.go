@@ -62,7 +62,7 @@ func TestDedupFaults(t *testing.T) {
 	want := contents(t, sound)
 	step := 3
 	if testing.Short() {
-		step = 23
+		step = 47
 	}
 	var out string
 	calls := faults.Each(t, step, func(d *disk.Disk) error {
