@@ -1,12 +1,6 @@
 package engine
 
-import (
-	"ndd/engine/plan"
-	"ndd/permute"
-)
-
-// designSeed is the seed of designs made here. It is stored with the index.
-const designSeed = 1
+import "ndd/engine/plan"
 
 // A Choice is why an index has the tables that it has, as its manifest keeps it.
 type Choice struct {
@@ -27,20 +21,4 @@ func ChoiceOf(p *plan.Plan) *Choice {
 		c.Documents, c.Distinct = r.Documents, r.Fingerprints
 	}
 	return c
-}
-
-// ChooseDesign is the design for n fingerprints and distance k whose tables are
-// expected to take the least bytes times time on this machine; see package
-// plan for a choice by memory, and for the reasons. tables > 0 asks for a design of
-// exactly that many.
-func ChooseDesign(n uint64, k, tables int) (permute.Design, error) {
-	machine, err := plan.Here(n)
-	if err != nil {
-		return permute.Design{}, err
-	}
-	p, err := plan.New(plan.Request{Fingerprints: n, K: k, Tables: tables, IDs: plan.IDsRows, Seed: designSeed, Machine: machine})
-	if err != nil {
-		return permute.Design{}, err
-	}
-	return p.Choice.Design, nil
 }

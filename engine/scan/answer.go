@@ -111,7 +111,7 @@ func (p *plan) mapperBytes() uint64 {
 func Answer(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		stopped := errors.New("stopped")
-		err := inParts(open, queries, k, s, o, func(t *Tables, f Source, o Options) error {
+		err := inParts(open, queries, k, s, o, func(t *tables, f Source, o Options) error {
 			hits, err := t.Run(ctx, f, o)
 			if err != nil {
 				return err
@@ -135,7 +135,7 @@ func Answer(ctx context.Context, open func() (Source, error), queries []uint64, 
 
 // inParts calls part with tables of as many of the queries as fit, and F from its beginning, until
 // all are done.
-func inParts(open func() (Source, error), queries []uint64, k int, s Space, o Options, part func(*Tables, Source, Options) error) error {
+func inParts(open func() (Source, error), queries []uint64, k int, s Space, o Options, part func(*tables, Source, Options) error) error {
 	o.Threads = cmp.Or(s.Threads, o.Threads)
 	o.setDefaults()
 	o.Memory = s.Hits
@@ -148,8 +148,8 @@ func inParts(open func() (Source, error), queries []uint64, k int, s Space, o Op
 	return nil
 }
 
-func onePart(open func() (Source, error), queries []uint64, k int, s Space, o Options, part func(*Tables, Source, Options) error) error {
-	t, err := New(queries, Making{K: k, Threads: o.Threads, Fingerprints: o.Fingerprints, Plain: s.Plain})
+func onePart(open func() (Source, error), queries []uint64, k int, s Space, o Options, part func(*tables, Source, Options) error) error {
+	t, err := newTables(queries, making{K: k, Threads: o.Threads, Fingerprints: o.Fingerprints, Plain: s.Plain})
 	if err != nil {
 		return err
 	}

@@ -21,13 +21,13 @@ type Counting struct {
 
 // Count says of the hits that [Answer] would yield how many there are, as they are found: none
 // is kept, put in order or written to a file, so that there may be any number of them. A pair of
-// a row of Q and a row of F is found once, see [Tables.first], so that nothing need be remembered
+// a row of Q and a row of F is found once, see [tables.first], so that nothing need be remembered
 // of it. Without a sum all rows that ask the same are counted in one step.
 //
 // s is a plan for options that say Counted.
 func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options, c Counting) (Totals, error) {
 	var all Totals
-	err := inParts(open, queries, k, s, o, func(t *Tables, f Source, o Options) error {
+	err := inParts(open, queries, k, s, o, func(t *tables, f Source, o Options) error {
 		p := &count{tables: t, first: o.First, how: c, marks: make([]atomic.Uint64, marksBytes(len(t.distinct))/8)}
 		if err := t.run(ctx, f, o, func() sink { return &counter{count: p} }); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (t *Totals) add(o Totals) {
 
 // A count is what goroutines count together.
 type count struct {
-	tables *Tables
+	tables *tables
 	first  uint64 // row of Q of the tables' first
 	how    Counting
 	marks  []atomic.Uint64 // a bit for each distinct query that has hits
@@ -91,7 +91,7 @@ type rowSum struct {
 // sumsBits is log2 of how many sums are kept, in 24 KiB.
 const sumsBits = 10
 
-func (c *counter) take(ctx context.Context, matches []Match) error {
+func (c *counter) take(ctx context.Context, matches []match) error {
 	for _, m := range matches {
 		times, err := c.timesOf(m.Fingerprint)
 		if err != nil {
@@ -113,7 +113,7 @@ func (c *counter) take(ctx context.Context, matches []Match) error {
 }
 
 // sumOf is the sum of a match's terms.
-func (c *counter) sumOf(m Match, rows []uint32) (sum uint64) {
+func (c *counter) sumOf(m match, rows []uint32) (sum uint64) {
 	var kept *rowSum
 	if len(rows) >= rowsMany {
 		// Of neighbours, as fingerprints and queries are that hit, not two in one place.

@@ -2,7 +2,7 @@
 // no index: section 3.3 of the paper. Permuted tables are built on Q, which is
 // small, and F is streamed past them.
 //
-//	Q --distinct, permuted, for each table--> Tables
+//	Q --distinct, permuted, for each table--> tables
 //	F, 64 MiB at a time --Map--> hits of the chunk --Reduce--> hits in order of the queries
 //
 // Map is a pure function of the tables and one chunk: chunks may go to many

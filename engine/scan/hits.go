@@ -43,13 +43,13 @@ func (r record) compare(o record) int {
 	return cmp.Or(cmp.Compare(r[0], o[0]), cmp.Compare(r[1], o[1]), cmp.Compare(r[2], o[2]))
 }
 
-// Hits puts hits in order, row of Q, distance, fingerprint, row of F, each once. Beyond
+// hits puts hits in order, row of Q, distance, fingerprint, row of F, each once. Beyond
 // its memory it sorts what there is, writes it to a temporary file as a run, and merges
 // the runs at the end.
 //
 //	Writer ..buffer full--> sort --> run     Writer ..what is left--> sort
 //	Writer ..buffer full--> sort --> run       `------ merge by All -----'
-type Hits struct {
+type hits struct {
 	dir    string
 	buffer int        // records that a writer takes
 	disk   *disk.Disk // that dir is on
@@ -63,27 +63,27 @@ type Hits struct {
 // runsMax is how many runs are merged at a time.
 const runsMax = 128
 
-// NewHits makes room for hits of writers goroutines: about bytes of memory, but a few
+// newHits makes room for hits of writers goroutines: about bytes of memory, but a few
 // KiB each at least, and beyond that files in the folder dir, or that of the system for
 // such files where it is empty. Close it when done.
-func NewHits(dir string, bytes uint64, writers int) *Hits {
-	return &Hits{dir: dir, buffer: int(min(max(bytes/uint64(max(writers, 1))/sortBytes, 256), 1<<40))}
+func newHits(dir string, bytes uint64, writers int) *hits {
+	return &hits{dir: dir, buffer: int(min(max(bytes/uint64(max(writers, 1))/sortBytes, 256), 1<<40))}
 }
 
 // Spilt is how many bytes went to files so far.
-func (h *Hits) Spilt() int64 { return h.spilt.Load() }
+func (h *hits) Spilt() int64 { return h.spilt.Load() }
 
-// A HitWriter takes hits of one goroutine.
-type HitWriter struct {
-	hits    *Hits
+// A hitWriter takes hits of one goroutine.
+type hitWriter struct {
+	hits    *hits
 	records []record
 }
 
 // Writer makes a writer, to be closed when it has all.
-func (h *Hits) Writer() *HitWriter { return &HitWriter{hits: h} }
+func (h *hits) Writer() *hitWriter { return &hitWriter{hits: h} }
 
 // Add takes a hit. It fails only where a file does.
-func (w *HitWriter) Add(h Hit) error {
+func (w *hitWriter) Add(h Hit) error {
 	if len(w.records) == w.hits.buffer {
 		w.sort()
 		if len(w.records) > w.hits.buffer/2 { // not mostly repetitions
@@ -105,7 +105,7 @@ func (w *HitWriter) Add(h Hit) error {
 
 // sort puts the records in order, each once: many by the digits of their first number,
 // which few share, a tenth of the time that comparing takes.
-func (w *HitWriter) sort() {
+func (w *hitWriter) sort() {
 	if len(w.records) < radixLeast {
 		slices.SortFunc(w.records, record.compare)
 		w.records = slices.Compact(w.records)
@@ -137,7 +137,7 @@ const (
 )
 
 // Close hands over what is left.
-func (w *HitWriter) Close() {
+func (w *hitWriter) Close() {
 	w.sort()
 	w.hits.mu.Lock()
 	defer w.hits.mu.Unlock()
@@ -147,12 +147,12 @@ func (w *HitWriter) Close() {
 
 // An expander makes a hit of every row of a match's query.
 type expander struct {
-	tables *Tables
+	tables *tables
 	first  uint64 // row of Q of the tables' first
-	to     *HitWriter
+	to     *hitWriter
 }
 
-func (e *expander) take(ctx context.Context, matches []Match) error {
+func (e *expander) take(ctx context.Context, matches []match) error {
 	for _, m := range matches {
 		rows := e.tables.rowsOf(m.Query)
 		if len(rows) >= rowsMany && ctx.Err() != nil {
@@ -176,7 +176,7 @@ type run struct {
 }
 
 // spill writes a run, and merges all of them into one where they have become many.
-func (h *Hits) spill(records iter.Seq[record]) error {
+func (h *hits) spill(records iter.Seq[record]) error {
 	file, err := h.disk.Temp(h.dir, "hits")
 	if err != nil {
 		return fmt.Errorf("a temporary file for hits: %w", err)
@@ -225,13 +225,13 @@ func (h *Hits) spill(records iter.Seq[record]) error {
 }
 
 // fileBuffer is the size of a buffer of a run: small where memory is.
-func (h *Hits) fileBuffer() int {
+func (h *hits) fileBuffer() int {
 	return min(max(h.buffer*recordBytes/runsMax, 4<<10), 256<<10)
 }
 
 // All is every hit in order. It ends with an error, after which there is none. All
 // writers must be closed.
-func (h *Hits) All(ctx context.Context) iter.Seq2[Hit, error] {
+func (h *hits) All(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		m, err := h.merge(h.runs, h.left)
 		if err != nil {
@@ -255,7 +255,7 @@ func (h *Hits) All(ctx context.Context) iter.Seq2[Hit, error] {
 }
 
 // Close gives the files back; it may be called again.
-func (h *Hits) Close() (err error) {
+func (h *hits) Close() (err error) {
 	for _, r := range h.runs {
 		err = cmp.Or(err, r.file.Close())
 	}
@@ -276,7 +276,7 @@ type head struct {
 	reader *bufio.Reader // of a file, or nil
 }
 
-func (h *Hits) merge(runs []*run, left [][]record) (*merger, error) {
+func (h *hits) merge(runs []*run, left [][]record) (*merger, error) {
 	m := new(merger)
 	for _, r := range runs {
 		section := io.NewSectionReader(r.file.File(), 0, r.bytes)

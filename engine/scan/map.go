@@ -7,8 +7,8 @@ import (
 	"ndd/engine/offheap"
 )
 
-// A Match is a distinct query and a row of F within distance k of each other.
-type Match struct {
+// A match is a distinct query and a row of F within distance k of each other.
+type match struct {
 	Query       uint32 // number of the distinct query, in their order
 	Distance    uint32
 	Fingerprint uint64
@@ -30,17 +30,17 @@ const (
 	matchesMax = 4096
 )
 
-// A Mapper maps chunks. It belongs to one goroutine.
-type Mapper struct {
-	tables *Tables
-	emit   func([]Match) error
+// A mapper maps chunks. It belongs to one goroutine.
+type mapper struct {
+	tables *tables
+	emit   func([]match) error
 
 	keys    []uint64
 	joined  []asm.Joined
 	long    []uint32
 	piles   []*asm.Piles // of each table; all in the same memory, which is empty between them
 	words   *offheap.Buffer[uint64]
-	matches []Match
+	matches []match
 
 	// of a sieve
 	halves *asm.Halves
@@ -55,17 +55,17 @@ type Mapper struct {
 	diffs []uint64
 }
 
-// NewMapper makes a mapper, which hands matches, in no order, to emit; they are
+// newMapper makes a mapper, which hands matches, in no order, to emit; they are
 // good until that returns. Close it when done.
-func (t *Tables) NewMapper(emit func([]Match) error) (*Mapper, error) {
-	m := &Mapper{
+func (t *tables) newMapper(emit func([]match) error) (*mapper, error) {
+	m := &mapper{
 		tables:  t,
 		emit:    emit,
 		keys:    make([]uint64, mapKeys),
 		joined:  make([]asm.Joined, joinedMax),
 		long:    make([]uint32, joinedMax),
 		piles:   make([]*asm.Piles, len(t.tables)),
-		matches: make([]Match, 0, matchesMax),
+		matches: make([]match, 0, matchesMax),
 		rows:    make([]uint32, joinedMax),
 		lanes:   make([]uint32, joinedMax),
 		diffs:   make([]uint64, joinedMax),
@@ -94,7 +94,7 @@ func (t *Tables) NewMapper(emit func([]Match) error) (*Mapper, error) {
 }
 
 // pileWords is the most words that the piles of a table need.
-func (t *Tables) pileWords() (n int) {
+func (t *tables) pileWords() (n int) {
 	for i := range t.tables {
 		n = max(n, t.tables[i].layout.words())
 	}
@@ -102,14 +102,14 @@ func (t *Tables) pileWords() (n int) {
 }
 
 // Close frees the mapper's memory.
-func (m *Mapper) Close() {
+func (m *mapper) Close() {
 	m.words.Free()
 	m.dealt.Free()
 }
 
 // Map finds every match of a chunk of F whose first row is first. It ends with the
 // first error of emit.
-func (m *Mapper) Map(chunk []uint64, first uint64) error {
+func (m *mapper) Map(chunk []uint64, first uint64) error {
 	if m.tables.queries == 0 {
 		return nil
 	}
@@ -140,7 +140,7 @@ type stretch struct {
 }
 
 // sieve deals a part out and joins what is left of it.
-func (m *Mapper) sieve(part *stretch) error {
+func (m *mapper) sieve(part *stretch) error {
 	m.left.prints, m.left.first = part.prints, part.first
 	for at := 0; at < len(part.keys); {
 		done, half, pile := m.halves.Deal(part.keys[at:], uint64(at))
@@ -163,7 +163,7 @@ func (m *Mapper) sieve(part *stretch) error {
 
 // sift leaves of one pile what the map leaves, and joins what has come together when that is
 // much.
-func (m *Mapper) sift(half, pile int) error {
+func (m *mapper) sift(half, pile int) error {
 	words := m.halves.Take(half, pile)
 	for len(words) > 0 {
 		if half != m.half || len(m.left.keys)+siftCall > cap(m.left.keys) {
@@ -187,14 +187,14 @@ func (m *Mapper) sift(half, pile int) error {
 }
 
 // joinLeft joins what is left of a half.
-func (m *Mapper) joinLeft() error {
+func (m *mapper) joinLeft() error {
 	err := m.tablesOf(m.half, &m.left)
 	m.left.keys, m.left.rows = m.left.keys[:0], m.left.rows[:0]
 	return err
 }
 
 // tablesOf joins a stretch with the tables of a group.
-func (m *Mapper) tablesOf(group int, r *stretch) (err error) {
+func (m *mapper) tablesOf(group int, r *stretch) (err error) {
 	for i := range m.tables.tables {
 		switch {
 		case m.tables.tables[i].group != group || len(r.keys) == 0:
@@ -211,7 +211,7 @@ func (m *Mapper) tablesOf(group int, r *stretch) (err error) {
 }
 
 // direct joins a stretch with a table that is near.
-func (m *Mapper) direct(table int, r *stretch) error {
+func (m *mapper) direct(table int, r *stretch) error {
 	q := &m.tables.tables[table]
 	join := q.buckets.Keys()
 	if q.layout.drop > 0 {
@@ -234,7 +234,7 @@ func (m *Mapper) direct(table int, r *stretch) error {
 }
 
 // deal deals a stretch out and joins each pile that is full, and in the end all.
-func (m *Mapper) deal(table int, r *stretch) error {
+func (m *mapper) deal(table int, r *stretch) error {
 	p := m.piles[table]
 	for at := 0; at < len(r.keys); {
 		done, full := p.Deal(r.keys[at:], uint64(at))
@@ -256,7 +256,7 @@ func (m *Mapper) deal(table int, r *stretch) error {
 
 // prefetch asks for the part of a table that a pile will be joined with, in order, which
 // is faster than the order of its words.
-func (m *Mapper) prefetch(table, pile int) {
+func (m *mapper) prefetch(table, pile int) {
 	q := &m.tables.tables[table]
 	if pile == m.piles[table].Len() {
 		return
@@ -265,14 +265,14 @@ func (m *Mapper) prefetch(table, pile int) {
 	asm.PrefetchAll(q.buckets.Lows()[q.buckets.First(pile<<each):q.buckets.First((pile+1)<<each)])
 }
 
-func (m *Mapper) pile(table, pile int, r *stretch) error {
+func (m *mapper) pile(table, pile int, r *stretch) error {
 	p := m.piles[table]
 	words := p.Take(pile)
 	return m.join(table, m.tables.tables[table].buckets.Pile(p, pile), words, func(i uint32) uint64 { return p.Row(words[i]) }, r)
 }
 
 // join joins words with a table. row says which of the part a word stands for.
-func (m *Mapper) join(table int, join asm.Join, words []uint64, row func(word uint32) uint64, r *stretch) error {
+func (m *mapper) join(table int, join asm.Join, words []uint64, row func(word uint32) uint64, r *stretch) error {
 	for done := 0; done < len(words); {
 		n, ready := join.Find(m.joined, words[done:], m.tables.k)
 		for i, j := range m.joined[:n] {
@@ -297,7 +297,7 @@ func (m *Mapper) join(table int, join asm.Join, words []uint64, row func(word ui
 }
 
 // joinLong compares one fingerprint with a long bucket, the lanes [from, to).
-func (m *Mapper) joinLong(table int, from, to, low, row uint32, r *stretch) error {
+func (m *mapper) joinLong(table int, from, to, low, row uint32, r *stretch) error {
 	lows := m.tables.tables[table].buckets.Lows()
 	for from < to {
 		n, scanned := asm.Within32(m.long, lows[from:to], low, m.tables.k)
@@ -315,7 +315,7 @@ func (m *Mapper) joinLong(table int, from, to, low, row uint32, r *stretch) erro
 // verify makes a match of each of n pairs of a lane and a row of the part that are
 // within distance k, and that no earlier table finds too. It goes over them once for
 // each level of memory, without branches, so that the misses of many overlap.
-func (m *Mapper) verify(table, n int, r *stretch) error {
+func (m *mapper) verify(table, n int, r *stretch) error {
 	t := m.tables
 	q := &t.tables[table]
 	rows, lanes, diffs := m.rows[:n], m.lanes[:n], m.diffs[:n]
@@ -335,7 +335,7 @@ func (m *Mapper) verify(table, n int, r *stretch) error {
 		if distance > t.k || lanes[i] == none || t.first(diff) != table {
 			continue
 		}
-		m.matches = append(m.matches, Match{lanes[i], uint32(distance), r.prints[rows[i]], r.first + uint64(rows[i])})
+		m.matches = append(m.matches, match{lanes[i], uint32(distance), r.prints[rows[i]], r.first + uint64(rows[i])})
 		if len(m.matches) == matchesMax {
 			if err := m.flush(); err != nil {
 				return err
@@ -345,7 +345,7 @@ func (m *Mapper) verify(table, n int, r *stretch) error {
 	return nil
 }
 
-func (m *Mapper) flush() error {
+func (m *mapper) flush() error {
 	if len(m.matches) == 0 {
 		return nil
 	}

@@ -35,9 +35,9 @@ func (o *Options) setDefaults() {
 
 // Run maps all of F, in parallel, and reduces. The result does not depend on the
 // number of threads.
-func (t *Tables) Run(ctx context.Context, f Source, o Options) (*Hits, error) {
+func (t *tables) Run(ctx context.Context, f Source, o Options) (*hits, error) {
 	o.setDefaults()
-	hits := NewHits(o.Temp, o.Memory, o.Threads)
+	hits := newHits(o.Temp, o.Memory, o.Threads)
 	hits.disk = o.Disk
 	if err := t.run(ctx, f, o, func() sink { return &expander{t, o.First, hits.Writer()} }); err != nil {
 		hits.Close()
@@ -49,14 +49,14 @@ func (t *Tables) Run(ctx context.Context, f Source, o Options) (*Hits, error) {
 // A sink takes the matches of one goroutine. A match is of all rows that ask the same, which may
 // be most of Q: so take heeds ctx where there are rowsMany or more.
 type sink interface {
-	take(context.Context, []Match) error
+	take(context.Context, []match) error
 	close()
 }
 
 const rowsMany = 256
 
 // run maps all of F into sinks, one for each goroutine.
-func (t *Tables) run(parent context.Context, f Source, o Options, newSink func() sink) error {
+func (t *tables) run(parent context.Context, f Source, o Options, newSink func() sink) error {
 	var done atomic.Uint64
 	group, ctx := errgroup.WithContext(parent)
 	chunks := make(chan Chunk)
@@ -77,7 +77,7 @@ func (t *Tables) run(parent context.Context, f Source, o Options, newSink func()
 			defer store.CatchFault(&err)() // F may be mapped
 			to := newSink()
 			defer to.close()
-			m, err := t.NewMapper(func(matches []Match) error {
+			m, err := t.newMapper(func(matches []match) error {
 				if err := to.take(ctx, matches); err != nil {
 					return err
 				}

@@ -24,12 +24,12 @@ import (
 func TestMain(m *testing.M) { leaks.Main(m) }
 
 // answer maps chunks of a size, in any order and the last one twice, and reduces.
-func answer(t testing.TB, tables *Tables, base []uint64, chunk int) []oracle.Hit {
+func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit {
 	t.Helper()
-	hits := NewHits(t.TempDir(), 1<<20, 1)
+	hits := newHits(t.TempDir(), 1<<20, 1)
 	defer hits.Close()
 	to := &expander{tables, 0, hits.Writer()}
-	m, err := tables.NewMapper(func(matches []Match) error { return to.take(t.Context(), matches) })
+	m, err := tables.newMapper(func(matches []match) error { return to.take(t.Context(), matches) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func answer(t testing.TB, tables *Tables, base []uint64, chunk int) []oracle.Hit
 	return collect(t, hits)
 }
 
-func collect(t testing.TB, hits *Hits) (list []oracle.Hit) {
+func collect(t testing.TB, hits *hits) (list []oracle.Hit) {
 	t.Helper()
 	for h, err := range hits.All(context.Background()) {
 		if err != nil {
@@ -65,7 +65,7 @@ func TestOracle(t *testing.T) {
 		for _, set := range sets.All(600, 100, k, uint64(k)+77) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:20]...) // some twice
 			want := oracle.Search(set.Base, queries, k)
-			tables, err := New(queries, Making{K: k, Threads: 2, Fingerprints: uint64(len(set.Base))})
+			tables, err := newTables(queries, making{K: k, Threads: 2, Fingerprints: uint64(len(set.Base))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestLayouts(t *testing.T) {
 				set := sets.All(2000, 300, k, 5)[1] // clustered
 				base, queries = set.Base, set.Queries
 			}
-			tables := &Tables{k: k, queries: len(queries)}
+			tables := &tables{k: k, queries: len(queries)}
 			if err := errors.Join(tables.number(queries, 1), tables.lay(p, 1)); err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func TestSieve(t *testing.T) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:9]...)
 			want := oracle.Search(set.Base, queries, k)
 			size := sieveBitsLeast + (i+k)%3
-			tables := &Tables{k: k, queries: len(queries)}
+			tables := &tables{k: k, queries: len(queries)}
 			if err := errors.Join(tables.number(queries, 1), tables.lay(sieved(job{queries: len(queries), k: k, prints: 1}, size), 1)); err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestLarge(t *testing.T) {
 	}
 	// What a sorted list of all words within 3 bits of F would say, for those rows
 	// that were planted and some more, by brute force.
-	tables, err := New(queries, Making{K: 3, Threads: 2})
+	tables, err := newTables(queries, making{K: 3, Threads: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,10 +246,10 @@ func TestLarge(t *testing.T) {
 }
 
 func TestBadQueries(t *testing.T) {
-	if _, err := New(nil, Making{K: 9, Threads: 1}); err == nil {
+	if _, err := newTables(nil, making{K: 9, Threads: 1}); err == nil {
 		t.Fatal("no error for k = 9")
 	}
-	tables, err := New(nil, Making{K: 3, Threads: 1})
+	tables, err := newTables(nil, making{K: 3, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestBadQueries(t *testing.T) {
 func TestRun(t *testing.T) {
 	base, queries := sets.Planted(30_000, 500)
 	want := oracle.Search(base, queries, 3)
-	tables, err := New(queries, Making{K: 3, Threads: 1})
+	tables, err := newTables(queries, making{K: 3, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,16 +311,16 @@ func TestRun(t *testing.T) {
 func TestSpill(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
-	testHits(t, NewHits(dir, 1, 2), dir, rng, 1000)
+	testHits(t, newHits(dir, 1, 2), dir, rng, 1000)
 	// Runs that are sorted by digits.
-	testHits(t, NewHits(dir, 2*3*radixLeast/2*sortBytes, 2), dir, rng, 2)
+	testHits(t, newHits(dir, 2*3*radixLeast/2*sortBytes, 2), dir, rng, 2)
 
-	for range NewHits(dir, 0, 1).All(context.Background()) {
+	for range newHits(dir, 0, 1).All(context.Background()) {
 		t.Error("a hit of none")
 	}
 
 	// A file that cannot be, and one that is lost.
-	w := NewHits(dir+"/none", 1, 1).Writer()
+	w := newHits(dir+"/none", 1, 1).Writer()
 	var err error
 	for i := range uint64(1000) {
 		if err = w.Add(Hit{Query: i}); err != nil {
@@ -333,14 +333,14 @@ func TestSpill(t *testing.T) {
 }
 
 // testHits adds hits of which each repeats some times, and wants at least so many runs.
-func testHits(t *testing.T, hits *Hits, dir string, rng *rand.Rand, runs int64) {
+func testHits(t *testing.T, hits *hits, dir string, rng *rand.Rand, runs int64) {
 	t.Helper()
 	n := 500_000
 	if testing.Short() {
 		n = 300_000
 	}
 	var want []Hit
-	writers := []*HitWriter{hits.Writer(), hits.Writer()}
+	writers := []*hitWriter{hits.Writer(), hits.Writer()}
 	for i := range n {
 		h := Hit{rng.Uint64N(30_000), rng.IntN(4), rng.Uint64N(4), rng.Uint64N(3)}
 		want = append(want, h)
@@ -472,13 +472,13 @@ func BenchmarkMap(b *testing.B) {
 
 func benchmarkMap(b *testing.B, what string, base, queries []uint64, p plan) {
 	b.Run(fmt.Sprintf("q=%d/plan=%s/design=%s", len(queries), what, p.name), func(b *testing.B) {
-		tables := &Tables{k: 3, queries: len(queries)}
+		tables := &tables{k: 3, queries: len(queries)}
 		defer tables.Close()
 		if err := errors.Join(tables.number(queries, 2), tables.lay(p, 2)); err != nil {
 			b.Fatal(err)
 		}
 		n := 0
-		m, err := tables.NewMapper(func(matches []Match) error { n += len(matches); return nil })
+		m, err := tables.newMapper(func(matches []match) error { n += len(matches); return nil })
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -527,13 +527,13 @@ func BenchmarkLayout(b *testing.B) {
 					}
 					l.piles, l.room = pilesLeast, roomBits-pilesLeast
 				}
-				tables := &Tables{k: 3, queries: nq}
+				tables := &tables{k: 3, queries: nq}
 				p := plan{part: partPrints, groups: []group{{tables: []permute.Table{{Mask: 0x5555555555555555}}, layouts: []layout{l}}}}
 				if err := errors.Join(tables.number(queries, 2), tables.lay(p, 2)); err != nil {
 					b.Fatal(err)
 				}
 				b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d/piles=%d/room=%d", nq, bits, tables.tables[0].buckets.Lanes(), l.bytes, l.piles, l.room), func(b *testing.B) {
-					m, err := tables.NewMapper(func([]Match) error { return nil })
+					m, err := tables.newMapper(func([]match) error { return nil })
 					if err != nil {
 						b.Fatal(err)
 					}

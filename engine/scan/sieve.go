@@ -110,7 +110,7 @@ func siftedKey(x uint64, half int) uint64 {
 }
 
 // newSieve makes the maps.
-func (t *Tables) newSieve(p plan) (*sieve, error) {
+func (t *tables) newSieve(p plan) (*sieve, error) {
 	s := new(sieve)
 	for half := range s {
 		var raw *offheap.Buffer[uint64]

@@ -12,9 +12,9 @@ import (
 	"ndd/permute"
 )
 
-// Tables are permuted tables of the queries. They do not change and may be
+// tables are permuted tables of the queries. They do not change and may be
 // used from many goroutines.
-type Tables struct {
+type tables struct {
 	plan     plan
 	k        int
 	queries  int
@@ -42,25 +42,25 @@ const none = math.MaxUint32
 // queriesMax keeps lanes, padding included, in 32 bits.
 const queriesMax = 1 << 30
 
-// Making says what tables are for.
-type Making struct {
+// making says what tables are for.
+type making struct {
 	K            int    // Hamming distance
 	Threads      int    // to build with
 	Fingerprints uint64 // of F, 0 where it is not known
 	Plain        bool   // no sieve, which takes memory
 }
 
-// New builds tables of the queries. They lie outside the Go heap, in huge pages where there
-// are any, which alone make look-ups two to three times faster: call [Tables.Close] when
+// newTables builds tables of the queries. They lie outside the Go heap, in huge pages where there
+// are any, which alone make look-ups two to three times faster: call [tables.Close] when
 // done. The queries are not needed any more.
-func New(queries []uint64, m Making) (*Tables, error) {
+func newTables(queries []uint64, m making) (*tables, error) {
 	if m.K < 0 || m.K > permute.MaxK {
 		return nil, fmt.Errorf("k = %d: must be 0 to %d", m.K, permute.MaxK)
 	}
 	if len(queries) > queriesMax {
 		return nil, fmt.Errorf("%d queries: at most %d at a time", len(queries), queriesMax)
 	}
-	t := &Tables{k: m.K, queries: len(queries)}
+	t := &tables{k: m.K, queries: len(queries)}
 	if err := t.build(queries, m); err != nil {
 		t.Close()
 		return nil, err
@@ -68,7 +68,7 @@ func New(queries []uint64, m Making) (*Tables, error) {
 	return t, nil
 }
 
-func (t *Tables) build(queries []uint64, m Making) error {
+func (t *tables) build(queries []uint64, m making) error {
 	if err := t.number(queries, m.Threads); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (t *Tables) build(queries []uint64, m Making) error {
 }
 
 // number finds the distinct queries and the rows of each.
-func (t *Tables) number(queries []uint64, threads int) error {
+func (t *tables) number(queries []uint64, threads int) error {
 	sorted, err := offheap.Make[radix.Pair](len(queries))
 	if err != nil {
 		return err
@@ -111,10 +111,10 @@ func (t *Tables) number(queries []uint64, threads int) error {
 }
 
 // rowsOf are the rows of Q that ask a distinct query.
-func (t *Tables) rowsOf(query uint32) []uint32 { return t.rows[t.starts[query]:t.starts[query+1]] }
+func (t *tables) rowsOf(query uint32) []uint32 { return t.rows[t.starts[query]:t.starts[query+1]] }
 
 // lay makes the tables of the plan, and its sieve.
-func (t *Tables) lay(p plan, threads int) (err error) {
+func (t *tables) lay(p plan, threads int) (err error) {
 	t.plan = p
 	sorted, err := offheap.Make[radix.Pair](len(t.distinct))
 	if err != nil {
@@ -157,7 +157,7 @@ func (t *Tables) lay(p plan, threads int) (err error) {
 
 // first is the table that reports a pair that differs in diff: the first that finds it of
 // the first group that does.
-func (t *Tables) first(diff uint64) int {
+func (t *tables) first(diff uint64) int {
 	for i := range t.tables {
 		q := &t.tables[i]
 		g := &t.plan.groups[q.group]
@@ -169,7 +169,7 @@ func (t *Tables) first(diff uint64) int {
 }
 
 // fill puts the queries, in order of their keys, into buckets.
-func (t *Tables) fill(q *table, sorted []radix.Pair) error {
+func (t *tables) fill(q *table, sorted []radix.Pair) error {
 	shift := 64 - q.layout.bits
 	sizes, err := take[uint32](t, 1<<q.layout.bits+1)
 	if err != nil {
@@ -205,7 +205,7 @@ func (t *Tables) fill(q *table, sorted []radix.Pair) error {
 }
 
 // take is an array outside the heap that is freed with the tables.
-func take[T offheap.Plain](t *Tables, n int) ([]T, error) {
+func take[T offheap.Plain](t *tables, n int) ([]T, error) {
 	b, err := offheap.Make[T](n)
 	if err != nil {
 		return nil, err
@@ -215,9 +215,9 @@ func take[T offheap.Plain](t *Tables, n int) ([]T, error) {
 }
 
 // Close frees the tables. Nothing may use them any more.
-func (t *Tables) Close() {
+func (t *tables) Close() {
 	for _, free := range slices.Backward(t.free) {
 		free()
 	}
-	*t = Tables{}
+	*t = tables{}
 }

@@ -12,6 +12,7 @@ import (
 	"ndd/engine/store"
 	"ndd/engine/worker"
 	"ndd/numa"
+	"ndd/permute"
 )
 
 // TestNodes asks an index whose tables are spread, and reads the memory nodes'
@@ -27,7 +28,7 @@ func TestNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	design, err := engine.ChooseDesign(1<<10, 3, 2)
+	design, err := permute.Named("halves", 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/oracle/leaks"
 	"ndd/engine/simhash"
+	"ndd/permute"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -48,7 +49,7 @@ func (j *journal) String() string {
 // newIndex is an index in memory; with a nil recipe, of raw fingerprints.
 func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *engine.Index {
 	t.Helper()
-	design, err := engine.ChooseDesign(1<<16, k, 0)
+	design, err := permute.Named("halves", k, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
