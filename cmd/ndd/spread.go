@@ -32,10 +32,13 @@ func (s *spreadFlags) register(cmd *cobra.Command) {
 // of who works.
 const processorsLeast = 8
 
+// workersMost on a memory node, each a thread of its own, are more than a node has processors.
+const workersMost = 1024
+
 // options are nil where the tables are to stay in their file.
 func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
-	if s.workers < -1 {
-		return nil, usagef("--workers %d: must be a number, 0 for the default, or -1 for none", s.workers)
+	if s.workers < -1 || s.workers > workersMost {
+		return nil, usagef("--workers %d: must be a number up to %d, 0 for the default, or -1 for none", s.workers, workersMost)
 	}
 	switch s.when {
 	case "auto", "on":
@@ -46,6 +49,11 @@ func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
 	}
 	h := numa.New(numa.Options{Log: g.log})
 	if s.when == "auto" && len(h.Places()) == 1 {
+		for _, name := range []string{"replicate", "workers", "hugetlb"} {
+			if g.given[name] {
+				g.log.Warn("--" + name + " is passed over, since this machine has one memory node: --numa on has it heeded")
+			}
+		}
 		return nil, nil
 	}
 	g.log.Info("memory nodes: " + h.String())

@@ -55,7 +55,12 @@ func Absent(path string) error {
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return nil
+	folder := filepath.Dir(filepath.Clean(path))
+	info, err := os.Stat(folder)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s: not a folder", folder)
+	}
+	return err
 }
 
 // rename publishes what stands at from, and makes its name durable.

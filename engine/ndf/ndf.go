@@ -155,6 +155,9 @@ type chunk struct {
 // raw array of little-endian uint64, whose size must be a multiple of 8, unless
 // its name ends in .ndf. The blocks of an .ndf file are not verified: see [File.Store].
 func Open(path string) (*File, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: a folder where a fingerprint file, .ndf or .bin, is needed", path)
+	}
 	kind, ok, err := store.Sniff(path)
 	if err != nil {
 		return nil, err

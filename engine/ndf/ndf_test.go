@@ -165,7 +165,7 @@ func TestBadFiles(t *testing.T) {
 		{"cut.ndf", "trailer", true},
 		{"seg", "a part of an index", false},
 		{"none", "no such file", false},
-		{".", "is a directory", false},
+		{".", "a folder where a fingerprint file", false},
 	} {
 		_, err := Open(at(c.file))
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), dir) ||
