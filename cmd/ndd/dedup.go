@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -16,7 +13,6 @@ import (
 	"ndd/engine"
 	"ndd/engine/cluster"
 	"ndd/engine/dedup"
-	"ndd/engine/disk"
 	"ndd/engine/document"
 	"ndd/engine/jaccard"
 	"ndd/engine/offheap"
@@ -67,8 +63,8 @@ shingles that a document has in common with what is kept.
 and WARC files without those lines and records, all else of them byte for byte,
 compressed as they were; files that are one document each, if they are kept. Lines that could not
 be compared (broken, or of too few words) stay. A damaged file is copied as far
-as it is good. Names are those below the
-deepest folder that holds all inputs.
+as it is good, and a gzip WARC file without the records that are damaged. Names are
+those below the deepest folder that holds all inputs.
 
 With --against, what is near a document of an index is dropped first, for the
 nearest one there, and only the rest is compared with itself. An index has no
@@ -126,24 +122,11 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	// Before the work, so that a wrong name costs nothing.
-	var dir, copies *disk.Folder
-	var names *dedup.Copies
-	if d.writeKept != "" {
-		if names, err = dedup.NewCopies(ctx, inputs, d.writeKept); err != nil {
-			return err
-		}
-		if copies, err = d.g.disk.CreateFolder(d.writeKept); err != nil {
-			return err
-		}
-		defer copies.Abort()
+	to, err := d.folders(ctx, inputs) // before the work, so that a wrong name costs nothing
+	if err != nil {
+		return err
 	}
-	if d.out != "" {
-		if dir, err = d.g.disk.CreateFolder(d.out); err != nil {
-			return err
-		}
-		defer dir.Abort()
-	}
+	defer to.abort()
 	c, r, partly, err := d.find(ctx, inputs, prints, o, read)
 	if errors.Is(err, dedup.ErrNoValue) {
 		err = usagef("--%w", err)
@@ -151,34 +134,11 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	if copies != nil {
-		meter := &document.Meter{}
-		bar := d.g.newMeterBar("copying", meter)
-		err := r.Copy(ctx, names, meter, func(name string, fill func(io.Writer) error) error {
-			return copies.Write(name, func(w *bufio.Writer) error { return fill(w) })
-		})
-		bar.end()
-		if err != nil {
-			return err
-		}
-	}
-	switch {
-	case dir != nil:
-		err = writeClusters(dir, c, r)
-	case d.json:
-		err = printJSON(d.g.stdout, c, r)
-	case copies == nil:
-		err = printClusters(d.g.stdout, c, r, d.against)
-	}
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err := d.write(ctx, to, c, r); err != nil {
 		return err
 	}
-	for _, o := range []*disk.Folder{copies, dir} {
-		if o != nil {
-			if err := o.Commit(); err != nil {
-				return err
-			}
-		}
+	if err := to.commit(); err != nil {
+		return err
 	}
 	d.sum(c, r)
 	return partly
@@ -211,55 +171,75 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if err != nil {
 		return o, read, err
 	}
-	if d.verify != "" {
-		threshold, err := dedup.ParseVerify(d.verify)
-		if err != nil {
-			return o, read, usagef("--verify %w", err)
-		}
-		if _, err := jaccard.New(d.shingles); err != nil || d.shingles.Words < 1 || d.shingles.Chars < 1 {
-			return o, read, usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", d.shingles.Words, d.shingles.Chars)
-		}
-		if d.against != "" && len(d.againstDocs) == 0 {
-			return o, read, usagef("--verify needs the texts of what %s has, and an index holds fingerprints only: "+
-				"name the files that it was made from with --against-docs", d.against)
-		}
-		o.Verify = &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs, Disk: d.g.disk}
+	if o.Verify, err = d.verification(); err != nil {
+		return o, read, err
 	}
-	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.ContainsFunc(d.againstDocs, document.ReadOnce)) {
-		return o, read, usagef("--against-docs names the files of the documents of --against INDEX, for --verify")
-	}
-	for _, again := range []struct{ flag, value string }{{"--verify", d.verify}, {"--write-kept", d.writeKept}} {
-		if again.value == "" {
-			continue
-		}
-		if prints {
-			return o, read, usagef("%s needs documents; fingerprint files have no texts", again.flag)
-		}
-		if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
-			return o, read, usagef("%s reads documents twice, and a pipe (%s) can be read once: put it in a file", again.flag, inputs[i])
-		}
-	}
-	if d.out == document.Stdin {
-		return o, read, usagef("-o -: the result is a folder; without -o, clusters go to standard output")
-	}
-	if d.json && d.out != "" {
-		return o, read, usagef("--json is for standard output, without -o")
+	if err = d.checkStreams(inputs, prints); err != nil {
+		return o, read, err
 	}
 	read.Find, read.Threads, read.Limit = o, d.g.threads, d.g.machine.Limit(memory)
 	if o.Verify != nil {
 		o.Verify.Memory = int64(min(read.Limit.Bytes/4, dedup.VerifyMemory))
 	}
-	read.Say = func(n int, bytes uint64) {
-		limit := fmt.Sprintf("of %s (%s)", humanize.IBytes(read.Limit.Bytes), read.Limit.Source)
-		if n == 0 && !prints {
-			const some = 1e6
-			each := (dedup.Bytes(some, 0, false, read) - dedup.Bytes(0, 0, false, read)) / some
-			d.g.log.Info(fmt.Sprintf("memory: up to %s to read documents, and %d bytes and its id for each, %s", humanize.IBytes(bytes), each, limit))
-			return
-		}
-		d.g.log.Info(fmt.Sprintf("comparing %s takes up to %s of memory, %s", number(n, "document"), humanize.IBytes(bytes), limit))
-	}
+	of := read // without Say
+	read.Say = func(n int, bytes uint64) { d.say(of, prints, n, bytes) }
 	return o, read, nil
+}
+
+// verification is what --verify and the flags that go with it ask for, nil without it.
+func (d *deduping) verification() (*dedup.Verify, error) {
+	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.ContainsFunc(d.againstDocs, document.ReadOnce)) {
+		return nil, usagef("--against-docs names the files of the documents of --against INDEX, for --verify")
+	}
+	if d.verify == "" {
+		return nil, nil
+	}
+	threshold, err := dedup.ParseVerify(d.verify)
+	if err != nil {
+		return nil, usagef("--verify %w", err)
+	}
+	if _, err := jaccard.New(d.shingles); err != nil || d.shingles.Words < 1 || d.shingles.Chars < 1 {
+		return nil, usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", d.shingles.Words, d.shingles.Chars)
+	}
+	if d.against != "" && len(d.againstDocs) == 0 {
+		return nil, usagef("--verify needs the texts of what %s has, and an index holds fingerprints only: "+
+			"name the files that it was made from with --against-docs", d.against)
+	}
+	return &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs, Disk: d.g.disk}, nil
+}
+
+// checkStreams refuses inputs that cannot be read as is asked for, and outputs that are none.
+func (d *deduping) checkStreams(inputs []string, prints bool) error {
+	for _, again := range []struct{ flag, value string }{{"--verify", d.verify}, {"--write-kept", d.writeKept}} {
+		if again.value == "" {
+			continue
+		}
+		if prints {
+			return usagef("%s needs documents; fingerprint files have no texts", again.flag)
+		}
+		if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
+			return usagef("%s reads documents twice, and a pipe (%s) can be read once: put it in a file", again.flag, inputs[i])
+		}
+	}
+	if d.out == document.Stdin {
+		return usagef("-o -: the result is a folder; without -o, clusters go to standard output")
+	}
+	if d.json && d.out != "" {
+		return usagef("--json is for standard output, without -o")
+	}
+	return nil
+}
+
+// say states the memory of so many documents, or, before they are read, of reading them.
+func (d *deduping) say(read dedup.ReadOptions, prints bool, n int, bytes uint64) {
+	limit := fmt.Sprintf("of %s (%s)", humanize.IBytes(read.Limit.Bytes), read.Limit.Source)
+	if n == 0 && !prints {
+		const some = 1e6
+		each := (dedup.Bytes(some, 0, false, read) - dedup.Bytes(0, 0, false, read)) / some
+		d.g.log.Info(fmt.Sprintf("memory: up to %s to read documents, and %d bytes and its id for each, %s", humanize.IBytes(bytes), each, limit))
+		return
+	}
+	d.g.log.Info(fmt.Sprintf("comparing %s takes up to %s of memory, %s", number(n, "document"), humanize.IBytes(bytes), limit))
 }
 
 // find reads the corpus and finds its clusters. partly is errPartly when some

@@ -35,16 +35,9 @@ func (s *stream) records() error {
 	if err != nil {
 		return csvCause(err)
 	}
-	text := slices.Index(header, s.opts.TextField)
-	id := slices.Index(header, s.opts.IDField)
-	var values []int
-	for _, name := range s.opts.ValueFields {
-		if i := slices.Index(header, name); i >= 0 {
-			values = append(values, i)
-		}
-	}
-	if text < 0 {
-		return fmt.Errorf("no field %q among the first record's: %.200q", s.opts.TextField, header)
+	columns, err := s.opts.columns(header)
+	if err != nil {
+		return err
 	}
 	for {
 		limited.seen = 0
@@ -65,20 +58,46 @@ func (s *stream) records() error {
 			return damage{err} // a record beyond the limit ends the file: where the next one starts is unknown
 		}
 		s.line, _ = c.FieldPos(0)
-		u := Unit{Line: s.line, From: from, To: begin + c.InputOffset(), format: CSV, raw: []byte(record[text])}
-		if id >= 0 {
-			u.id = strings.Clone(record[id])
-		}
-		for _, i := range values {
-			if record[i] != "" {
-				u.value = Value{Text: strings.Clone(record[i]), Found: true}
-				break
-			}
-		}
+		u := columns.unit(record)
+		u.Line, u.From, u.To = s.line, from, begin+c.InputOffset()
 		if err := s.emit(u); err != nil {
 			return err
 		}
 	}
+}
+
+// columns are where the fields of a record are; -1: nowhere.
+type columns struct {
+	text, id int
+	values   []int
+}
+
+func (o *Options) columns(header []string) (c columns, err error) {
+	c.text, c.id = slices.Index(header, o.TextField), slices.Index(header, o.IDField)
+	for _, name := range o.ValueFields {
+		if i := slices.Index(header, name); i >= 0 {
+			c.values = append(c.values, i)
+		}
+	}
+	if c.text < 0 {
+		return c, fmt.Errorf("no field %q among the first record's: %.200q", o.TextField, header)
+	}
+	return c, nil
+}
+
+// unit takes what it needs of a record, which is gone when another is read.
+func (c *columns) unit(record []string) Unit {
+	u := Unit{format: CSV, raw: []byte(record[c.text])}
+	if c.id >= 0 {
+		u.id = strings.Clone(record[c.id])
+	}
+	for _, i := range c.values {
+		if record[i] != "" {
+			u.value = Value{Text: strings.Clone(record[i]), Found: true}
+			break
+		}
+	}
+	return u
 }
 
 // separator is a tab for .tsv, whatever compression's extension follows, and a comma otherwise.

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"io"
+	"slices"
+
+	"ndd/engine/dedup"
+	"ndd/engine/disk"
+	"ndd/engine/document"
+)
+
+// folders are where the result goes, nil what was not asked for.
+type folders struct {
+	clusters, copies *disk.Folder
+	names            *dedup.Copies // of copies
+}
+
+func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, err error) {
+	if d.writeKept != "" {
+		if to.names, err = dedup.NewCopies(ctx, inputs, d.writeKept); err != nil {
+			return to, err
+		}
+		if to.copies, err = d.g.disk.CreateFolder(d.writeKept); err != nil {
+			return to, err
+		}
+	}
+	if d.out != "" {
+		if to.clusters, err = d.g.disk.CreateFolder(d.out); err != nil {
+			to.abort()
+		}
+	}
+	return to, err
+}
+
+func (f *folders) all() []*disk.Folder {
+	return slices.DeleteFunc([]*disk.Folder{f.copies, f.clusters}, func(o *disk.Folder) bool { return o == nil })
+}
+
+func (f *folders) abort() {
+	for _, o := range f.all() {
+		o.Abort()
+	}
+}
+
+func (f *folders) commit() error {
+	for _, o := range f.all() {
+		if err := o.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the result.
+func (d *deduping) write(ctx context.Context, to folders, c *dedup.Corpus, r *dedup.Result) (err error) {
+	if to.copies != nil {
+		meter := &document.Meter{}
+		bar := d.g.newMeterBar("copying", meter)
+		err := r.Copy(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
+			return to.copies.Write(name, func(w *bufio.Writer) error { return fill(w) })
+		})
+		bar.end()
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case to.clusters != nil:
+		err = writeClusters(to.clusters, c, r)
+	case d.json:
+		err = printJSON(d.g.stdout, c, r)
+	case to.copies == nil:
+		err = printClusters(d.g.stdout, c, r, d.against)
+	}
+	return cmp.Or(err, ctx.Err())
+}
