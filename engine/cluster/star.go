@@ -23,38 +23,10 @@ import (
 func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 	var memory arena
 	defer memory.free()
-	ends, err := arrayOf[uint32](&memory, len(roots)+1)
+	all, err := listComponents(&memory, roots)
 	if err != nil {
 		return err
 	}
-	for _, root := range roots {
-		ends[root]++
-	}
-	members := uint32(0) // of components of two and more, one component after the other
-	for i, n := range ends {
-		if ends[i] = members; n > 1 {
-			members += n
-		}
-	}
-	list, err := arrayOf[uint32](&memory, int(members))
-	if err != nil {
-		return err
-	}
-	for i, root := range roots { // the root, which is the least, comes first
-		if root != uint32(i) || ends[i] < ends[i+1] {
-			list[ends[root]] = uint32(i)
-			ends[root]++
-		}
-	}
-	// That made the beginning of each component its end, and the next one's beginning.
-	component := func(root int) []uint32 {
-		from := uint32(0)
-		if root > 0 {
-			from = ends[root-1]
-		}
-		return list[from:ends[root]]
-	}
-
 	var next atomic.Int64
 	g, inner := errgroup.WithContext(ctx)
 	for range p.Threads {
@@ -63,7 +35,7 @@ func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 			for from := 0; from < len(roots); {
 				from = int(next.Add(starPart)) - starPart
 				for i := from; i < min(from+starPart, len(roots)); i++ {
-					if c := component(i); len(c) > 0 && len(c) < starLarge {
+					if c := all.of(i); len(c) > 0 && len(c) < starLarge {
 						if err := s.solve(inner, c); err != nil {
 							return err
 						}
@@ -78,13 +50,52 @@ func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 	}
 	s := star{prints: p, by: roots, best: best, threads: p.Threads, reps: representatives{k: p.K, bytes: p.StarBytes}}
 	for i := range roots {
-		if c := component(i); len(c) >= starLarge {
+		if c := all.of(i); len(c) >= starLarge {
 			if err := s.solve(ctx, c); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// components are the members of components of two and more, one component after the other.
+type components struct{ list, ends []uint32 }
+
+// listComponents lists by the roots of all fingerprints.
+func listComponents(memory *arena, roots []uint32) (c components, err error) {
+	if c.ends, err = arrayOf[uint32](memory, len(roots)+1); err != nil {
+		return c, err
+	}
+	for _, root := range roots {
+		c.ends[root]++
+	}
+	members := uint32(0)
+	for i, n := range c.ends {
+		if c.ends[i] = members; n > 1 {
+			members += n
+		}
+	}
+	if c.list, err = arrayOf[uint32](memory, int(members)); err != nil {
+		return c, err
+	}
+	for i, root := range roots { // the root, which is the least, comes first
+		if root != uint32(i) || c.ends[i] < c.ends[i+1] {
+			c.list[c.ends[root]] = uint32(i)
+			c.ends[root]++
+		}
+	}
+	// That made the beginning of each component its end, and the next one's beginning.
+	return c, nil
+}
+
+// of is the component of a root; others have none.
+func (c *components) of(root int) []uint32 {
+	from := uint32(0)
+	if root > 0 {
+		from = c.ends[root-1]
+	}
+	return c.list[from:c.ends[root]]
 }
 
 const (
