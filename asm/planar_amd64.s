@@ -165,12 +165,15 @@ asked:
 	VPADDQ  Z2, Z1, Z1
 	VPBROADCASTQ J, Z3
 	VPCMPUQ $2, Z3, Z1, K1
-	VMOVDQU64 Z1, sums-104(SP)
 	KMOVB   K1, I
 	CMPL    I, $0xff
 	JEQ     done                         // fewer zeros than there must be
 	POPCNTL I, I
-	SUBQ    sums-112(SP)(I*8), J
+	LEAL    -1(I), T0
+	VPBROADCASTQ T0, Z2
+	VPERMQ  Z1, Z2, Z2
+	VMOVQ   X2, T0
+	SUBQ    T0, J
 	FINISH(done, locate)
 
 done:
