@@ -16,11 +16,10 @@ import (
 //	s-1         locate table s-1                           meanwhile ask for lines of buckets of table s
 //	s           locate table s, and route each run:        ask for low of the runs to be read now
 //	              one key, and an answer is there              (nothing to read)
-//	              its query waits for another run              (later)
-//	s+1         scan: what passes, or its query waits      ask for rest of what passes, if it is not
-//	              no more                                      what is known to be in its bucket
-//	s+2         settle: an answer, or its query
-//	              waits no more
+//	              its query waits for a run of s-1             (later)
+//	s+1         scan                                       ask for rest of what passes, if it is not
+//	                                                           what is known to be in its bucket
+//	s+2         settle: an answer, or none
 //	end         later: route again, ask, scan, ask, settle
 //
 // So a query with an answer reads low and rest for one key, as a rule, and not in each of the
@@ -33,7 +32,7 @@ import (
 type sharedSearch struct {
 	later   [probesPerRound]asm.PlanarRun // whose query waited
 	ends    [sharedTablesMax]int          // of later, by table
-	waits   [sharedQueriesMax]uint64      // by query: 1 or 0
+	waits   [sharedQueriesMax]uint64      // by query: the step after that in which a run of it was asked for
 	answers [sharedQueriesMax]uint64      // by query: how the first one that is known differs from it; none before
 	buckets [sharedTablesMax]uint64       // by table: the bits of a fingerprint that its bucket has,
 	fixed   [sharedTablesMax]uint64       // and that its probes fix
@@ -51,6 +50,7 @@ const (
 	sharedTablesMin  = 3
 	sharedTablesMax  = probesPerRound / sharedQueriesMin
 	none             = ^uint64(0) // of an answer: in no bucket
+	never            = ^uint64(0) // of a step
 )
 
 // shares says whether tables may use what others say.
@@ -155,7 +155,6 @@ func (r *planarRound) scanAsked(step int) (hits int, err error) {
 		return 0, err
 	}
 	hits = r.sift(0, hits)
-	r.wait(asked, hits, r.stretch[step].from)
 	r.askRest(r.tables[step], 0, hits)
 	return hits, nil
 }
@@ -205,7 +204,7 @@ func (r *planarRound) ask(from, to int) {
 		r.stretch = append(r.stretch, stretch{table: t, from: i * n, to: i*n + n})
 	}
 	for q := range n {
-		r.shared.waits[q], r.shared.answers[q] = 0, none
+		r.shared.waits[q], r.shared.answers[q] = never, none
 	}
 }
 
@@ -216,31 +215,24 @@ func known(answer, mask uint64, run asm.PlanarRun) uint64 {
 	return is
 }
 
-// route says which runs of a table, whose first probe has a number, are to be read now, and
-// adds those of queries that wait to later. No branch depends on where a run goes.
+// route says which runs of a table, which is asked in the step of its number and whose first probe has a number, are to be
+// read now, and adds those of queries that wait to later: a run that the last step asked for is
+// not scanned before this one. No branch depends on where a run goes.
 func (sh *sharedSearch) route(runs []asm.PlanarRun, table, first, later int) (now []asm.PlanarRun, _ int) {
-	mask, n := sh.buckets[table], 0
+	mask, step, n := sh.buckets[table], uint64(table), 0
 	for _, run := range runs {
 		q := uint(run.Probe) - uint(first)
 		unknown := 1 - known(sh.answers[q%sharedQueriesMax], mask, run)
-		wait := &sh.waits[q%sharedQueriesMax]
+		until := &sh.waits[q%sharedQueriesMax]
+		_, waits := bits.Sub64(*until^step, 1, 0)
+		ask := unknown &^ waits
 		runs[n], sh.later[later] = run, run
-		n += int(unknown &^ *wait)
-		later += int(unknown & *wait)
-		*wait |= unknown
+		n += int(ask)
+		later += int(unknown & waits)
+		*until ^= (*until ^ (step + 1)) & -ask
 	}
 	sh.ends[table] = later
 	return runs[:n], later
-}
-
-// wait lets queries wait no more whose runs were scanned, but those of hits.
-func (r *planarRound) wait(runs []asm.PlanarRun, hits, first int) {
-	for i := range runs {
-		r.shared.waits[(uint(runs[i].Probe)-uint(first))%sharedQueriesMax] = 0
-	}
-	for i := range r.hits[:hits] {
-		r.shared.waits[(uint(r.probes[r.hits[i].Probe].Query)-uint(r.first))%sharedQueriesMax] = 1
-	}
 }
 
 // reroute drops those runs of later that are known by now.
@@ -271,7 +263,6 @@ func (r *planarRound) settleShared(n int) {
 			if probe.Table != table {
 				break
 			}
-			sh.waits[(uint(probe.Query)-uint(r.first))%sharedQueriesMax] = 0
 			permuted := (t.below(h.Pos) ^ probe.Key) & below
 			sh.diffs[near], sh.queries[near] = permuted, probe.Query
 			if bits.OnesCount64(permuted) <= s.K && permuted&leading == 0 {
