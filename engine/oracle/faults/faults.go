@@ -35,7 +35,8 @@ func (f *Fault) Err() error {
 }
 
 // Each lets work write to a sound disk, and holds the order of its calls against [Durable]. Then
-// it lets it write to disks of which each step-th call fails, alone and with all that follow. Work
+// it lets it write to disks of which one call fails, alone and with all that follow: of each kind of call the
+// first and each step-th behind it, and the last call of all. Work
 // must fail with that error; after looks at what it left. Whole is true when that must be everything:
 // the fault was in the one call behind the last rename, or was tried again. It returns how many
 // calls there are.
@@ -43,9 +44,14 @@ func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fa
 	t.Helper()
 	calls := Calls(t, work)
 	Durable(t, calls)
-	for n := 0; n < len(calls) && !t.Failed(); n += step {
+	seen := map[disk.Call]int{}
+	for n, call := range calls {
+		seen[call.Call]++
+		if t.Failed() || (seen[call.Call]-1)%step > 0 && n < len(calls)-1 {
+			continue
+		}
 		for _, lasting := range []bool{false, true} {
-			f := Fault{Call: calls[n], Number: n, Lasting: lasting}
+			f := Fault{Call: call, Number: n, Lasting: lasting}
 			err := work(f.Disk())
 			again := f.Call.Call == disk.CallRemove && !lasting
 			if !errors.Is(err, f.Err()) && !(again && err == nil) {
