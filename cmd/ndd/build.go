@@ -245,10 +245,7 @@ func (g *globals) budget(out string, docs uint64, o *engine.BuildOptions) (b bud
 	if err != nil {
 		return b, err
 	}
-	b.measuring = docs
-	for plan.HereBytes(b.measuring) > o.Memory/2 && b.measuring > 1 {
-		b.measuring /= 2
-	}
+	b.measuring = measurable(docs, o.Memory)
 	most := max(space.Bytes, plan.HereBytes(b.measuring))
 	const triedBytes = 256 // a fingerprint in a dozen tables
 	b.trying = int(min(uint64(plan.RivalsOf(docs)), most/triedBytes))
@@ -259,6 +256,15 @@ func (g *globals) budget(out string, docs uint64, o *engine.BuildOptions) (b bud
 	g.log.Info(fmt.Sprintf("building takes at most %s of memory beside the input%s; there are %s (%s)",
 		humanize.IBytes(most+processBytes), where, humanize.IBytes(left.Bytes), left.Source))
 	return b, nil
+}
+
+// measurable is for how many fingerprints, so many at most, the machine can be measured in half of
+// what is left of its memory.
+func measurable(fingerprints, left uint64) uint64 {
+	for plan.HereBytes(fingerprints) > left/2 && fingerprints > 1 {
+		fingerprints /= 2
+	}
+	return fingerprints
 }
 
 // chooseTables plans for the request, with what the files' fingerprints show. What it needed for

@@ -114,6 +114,19 @@ func TestBuildTight(t *testing.T) {
 	}
 }
 
+// TestDesignTight: to plan for 8e9 fingerprints takes no more than there is, though that measures less of
+// the machine.
+func TestDesignTight(t *testing.T) {
+	if underRace() {
+		return
+	}
+	cmd := exec.Command("sh", "-c", `ulimit -d 250000; exec "$0" design -n 8e9`, ndd(t))
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("halves")) {
+		t.Errorf("%v, %.2000s", err, out)
+	}
+}
+
 // So do batches and comparisons, of queries that find little and of queries that find much.
 func TestAnswerMemory(t *testing.T) {
 	if underRace() {

@@ -99,6 +99,14 @@ func (d *designCommand) run(g *globals, cmd *cobra.Command) error {
 			return err
 		}
 	}
+	if r.Machine == nil {
+		if err := d.design.check(); err != nil {
+			return err
+		}
+		if r.Machine, err = plan.Here(measurable(r.Fingerprints, g.machine.Limit(0).Bytes)); err != nil {
+			return err
+		}
+	}
 	p, err := d.design.plan(r)
 	if err != nil {
 		return err

@@ -177,6 +177,18 @@ func TestBatchLittle(t *testing.T) {
 	}
 }
 
+// TestScanNothing: where nothing is left, a scan says so, and takes no default.
+func TestScanNothing(t *testing.T) {
+	f := filepath.Join(t.TempDir(), "f.bin")
+	if err := os.WriteFile(f, make([]byte, 800), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	status, out, said := on(t, machine.With(t, 0), "batch", "--scan", f, f)
+	if status != exitFailed || out != "" || !strings.Contains(said, "answering 100 queries at a time needs up to") {
+		t.Errorf("status %d, %q, %s", status, out, said)
+	}
+}
+
 func TestThreadsOf(t *testing.T) {
 	for _, c := range [][3]int{{0, 2, 2}, {1, 2, 1}, {16, 2, 16}, {1000, 2, 16}, {20, 5, 20}, {1000, 128, 512}} {
 		if got := threadsOf(c[0], c[1]); got != c[2] {

@@ -148,7 +148,7 @@ func (s *scanned) plan(counted bool) (space scan.Space, o scan.Options, err erro
 	b := s.b
 	o = scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk, Fingerprints: s.total, Once: s.once, Counted: counted}
 	if o.Memory == 0 {
-		o.Memory = b.g.machine.Limit(0).Bytes / 2
+		o.Memory = max(b.g.machine.Limit(0).Bytes/2, 1) // 0 would be a default
 	}
 	if space, err = scan.Plan(len(b.queries), b.index.k, s.streamed, o); err == nil {
 		s.say(space, o)
