@@ -178,3 +178,34 @@ func FuzzOpenSearch(f *testing.F) {
 		}
 	})
 }
+
+// What is wrong in a plane is said of that plane, where it lies.
+func TestCorruptPlace(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	uniform, sequence := make([]uint64, 5000), make([]uint64, 5000)
+	for i := range uniform {
+		uniform[i], sequence[i] = rng.Uint64(), uint64(i)
+	}
+	for _, c := range []struct {
+		keys     []uint64
+		section  string
+		at, unit int64 // a byte to change, and the size of what it is part of
+	}{
+		{uniform, "lines", 64*3 + 5, 64}, {uniform, "lines", 64*7 + 1, 64}, {uniform, "fences", 8*2 + 3, 8},
+		{sequence, "low", 2*4321 + 1, 2}, {sequence, "fences", 8, 8},
+	} {
+		var bad recorder
+		if err := Write(&bad, "", distinct(c.keys), Options{Layout: LayoutPlanar}); err != nil {
+			t.Fatal(err)
+		}
+		bad.data[slices.Index(bad.names, c.section)][c.at] ^= 0x1f
+		tab, err := Open(bad.source(), "", LayoutPlanar)
+		if err == nil {
+			err = tab.Walk(func([]uint64) bool { return true })
+		}
+		var corrupt *store.CorruptError
+		if !errors.As(err, &corrupt) || corrupt.Section != c.section || corrupt.Offset != c.at/c.unit*c.unit {
+			t.Errorf("%s, byte %d: %v", c.section, c.at, err)
+		}
+	}
+}

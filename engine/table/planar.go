@@ -55,13 +55,15 @@ import (
 // 6 bytes a bucket.
 type planarTable struct {
 	directory asm.Planar
-	head      store.Section
 	wideLines uint64
 	wide      succinct.Packed
 	rest      succinct.Packed
 	fences    []uint64
 	leading   int // bits that a probe should fix
 	parts     []Part
+
+	// The sections of head, lines and so on, for what is wrong in them.
+	in struct{ head, lines, wide, low, rest, fences store.Section }
 }
 
 const (
@@ -157,24 +159,24 @@ func (h *planarHead) lineWords() uint64 { return lineWords * (h.lines() + 1) }
 func openPlanar(source store.Source, prefix string) (Table, error) {
 	t := &planarTable{}
 	var err error
-	if t.head, err = source.Section(prefix + "head"); err != nil {
+	if t.in.head, err = source.Section(prefix + "head"); err != nil {
 		return nil, err
 	}
 	var h planarHead
-	if why := h.parse(t.head.Data); why != "" {
-		return nil, t.head.Corrupt(0, "planar table: %s", why)
+	if why := h.parse(t.in.head.Data); why != "" {
+		return nil, t.in.head.Corrupt(0, "planar table: %s", why)
 	}
-	var lines, wide, low, rest, fences store.Section
+	lines, wide, low, rest, fences := &t.in.lines, &t.in.wide, &t.in.low, &t.in.rest, &t.in.fences
 	for _, part := range []struct {
 		name    string
 		section *store.Section
 		bytes   uint64
 	}{
-		{"low", &low, 2 * (h.keys + asm.PlanarPad)},
-		{"rest", &rest, 8 * succinct.WordsFor(h.keys, int(h.restBits()))},
-		{"lines", &lines, 8 * h.lineWords()},
-		{"wide", &wide, 8 * succinct.WordsFor(h.wideStarts(), int(h.wideBits))},
-		{"fences", &fences, 8 * h.fences()},
+		{"low", low, 2 * (h.keys + asm.PlanarPad)},
+		{"rest", rest, 8 * succinct.WordsFor(h.keys, int(h.restBits()))},
+		{"lines", lines, 8 * h.lineWords()},
+		{"wide", wide, 8 * succinct.WordsFor(h.wideStarts(), int(h.wideBits))},
+		{"fences", fences, 8 * h.fences()},
 	} {
 		if *part.section, err = source.Section(prefix + part.name); err != nil {
 			return nil, err

@@ -223,7 +223,7 @@ func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 			return err
 		}
 		if start > from {
-			return t.head.Corrupt(0, "bucket %d begins at rank %d, bucket %d at rank %d", first, start, last, from)
+			return t.corruptLine(t.directory.Line(last), "bucket %d begins at rank %d, bucket %d at rank %d", first, start, last, from)
 		}
 	}
 	if start, end = t.narrow(start, end, low, high); start < end {
@@ -336,16 +336,21 @@ func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
 		start, end, ok = d.Run(bucket)
 	}
 	if !ok || start > end || end > d.Keys {
-		return 0, 0, t.head.Corrupt(0, "bucket %d has ranks %d to %d of %d keys", bucket, start, end, d.Keys)
+		return 0, 0, t.corruptLine(line, "bucket %d has ranks %d to %d of %d keys", bucket, start, end, d.Keys)
 	}
 	return start, end, nil
+}
+
+// corruptLine is an error about a line of buckets.
+func (t *planarTable) corruptLine(line uint64, why string, args ...any) error {
+	return t.in.lines.Corrupt(8*lineWords*line, why, args...)
 }
 
 // wideStart is where in wide the offsets of a wide line begin.
 func (t *planarTable) wideStart(line uint64) (uint64, error) {
 	number := t.directory.Lines[lineWords*line+1]
 	if number >= t.wideLines {
-		return 0, t.head.Corrupt(8, "line %d of buckets is wide line %d of %d", line, number, t.wideLines)
+		return 0, t.corruptLine(line, "line %d of buckets is wide line %d of %d", line, number, t.wideLines)
 	}
 	return number * t.directory.PerLine, nil
 }
@@ -396,7 +401,7 @@ func (t *planarTable) key(rank, first, last uint64) (uint64, error) {
 	}
 	bucket := first*d.PerLine + j
 	if !ok || j >= d.PerLine || bucket>>d.BucketBits != 0 {
-		return 0, t.head.Corrupt(0, "the key of rank %d is in no bucket of line %d", rank, first)
+		return 0, t.corruptLine(first, "the key of rank %d is in no bucket of line %d", rank, first)
 	}
 	return bucket<<(64-d.BucketBits) | t.below(rank), nil
 }

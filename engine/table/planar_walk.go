@@ -65,12 +65,12 @@ func (t *planarTable) Walk(yield func([]uint64) bool) error {
 		words := d.Lines[lineWords*line:][:lineWords]
 		buckets := min(d.PerLine, 1<<d.BucketBits-line*d.PerLine)
 		if words[0]>>41 != 0 || d.Base(line) != w.rank {
-			return t.head.Corrupt(0, "line %d of buckets begins with %#x, at rank %d", line, words[0], w.rank)
+			return t.corruptLine(line, "line %d of buckets begins with %#x, at rank %d", line, words[0], w.rank)
 		}
 		var err error
 		if d.Wide(line) {
 			if [lineWords - 1]uint64(words[1:]) != [lineWords - 1]uint64{wide} || wide >= t.wideLines {
-				return t.head.Corrupt(8, "line %d of buckets is not wide line %d of %d", line, wide, t.wideLines)
+				return t.corruptLine(line, "line %d of buckets is not wide line %d of %d", line, wide, t.wideLines)
 			}
 			err = w.wide(line, wide, buckets)
 			wide++
@@ -82,7 +82,7 @@ func (t *planarTable) Walk(yield func([]uint64) bool) error {
 		}
 	}
 	if w.rank != t.Len() || wide != t.wideLines {
-		return t.head.Corrupt(0, "%d keys and %d wide lines in the lines, %d and %d by the head", w.rank, wide, t.Len(), t.wideLines)
+		return t.in.head.Corrupt(0, "%d keys and %d wide lines in the lines, %d and %d by the head", w.rank, wide, t.Len(), t.wideLines)
 	}
 	if len(w.buffer) > 0 {
 		yield(w.buffer)
@@ -112,7 +112,7 @@ func (w *planarWalk) line(line, buckets uint64, words []uint64) error {
 		}
 	}
 	if w.rank-base+buckets > asm.PlanarLineBits {
-		return w.t.head.Corrupt(0, "line %d of buckets has %d keys", line, w.rank-base)
+		return w.t.corruptLine(line, "line %d of buckets has %d keys", line, w.rank-base)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (w *planarWalk) wide(line, number, buckets uint64) error {
 	past := t.directory.Base(line + 1)
 	for j := range t.directory.PerLine {
 		if at := t.wide.At(number*t.directory.PerLine + j); at != w.rank-base {
-			return t.head.Corrupt(0, "bucket %d of line %d begins at offset %d; the one before ends at %d", j, line, at, w.rank-base)
+			return t.in.wide.Corrupt((number*t.directory.PerLine+j)*uint64(t.wide.Width)/8, "bucket %d of line %d begins at offset %d; the one before ends at %d", j, line, at, w.rank-base)
 		}
 		end := past
 		if j < t.directory.PerLine-1 {
@@ -142,14 +142,14 @@ func (w *planarWalk) wide(line, number, buckets uint64) error {
 func (w *planarWalk) key(line, j, buckets uint64) error {
 	t := w.t
 	if w.rank >= t.Len() || j >= buckets {
-		return t.head.Corrupt(0, "rank %d of %d keys is in bucket %d of line %d", w.rank, t.Len(), j, line)
+		return t.corruptLine(line, "rank %d of %d keys is in bucket %d of line %d", w.rank, t.Len(), j, line)
 	}
 	key := (line*t.directory.PerLine+j)<<(64-t.directory.BucketBits) | t.below(w.rank)
 	if w.rank > 0 && key <= w.before {
-		return t.head.Corrupt(0, "key %d does not ascend", w.rank)
+		return t.in.low.Corrupt(2*w.rank, "key %d does not ascend", w.rank)
 	}
 	if w.rank%fenceKeys == 0 && t.fences[w.rank/fenceKeys] != key {
-		return t.head.Corrupt(0, "the fence of key %d is another key", w.rank)
+		return t.in.fences.Corrupt(w.rank/fenceKeys*8, "the fence of key %d is another key", w.rank)
 	}
 	w.before = key
 	w.rank++
