@@ -54,16 +54,16 @@ func dedupCorpus(t *testing.T, n int) (dir string, args func(out string) []strin
 // A disk that fails at any call leaves nothing that is not whole, and a rerun gives the bytes that
 // a run without trouble gives, whatever the threads.
 func TestDedupFaults(t *testing.T) {
-	_, args := dedupCorpus(t, 1800)
+	docs, step := 1800, 3
+	if testing.Short() {
+		docs, step = 300, 47
+	}
+	_, args := dedupCorpus(t, docs)
 	sound := t.TempDir()
 	if err := runOn(t.Context(), nil, append(args(sound), "--threads", "5")); err != nil {
 		t.Fatal(err)
 	}
 	want := contents(t, sound)
-	step := 3
-	if testing.Short() {
-		step = 47
-	}
 	var out string
 	calls := faults.Each(t, step, func(d *disk.Disk) error {
 		out = t.TempDir()
