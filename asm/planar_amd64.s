@@ -140,7 +140,7 @@ own: \
 	MOVQ AX, done+88(FP)
 
 // func planarLocateAVX512(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64, ahead *PlanarProbe, next *Planar) (found, done int)
-TEXT ·planarLocateAVX512(SB), NOSPLIT, $104-96
+TEXT ·planarLocateAVX512(SB), NOSPLIT, $40-96
 	BEGIN
 	MOVL  $0xfe, AX
 	KMOVW AX, K7                         // the words behind the first

@@ -3,15 +3,10 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"ndd/asm"
 	"ndd/engine/segment"
@@ -29,64 +24,6 @@ type Hit struct {
 // AllDocs asks for every document of a hit. An empty page's fingerprint may
 // have millions.
 const AllDocs = math.MaxInt
-
-// BatchOptions say what a batch is asked for.
-type BatchOptions struct {
-	K       int    // largest distance, at most the index's
-	Docs    int    // how many documents of each hit to look up; see AllDocs
-	Threads int    // default: as many as there are processors
-	Memory  uint64 // bytes for the matches of a sweep; default: 1 GiB
-}
-
-// BatchSpace is what a batch takes, in bytes, at most, beside the index, the
-// queries, and the documents of the hits of 1,024 queries a goroutine.
-type BatchSpace struct {
-	Orders  uint64 // the queries in the order of a table that is swept
-	Matches uint64 // of a sweep; where there are more, fewer queries are swept at a time
-	Answers uint64 // on their way, and what goroutines work in
-}
-
-// Total is the whole.
-func (s BatchSpace) Total() uint64 { return s.Orders + s.Matches + s.Answers }
-
-// BatchSpace says what Batch takes for so many queries.
-func (x *Index) BatchSpace(queries int, o BatchOptions) BatchSpace {
-	threads := min(cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0)), chunksOf(queries))
-	s := BatchSpace{Answers: uint64(threads+1) * answersBytes}
-	place := x.place()
-	v, err := x.hold(place)
-	if err != nil {
-		return s // of an index that is closed
-	}
-	defer x.release(v, place)
-	for _, g := range v.segments {
-		if n := min(queries, sweepQueries); g.Sweeps(n) {
-			s.Orders = uint64(n) * orderBytes
-			s.Matches = cmp.Or(o.Memory, sweepMemory)
-		}
-	}
-	return s
-}
-
-// FitBatch is o with what takes memory lowered, as far as that goes, until the batch fits in limit
-// bytes: fewer goroutines, and fewer matches at a time where o.Memory is 0.
-func (x *Index) FitBatch(queries int, o BatchOptions, limit uint64) BatchOptions {
-	o.Threads = cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0))
-	if o.Memory == 0 {
-		o.Memory = min(max(limit/4, sweepMemoryLeast), sweepMemory)
-	}
-	for o.Threads > 1 && x.BatchSpace(queries, o).Total() > limit {
-		o.Threads--
-	}
-	return o
-}
-
-// chunkQueries is how many queries a goroutine answers together: enough to
-// share the misses of a table among their probes, few enough for results to
-// flow.
-const chunkQueries = 256
-
-func chunksOf(queries int) int { return (queries + chunkQueries - 1) / chunkQueries }
 
 // Query finds everything within distance k of q, nearest first, equal
 // distances by fingerprint, each with the first docs of its documents.
@@ -106,70 +43,6 @@ func (x *Index) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
 		return nil, err
 	}
 	return r.hits, nil
-}
-
-// Batch answers queries in parallel and calls emit once for each that has
-// hits, in order of the queries, from one goroutine at a time. An error of
-// emit, or of ctx, ends it.
-//
-// Of 8,192 queries or more, segments are swept in order (see
-// segment.Segment.Sweep), 4 million queries at a time, or fewer, so that their
-// matches fit in o.Memory. Smaller batches are answered in chunks of 256, and
-// memory is bounded by the hits of 4 * Threads * 256 queries.
-func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emit func(query int, hits []Hit) error) error {
-	if err := x.checkK(o.K); err != nil {
-		return err
-	}
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	place := x.place()
-	v, err := x.hold(place) // one version for all queries
-	if err != nil {
-		return err
-	}
-	defer x.release(v, place)
-	b := &batch{index: x, version: v, o: o, emit: emit, askers: x.askers(o.Threads)}
-	for first := 0; first < len(queries); first += sweepQueries {
-		if err := b.run(ctx, first, queries[first:min(first+sweepQueries, len(queries))]); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-const (
-	sweepQueries = 4 << 20
-	sweepMemory  = 1 << 30
-
-	sweepMemoryLeast = 32 << 20
-
-	// Twice what is in use, as the collector lets the heap grow to that.
-	orderBytes   = 2 * 40 // a query
-	matchBytes   = 2 * 32 // a match, while the list of them grows, and while they are put in order
-	answersBytes = 32 << 20
-)
-
-// An Answer is what one query found.
-type Answer struct {
-	Query int // its number
-	Hits  []Hit
-}
-
-// Answers is Batch as an iterator. After an error there is nothing more.
-func (x *Index) Answers(ctx context.Context, queries []uint64, o BatchOptions) iter.Seq2[Answer, error] {
-	return func(yield func(Answer, error) bool) {
-		stopped := errors.New("stopped")
-		err := x.Batch(ctx, queries, o, func(query int, hits []Hit) error {
-			if !yield(Answer{query, hits}, nil) {
-				return stopped
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, stopped) {
-			yield(Answer{}, err)
-		}
-	}
 }
 
 // Walk calls yield with all distinct fingerprints of the index, some at a time, until
@@ -203,120 +76,6 @@ func (x *Index) Walk(ctx context.Context, yield func([]uint64) bool) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// batch is one call of Batch.
-type batch struct {
-	index   *Index
-	version *version
-	o       BatchOptions
-	askers  int // goroutines who ask for chunks
-	emit    func(query int, hits []Hit) error
-}
-
-// run answers the queries, of which the first is number first of all.
-func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
-	swept, err := b.sweep(ctx, queries)
-	if errors.Is(err, segment.ErrTooMany) {
-		// Half as many queries have about half as many matches.
-		half := len(queries) / 2
-		if err := b.run(ctx, first, queries[:half]); err != nil {
-			return err
-		}
-		return b.run(ctx, first+half, queries[half:])
-	}
-	if err != nil {
-		return err
-	}
-	chunks := chunksOf(len(queries))
-
-	// Each chunk has a channel for its answer; the queue of them, in order,
-	// is what bounds how far the workers run ahead of emit.
-	type job struct {
-		first, end int
-		answer     chan *answer
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	jobs := make(chan job)
-	ordered := make(chan job, 4*b.askers)
-	group.Go(func() error {
-		defer close(jobs)
-		defer close(ordered)
-		for i := range chunks {
-			j := job{i * chunkQueries, min((i+1)*chunkQueries, len(queries)), make(chan *answer, 1)}
-			for _, to := range []chan job{ordered, jobs} {
-				select {
-				case to <- j:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
-		}
-		return nil
-	})
-	for range min(b.askers, chunks) {
-		group.Go(func() error {
-			c := b.index.scratch.Get().(*scratch)
-			defer b.index.scratch.Put(c)
-			for j := range jobs {
-				a, err := c.search(b.version, queries[j.first:j.end], b.o, swept.from(j.first))
-				if err != nil {
-					return err
-				}
-				j.answer <- a
-			}
-			return nil
-		})
-	}
-	group.Go(func() error {
-		for j := range ordered {
-			select {
-			case a := <-j.answer:
-				if err := a.each(first+j.first, b.emit); err != nil {
-					return err
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	return group.Wait()
-}
-
-// swept is what sweeps found: by segment, nil where it is to be searched.
-type swept struct {
-	found []*segment.Found
-	first int // query of the chunk
-}
-
-func (s swept) from(first int) swept { return swept{s.found, first} }
-
-// of is what the sweep of a segment found, nil when there was none.
-func (s swept) of(segment int) *segment.Found {
-	if s.found == nil {
-		return nil
-	}
-	return s.found[segment]
-}
-
-// sweep sweeps the segments for which that is faster. The error may be
-// [segment.ErrTooMany].
-func (b *batch) sweep(ctx context.Context, queries []uint64) (swept, error) {
-	s := swept{found: make([]*segment.Found, len(b.version.segments))}
-	left := int(min(cmp.Or(b.o.Memory, sweepMemory)/matchBytes, math.MaxInt))
-	for i, g := range b.version.segments {
-		if !g.Sweeps(len(queries)) {
-			continue
-		}
-		f, err := g.sweep(ctx, queries, b.o.K, b.o.Threads, left)
-		if err != nil {
-			return s, fmt.Errorf("segment %d: %w", i, err)
-		}
-		s.found[i] = f
-		left -= f.Len()
-	}
-	return s, nil
 }
 
 func (x *Index) checkK(k int) error {

@@ -158,16 +158,24 @@ func (s *scanned) plan(counted bool) (space scan.Space, o scan.Options, err erro
 	return space, o, err
 }
 
+// begin plans a scan, and shows how far it is until end is called.
+func (s *scanned) begin(ctx context.Context, counted bool) (space scan.Space, o scan.Options, end func(), err error) {
+	s.ctx = ctx
+	if space, o, err = s.plan(counted); err != nil {
+		return space, o, nil, err
+	}
+	bar := s.b.g.newBar("scanning", int64(s.total), countUnit)
+	o.Progress = func(done uint64) { bar.set(int64(done)) }
+	return space, o, bar.end, nil
+}
+
 func (s *scanned) answer(ctx context.Context, line func(row) error) error {
 	b := s.b
-	s.ctx = ctx
-	space, o, err := s.plan(false)
+	space, o, end, err := s.begin(ctx, false)
 	if err != nil {
 		return err
 	}
-	bar := b.g.newBar("scanning", int64(s.total), countUnit)
-	defer bar.end()
-	o.Progress = func(done uint64) { bar.set(int64(done)) }
+	defer end()
 	var last scan.Hit
 	some := false
 	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, space, o) {
@@ -202,14 +210,11 @@ func (s *scanned) count(ctx context.Context, t *tally) error {
 		})
 	}
 	b := s.b
-	s.ctx = ctx
-	space, o, err := s.plan(true)
+	space, o, end, err := s.begin(ctx, true)
 	if err != nil {
 		return err
 	}
-	bar := b.g.newBar("scanning", int64(s.total), countUnit)
-	defer bar.end()
-	o.Progress = func(done uint64) { bar.set(int64(done)) }
+	defer end()
 	var how scan.Counting
 	if b.checksum {
 		how.Term = oracle.Term
