@@ -13,7 +13,8 @@
 //	inputs ──► files ──► stream ───────► units ───────────────► documents
 //	           input.go  open.go         whole.go  html.go      extract.go
 //	           sorted    gzip, zstd by   jsonl.go  csv.go  http.go
-//	                     magic bytes     warc.go
+//	                     magic bytes,    warc.go
+//	                     members.go
 //	           └───── Scan: one goroutine ─────┘└── Extractor: many ──┘
 //	           └──────────────────── Read: both ──────────────────────┘
 //
@@ -30,8 +31,8 @@
 // # Bad input
 //
 // What the user named and cannot be opened is an error. Anything smaller, such as a broken line, the rest of a file
-// from where it is damaged ([ErrDamaged]) or a binary file in a folder, is a [Skip]: [Scan] yields it in its place and
-// goes on. Options.Strict makes an error of
+// from where it is damaged ([ErrDamaged]; of a gzip WARC file only up to the next member that is whole, members.go)
+// or a binary file in a folder, is a [Skip]: [Scan] yields it in its place and goes on. Options.Strict makes an error of
 // every skip that loses data. No file can make Scan hold more than Options.MaxDocumentBytes of it at once, however
 // well it was compressed.
 //
