@@ -133,7 +133,7 @@ the choice was made.
 another matter: at most what this machine, or the process's control group, has
 left, but for a sixteenth: 13 bytes a document are plenty, below 9 it goes
 through a temporary file beside INDEX, and what cannot be done at
-all is refused at once: the program itself takes 32 MiB, too, and of what ulimit -d
+all is refused at once: the program itself takes 40 MiB, too, and of what ulimit -d
 or -v leave 48 or 128 MiB more are for stacks and the like. It says how much it will
 take before it begins.`,
 		Example: `  ndd build -o index pages.ndf
@@ -226,7 +226,7 @@ func documents(r *plan.Request) string {
 }
 
 // processBytes are the program itself, and what the choice of tables keeps.
-const processBytes = 32 << 20
+const processBytes = 40 << 20
 
 // A budget is the memory that building may take beside its input.
 type budget struct {
