@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Planar is what a probe reads of a planar table (package engine/table has its
+// Planar is what a probe reads of a planar table (package engine/index/table has its
 // format): where buckets begin, and the low 16 bits of every key.
 //
 //	bucket b  = the top BucketBits bits of a key

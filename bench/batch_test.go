@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"ndd/engine"
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/near/scan"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/scan"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -100,7 +100,7 @@ func BenchmarkBatch(b *testing.B) {
 			}
 		}
 		b.ReportMetric(float64(len(prints))/took.Seconds()/1e6, "Mfp/s")
-		b.ReportMetric(took.Seconds()/(float64(8*len(prints))/memory().readGBps/1e9), "of-memory-read")
+		b.ReportMetric(took.Seconds()/(float64(8*len(prints))/machineMemory().readGBps/1e9), "of-memory-read")
 	})
 }
 

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"testing"
 
-	"ndd/engine/offheap"
-	"ndd/engine/radix"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/index/radix"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -42,7 +42,7 @@ func BenchmarkBuild(b *testing.B) {
 	const mask = 0x5555555555555555
 	machine := reportMemory(b)
 	memory := func(n int) []uint64 {
-		m, err := offheap.Make[uint64](n)
+		m, err := memory.Make[uint64](n)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"ndd/engine/cluster"
+	"ndd/engine/near/cluster"
 	"ndd/engine/oracle/sets"
 )
 

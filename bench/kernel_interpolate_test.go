@@ -54,7 +54,7 @@ func BenchmarkInterpolate(b *testing.B) {
 						asm.Interpolate(dst[:64], keys, sought[at:at+64])
 					}
 					if n == 10_000_000 {
-						b.ReportMetric(memory().independentNs, "machine-miss-ns")
+						b.ReportMetric(machineMemory().independentNs, "machine-miss-ns")
 					}
 				})
 			})

@@ -45,7 +45,7 @@ var bigMemory = sync.OnceValue(func() []uint64 {
 })
 
 // memory measures once a run and prints what it found.
-var memory = sync.OnceValue(func() memoryFigures {
+var machineMemory = sync.OnceValue(func() memoryFigures {
 	words := bigMemory()
 	m := memoryFigures{
 		readGBps:      memoryBytes / best(5, func() { readAll(words) }).Seconds() / 1e9,
@@ -66,7 +66,7 @@ func perMiss(d time.Duration, misses int) float64 { return float64(d.Nanoseconds
 // reportMemory puts the machine's figures beside a benchmark's own.
 func reportMemory(b *testing.B) memoryFigures {
 	b.Helper()
-	m := memory()
+	m := machineMemory()
 	b.ReportMetric(m.readGBps, "machine-GB/s")
 	return m
 }

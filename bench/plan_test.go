@@ -13,13 +13,13 @@ import (
 
 	"ndd/asm"
 	"ndd/engine"
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/plan"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/plan"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 

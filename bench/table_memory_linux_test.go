@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 // hugeSections keeps sections in memory of 2 MiB pages that the garbage collector

@@ -18,11 +18,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ndd/asm"
+	"ndd/engine/index/radix"
+	"ndd/engine/index/table"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/radix"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/storage/store"
 	"ndd/huffman"
 	"ndd/permute"
 )

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/index/segment"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/segment"
 )
 
 // TestAnswers holds the iterator against the oracle, ends it early, cancels it, and

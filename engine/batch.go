@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ndd/engine/segment"
+	"ndd/engine/index/segment"
 )
 
 // BatchOptions say what a batch is asked for.

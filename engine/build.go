@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"ndd/engine/disk"
-	"ndd/engine/ndf"
-	"ndd/engine/offheap"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/memory"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
 )
 
 // ErrMixed is what an error wraps when fingerprints of different recipes, or
@@ -27,7 +27,7 @@ var ErrMixed = errors.New("fingerprints do not belong together")
 // The memory that it takes beside the mapped files is o.Memory at most, by
 // default what this machine has left; what needs more is sorted in temporary
 // files in the new folder, and what cannot be done at all is refused with an
-// [offheap.TooLargeError] before it is begun. An interrupted Build leaves
+// [memory.TooLargeError] before it is begun. An interrupted Build leaves
 // nothing behind.
 func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options) error {
 	return BuildWith(ctx, dir, files, BuildOptions{Options: o})
@@ -36,9 +36,9 @@ func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options
 // BuildOptions are more of them.
 type BuildOptions struct {
 	segment.Options
-	Choice  *Choice         // why the index has its tables, for it to remember; may be nil
-	Machine offheap.Machine // is asked for the memory that is left; its zero value is this one
-	Beside  uint64          // bytes of that which the program takes beside, where it is asked
+	Choice  *Choice        // why the index has its tables, for it to remember; may be nil
+	Machine memory.Machine // is asked for the memory that is left; its zero value is this one
+	Beside  uint64         // bytes of that which the program takes beside, where it is asked
 }
 
 // PlanBuild says what memory [BuildWith] will take for so many documents, or refuses: something
@@ -84,7 +84,7 @@ func BuildWith(ctx context.Context, dir string, files []*ndf.File, with BuildOpt
 
 // fit sets o.Memory, unless it is set, to what a machine has left but for a
 // sixteenth and what is taken beside, and refuses what cannot be done with it.
-func fit(o *segment.Options, docs uint64, m offheap.Machine, beside uint64) (segment.Space, error) {
+func fit(o *segment.Options, docs uint64, m memory.Machine, beside uint64) (segment.Space, error) {
 	limit := m.Limit(o.Memory)
 	if o.Memory == 0 {
 		limit.Bytes -= limit.Bytes / 16
@@ -93,7 +93,7 @@ func fit(o *segment.Options, docs uint64, m offheap.Machine, beside uint64) (seg
 		beside = 0
 	}
 	space, err := segment.Plan(docs, *o)
-	if e, ok := errors.AsType[*offheap.TooLargeError](err); ok {
+	if e, ok := errors.AsType[*memory.TooLargeError](err); ok {
 		e.Limit = limit
 		e.Need += beside
 	}

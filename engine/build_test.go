@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/disk"
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/oracle/faults"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
 )
 
 // TestBuildFaults is promise P3 for builds, of named documents, with sorted keys in memory and

@@ -1,6 +1,6 @@
 package engine
 
-import "ndd/engine/plan"
+import "ndd/engine/index/plan"
 
 // A Choice is why an index has the tables that it has, as its manifest keeps it.
 type Choice struct {

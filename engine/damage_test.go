@@ -14,11 +14,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/segment"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/storage/store"
 )
 
 const pageBytes = 4096

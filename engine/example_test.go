@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"ndd/engine"
-	"ndd/engine/ndf"
-	"ndd/engine/segment"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/segment"
 	"ndd/permute"
 )
 

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ndd/engine/disk"
-	"ndd/engine/store"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
 )
 
 // ErrNoIndex is what the error of [Open] wraps when there is no index at a path, be there nothing

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"testing"
 
-	"ndd/engine/ndf"
-	"ndd/engine/segment"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/storage/store"
 )
 
 // TestFormatPage reads segments as FORMAT.md tells a reader in another

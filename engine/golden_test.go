@@ -13,12 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/oracle"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/storage/store"
 )
 
 // Golden files of every released version of the format are in testdata/golden:

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/hostile"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 // An adversary changes the manifest of a golden index and repairs its checksums; the segment

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"sync"
 
-	"ndd/engine/names"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
-	"ndd/engine/table"
-	"ndd/engine/worker"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/names"
+	"ndd/engine/index/table"
+	"ndd/engine/index/worker"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 

@@ -12,13 +12,13 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/leaks"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 

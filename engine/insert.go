@@ -8,10 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ndd/engine/offheap"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
 )
 
 const (
@@ -181,7 +181,7 @@ func (x *Index) sealOldest(v *version) error {
 		size += v.segments[from].Documents()
 	}
 	sealed, err := x.merge(v.segments[from:], v.buffers[0])
-	if errors.Is(err, offheap.ErrTooLarge) && from < len(v.segments) {
+	if errors.Is(err, memory.ErrTooLarge) && from < len(v.segments) {
 		from = len(v.segments)
 		sealed, err = x.merge(nil, v.buffers[0])
 	}
@@ -198,7 +198,7 @@ func (x *Index) sealOldest(v *version) error {
 
 // merge makes a segment in memory of segments that follow one another and of
 // the buffer behind them. They are of the current version, which stays current
-// meanwhile, but for buffers. The error wraps [offheap.ErrTooLarge] when memory
+// meanwhile, but for buffers. The error wraps [memory.ErrTooLarge] when memory
 // will not do.
 func (x *Index) merge(merged []*placed, b *buffer) (*placed, error) {
 	first, docs := b.first, len(b.fingerprints)
@@ -207,10 +207,10 @@ func (x *Index) merge(merged []*placed, b *buffer) (*placed, error) {
 		docs = int(b.first-first) + len(b.fingerprints)
 	}
 	o := segment.Options{Design: x.design, Threads: 1}
-	if err := roomFor(docs, o, offheap.Machine{}); err != nil {
+	if err := roomFor(docs, o, memory.Machine{}); err != nil {
 		return nil, err
 	}
-	rows, err := offheap.Make[uint64](docs)
+	rows, err := memory.Make[uint64](docs)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,7 @@ func (x *Index) merge(merged []*placed, b *buffer) (*placed, error) {
 // the rows, what the builder takes, and the new segment, of at most 10 bytes a
 // document and table, and twice while a section of it grows; names are not
 // counted. Small ones are not worth asking for.
-func roomFor(docs int, o segment.Options, m offheap.Machine) error {
+func roomFor(docs int, o segment.Options, m memory.Machine) error {
 	const small = 64 * bufferDocs
 	if docs <= small {
 		return nil

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"ndd/engine/index/table"
+	"ndd/engine/index/worker"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/hostile"
-	"ndd/engine/store"
-	"ndd/engine/table"
-	"ndd/engine/worker"
+	"ndd/engine/storage/store"
 	"ndd/numa"
 )
 

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 

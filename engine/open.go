@@ -13,10 +13,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/offheap"
-	"ndd/engine/segment"
-	"ndd/engine/store"
-	"ndd/engine/worker"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/worker"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
 )
 
 // Verify says how much of an index [Open] holds against its checksums. It is a
@@ -70,7 +70,7 @@ type OpenOptions struct {
 	Memory uint64
 
 	// Machine is asked for the memory that is left, where Load needs it; its zero value is this one.
-	Machine offheap.Machine
+	Machine memory.Machine
 
 	// Spread, unless nil, copies the tables to the memory nodes of its host
 	// and has workers of each node search them.
@@ -106,7 +106,7 @@ func (x *Index) Opening() Opening { return x.opening }
 
 // Open opens the index in folder dir and verifies it as o says. The error
 // wraps [store.ErrCorrupt] when an index is there but is not sound, [ErrNoIndex]
-// when none is there, and [offheap.ErrTooLarge] when it is larger than o.Memory.
+// when none is there, and [memory.ErrTooLarge] when it is larger than o.Memory.
 func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 	m, f, err := openManifest(dir)
 	if err != nil {

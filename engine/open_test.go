@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/ndf"
-	"ndd/engine/offheap"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/machine"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/storage/store"
 )
 
 func fingerprint(x uint64) simhash.Fingerprint { return simhash.Fingerprint(x) }
@@ -62,7 +62,7 @@ func TestOpenTooLarge(t *testing.T) {
 	size := uint64(len(read(t, "planar", "00000001.segment")))
 	for _, load := range []bool{false, true} {
 		_, err := Open(t.Context(), filepath.Join(golden, "planar"), OpenOptions{Memory: size - 1, Load: load})
-		if e, ok := errors.AsType[*offheap.TooLargeError](err); !ok || e.Need != size || e.Limit.Bytes != size-1 {
+		if e, ok := errors.AsType[*memory.TooLargeError](err); !ok || e.Need != size || e.Limit.Bytes != size-1 {
 			t.Errorf("load=%v: %v", load, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestBuildTooLarge(t *testing.T) {
 	dir := t.TempDir()
 	o := segment.Options{Design: halves(t), Threads: 1, Memory: 8 << 20}
 	err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, o)
-	if !errors.Is(err, offheap.ErrTooLarge) {
+	if !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("%v", err)
 	}
 	o.Memory = 26 << 20

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"ndd/asm"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
 )
 
 // A Hit is a stored fingerprint within the distance asked for.

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/ndf"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/storage/store"
 )
 
 // A block is one place of a file that has a checksum of its own.

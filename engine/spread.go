@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
-	"ndd/engine/segment"
-	"ndd/engine/worker"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/worker"
 )
 
 // spread puts the opened segments' tables on memory nodes, with workers to

@@ -14,13 +14,13 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/index/worker"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/segment"
-	"ndd/engine/simhash"
-	"ndd/engine/table"
-	"ndd/engine/worker"
 	"ndd/numa"
 	"ndd/permute"
 )

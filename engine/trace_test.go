@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"ndd/asm"
-	"ndd/engine/ndf"
-	"ndd/engine/offheap"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/segment"
-	"ndd/engine/table"
 	"ndd/numa"
 	"ndd/permute"
 )
@@ -185,7 +185,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	if s.tight { // the least that is not refused
 		o.Memory, o.TempDir = 1, "."
 		_, err := segment.Plan(uint64(built), o)
-		e, ok := errors.AsType[*offheap.TooLargeError](err)
+		e, ok := errors.AsType[*memory.TooLargeError](err)
 		if !ok {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ndd/engine/segment"
-	"ndd/engine/worker"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/worker"
 )
 
 // A version is what a reader sees: immutable, but for the last buffer, which

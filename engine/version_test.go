@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/machine"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/segment"
-	"ndd/engine/table"
 )
 
 // freed waits until no version of a closed index is left, and holds the

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/ndf"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/store"
 )
 
 // An answerer answers the queries of a batch line by line, in order, or counts the lines.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/document"
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ndf"
 	"ndd/permute"
 )
 

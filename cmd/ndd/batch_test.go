@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/disk"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/store"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
 )
 
 // batchCorpus is F, of which half is equal, Q, and the arguments of a scan with so

@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/distribution"
-	"ndd/engine/document"
-	"ndd/engine/ndf"
-	"ndd/engine/offheap"
-	"ndd/engine/plan"
-	"ndd/engine/segment"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/distribution"
+	"ndd/engine/index/plan"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -239,7 +239,7 @@ type budget struct {
 func (g *globals) budget(out string, docs uint64, o *engine.BuildOptions) (b budget, err error) {
 	left := g.machine.Limit(0)
 	space, err := engine.PlanBuild(out, docs, o)
-	if errors.Is(err, offheap.ErrTooLarge) {
+	if errors.Is(err, memory.ErrTooLarge) {
 		return b, fmt.Errorf("%w: that is for building, whatever --memory the index may take later; --threads 1 takes a little less", err)
 	}
 	if err != nil {

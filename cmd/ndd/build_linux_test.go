@@ -21,7 +21,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
 
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 // underRace says whether the race detector is on.

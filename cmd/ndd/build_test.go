@@ -12,7 +12,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/oracle/machine"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 // TestBuildKilled kills and interrupts builds at moments spread over the time that one writes, the

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/ndf"
-	"ndd/engine/segment"
-	"ndd/engine/store"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/segment"
+	"ndd/engine/storage/store"
 )
 
 func newCheck(g *globals) *cobra.Command {

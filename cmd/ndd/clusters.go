@@ -7,8 +7,8 @@ import (
 	"io"
 	"strconv"
 
-	"ndd/engine/dedup"
-	"ndd/engine/disk"
+	"ndd/engine/near/dedup"
+	"ndd/engine/storage/disk"
 )
 
 // share is a similarity as it is written: to the 4 places that a set of some

@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/cluster"
-	"ndd/engine/dedup"
-	"ndd/engine/document"
-	"ndd/engine/jaccard"
-	"ndd/engine/offheap"
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/memory"
+	"ndd/engine/near/cluster"
+	"ndd/engine/near/dedup"
+	"ndd/engine/near/jaccard"
 	"ndd/permute"
 )
 
@@ -307,7 +307,7 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 	bar := d.g.newMeterBar("reading", config.Document.Meter)
 	c, report, err := dedup.ReadDocuments(ctx, inputs, config, read)
 	bar.end()
-	if errors.Is(err, offheap.ErrTooLarge) && c == nil {
+	if errors.Is(err, memory.ErrTooLarge) && c == nil {
 		err = fmt.Errorf("%w: a lower --max-document (%s) takes less", err, d.docs.maxDocument)
 	}
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/disk"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/storage/disk"
 )
 
 // dedupCorpus is a folder with JSONL of n documents in groups of near-duplicates,

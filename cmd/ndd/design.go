@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/ndf"
-	"ndd/engine/plan"
-	"ndd/engine/segment"
-	"ndd/engine/store"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/plan"
+	"ndd/engine/index/segment"
+	"ndd/engine/storage/store"
 )
 
 // designCommand are the flags of ndd design.

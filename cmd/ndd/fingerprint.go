@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/ingest"
-	"ndd/engine/ndf"
-	"ndd/engine/store"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/storage/store"
 )
 
 // noPrint stands where a document has too few features for a fingerprint: as

@@ -7,9 +7,9 @@ import (
 	"io"
 	"slices"
 
-	"ndd/engine/dedup"
-	"ndd/engine/disk"
-	"ndd/engine/document"
+	"ndd/engine/corpus/document"
+	"ndd/engine/near/dedup"
+	"ndd/engine/storage/disk"
 )
 
 // folders are where the result goes, nil what was not asked for.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/disk"
+	"ndd/engine/storage/disk"
 )
 
 // What the tests of several commands need: to run one in this process and to look at what it

@@ -11,11 +11,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/engine/document"
-	"ndd/engine/ingest"
-	"ndd/engine/ndf"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/store"
 )
 
 // documentFlags say how documents are read and fingerprinted.

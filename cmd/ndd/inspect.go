@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/distribution"
-	"ndd/engine/ndf"
-	"ndd/engine/segment"
-	"ndd/engine/store"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/distribution"
+	"ndd/engine/index/segment"
+	"ndd/engine/storage/store"
 )
 
 func newInspect(g *globals) *cobra.Command {

@@ -13,14 +13,14 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/offheap"
+	"ndd/engine/memory"
 	"ndd/engine/oracle/machine"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 // on runs ndd on a machine.
-func on(t *testing.T, m offheap.Machine, args ...string) (status int, stdout, stderr string) {
+func on(t *testing.T, m memory.Machine, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

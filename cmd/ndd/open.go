@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/offheap"
-	"ndd/engine/worker"
+	"ndd/engine/index/worker"
+	"ndd/engine/memory"
 )
 
 // openFlags say how an index is opened to be asked.
@@ -31,7 +31,7 @@ func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *wo
 	x, err := engine.Open(ctx, dir, engine.OpenOptions{Threads: g.threads, Verify: o.verify, Load: o.preload, Machine: g.machine, Spread: spread,
 		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
 	bar.end()
-	if errors.Is(err, offheap.ErrTooLarge) {
+	if errors.Is(err, memory.ErrTooLarge) {
 		return nil, fmt.Errorf("%w: leave --preload out to have it mapped", err)
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ndd/engine/disk"
+	"ndd/engine/storage/disk"
 )
 
 // An output is standard output, a pipe or a device, or a file that appears whole or not at all.

@@ -13,8 +13,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
-	"ndd/engine/cluster"
-	"ndd/engine/document"
+	"ndd/engine/corpus/document"
+	"ndd/engine/near/cluster"
 )
 
 // A bar shows progress on standard error, when that is a terminal, and

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/document"
-	"ndd/engine/ingest"
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 )
 
 // indexFlags open an index.

@@ -18,10 +18,10 @@ import (
 
 	"ndd/asm"
 	"ndd/engine"
-	"ndd/engine/disk"
-	"ndd/engine/offheap"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/memory"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
 )
 
 // Exit status.
@@ -58,8 +58,8 @@ type globals struct {
 	verbose    bool
 	noProgress bool
 
-	disk    *disk.Disk      // is written to; the system's outside of tests
-	machine offheap.Machine // is asked for memory; this one outside of tests
+	disk    *disk.Disk     // is written to; the system's outside of tests
+	machine memory.Machine // is asked for memory; this one outside of tests
 
 	given map[string]bool // flags on the command line, not those in the environment, which may be meant for other commands
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/simhash"
 )
 
 // A row is a line of a batch's answer: a document within the distance of a

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/document"
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/scan"
 	"ndd/engine/oracle"
-	"ndd/engine/scan"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 // scanned answers by streaming fingerprints past the queries.

@@ -16,7 +16,7 @@ import (
 
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 // TestMain lets scripts run this test binary as the command ndd.

@@ -13,8 +13,8 @@ import (
 
 	"ndd/cmd/ndd/server"
 	"ndd/engine"
-	"ndd/engine/ingest"
-	"ndd/engine/worker"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/index/worker"
 	"ndd/numa"
 )
 

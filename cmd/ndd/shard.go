@@ -18,7 +18,7 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/simhash"
 )
 
 // A shard is the i-th of n equal parts of the work; {0, 1} is all of it.

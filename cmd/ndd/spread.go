@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/worker"
+	"ndd/engine/index/worker"
 	"ndd/numa"
 )
 

@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/distribution"
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/distribution"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/plot"
-	"ndd/engine/segment"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/storage/store"
 )
 
 func newStats(g *globals) *cobra.Command {

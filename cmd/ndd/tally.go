@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
+	"ndd/engine/near/scan"
 	"ndd/engine/oracle"
-	"ndd/engine/scan"
 )
 
 // A tally counts the lines of an answer, which come in order, or takes what was counted without

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/asm"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/store"
 	"ndd/numa"
 )
 

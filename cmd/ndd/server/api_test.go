@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/simhash"
 )
 
 // Every answer of /v1/query is the oracle's, for sets of every shape and each k.

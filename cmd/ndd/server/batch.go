@@ -14,7 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"ndd/engine"
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/simhash"
 )
 
 // batchQueriesMax is 512 KiB of request.

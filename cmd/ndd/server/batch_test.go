@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"ndd/engine"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/simhash"
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 func little(queries []uint64) string {

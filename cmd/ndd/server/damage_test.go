@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"ndd/engine"
-	"ndd/engine/ndf"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/segment"
-	"ndd/engine/store"
-	"ndd/engine/table"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/simhash"
 )
 
 // samplesMax documents are looked at for the command that the ready line gives.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"ndd/engine/worker"
+	"ndd/engine/index/worker"
 )
 
 // nodes are the figures of memory nodes, of an index that is spread over them.

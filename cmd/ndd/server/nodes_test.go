@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"ndd/engine"
-	"ndd/engine/ndf"
-	"ndd/engine/segment"
-	"ndd/engine/store"
-	"ndd/engine/worker"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/worker"
+	"ndd/engine/storage/store"
 	"ndd/numa"
 	"ndd/permute"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"ndd/engine"
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 // A problem is an answer that says what went wrong, as RFC 9457 has it. As an

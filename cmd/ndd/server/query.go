@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"ndd/engine"
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/simhash"
 )
 
 const (

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"ndd/engine"
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/simhash"
 )
 
 // running is a server that Run runs.

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"ndd/engine"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/leaks"
-	"ndd/engine/simhash"
 	"ndd/permute"
 )
 

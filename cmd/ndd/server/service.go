@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ndd/engine"
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/simhash"
 )
 
 // A service is the server without its listeners: an index, who may ask it, and

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/simhash"
 )
 
 // statistics are the sizes of the index.

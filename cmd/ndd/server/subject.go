@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"ndd/engine"
-	"ndd/engine/document"
-	"ndd/engine/simhash"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/simhash"
 )
 
 // A Subject is what a request is about: a fingerprint, or a document that gets

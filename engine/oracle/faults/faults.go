@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ndd/engine/disk"
+	"ndd/engine/storage/disk"
 )
 
 // A Call is one that was made.

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/store"
+	"ndd/engine/storage/store"
 )
 
 // A Change is made to the sections of a file. Every value of its fields is one: the numbers

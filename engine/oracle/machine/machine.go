@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/offheap"
+	"ndd/engine/memory"
 )
 
 // With is a machine whose control group leaves so many bytes.
-func With(t testing.TB, bytes uint64) offheap.Machine {
+func With(t testing.TB, bytes uint64) memory.Machine {
 	t.Helper()
 	root := t.TempDir()
 	for name, content := range map[string]string{
@@ -27,5 +27,5 @@ func With(t testing.TB, bytes uint64) offheap.Machine {
 			t.Fatal(err)
 		}
 	}
-	return offheap.Machine{Root: root}
+	return memory.Machine{Root: root}
 }

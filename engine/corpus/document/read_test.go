@@ -1,0 +1,253 @@
+package document_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/leaks"
+)
+
+func TestMain(m *testing.M) { leaks.Main(m) }
+
+// tree writes files below a new folder and makes it the working directory, so that ids are short.
+func tree(t *testing.T, files map[string]string) {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(root)
+}
+
+// read lists what Read yields: "id: text" or "skip: reason", and the error that ended it.
+func read(t *testing.T, opts document.Options, stdin io.Reader, inputs ...string) (got []string, err error) {
+	t.Helper()
+	for doc, err := range document.Read(t.Context(), inputs, opts, stdin) {
+		if skip, ok := errors.AsType[*document.Skip](err); ok && !(opts.Strict && skip.Reason.LosesData()) {
+			got = append(got, "skip: "+skip.Error())
+			continue
+		}
+		if err != nil {
+			return got, err
+		}
+		got = append(got, doc.ID+": "+doc.Text)
+	}
+	return got, nil
+}
+
+func gz(t *testing.T, members ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, m := range members {
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write([]byte(m)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+func zst(t *testing.T, content string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(w.EncodeAll([]byte(content), nil))
+}
+
+func TestReadInputs(t *testing.T) {
+	lines := `{"id":"x","text":"one"}` + "\n\n" + `{"text":"two"}` + "\n" + `{"id":7,"text":"three"}`
+	page := "<html><p>Page</p><script>no</script></html>"
+	tree(t, map[string]string{
+		"plain.txt":        "hello",
+		"empty.txt":        "",
+		"lines.jsonl":      lines,
+		"table.csv":        "id,text,n\na,\"first, with\nbreak\",1\n,second,2\n",
+		"table.tsv":        "n\ttext\n1\tsaid \"so\n",
+		"dir/b.txt":        "b",
+		"dir/a/z.md":       "z",
+		"dir/page":         page,
+		"dir/.git/config":  "hidden",
+		"dir/.env":         "hidden",
+		"dir/image.png":    "\x89PNG\r\n\x1a\n\x00\x00",
+		"dir/c.txt.gz":     gz(t, "packed ", "twice"),
+		"dir/d.jsonl.zst":  zst(t, lines),
+		"dir/sums.csv":     "name,sum\nx,1\n",
+		"dir/other.jsonl":  `{"name":"x"}`,
+		"dir/data.parquet": "PAR1 and so on",
+		"odd[1].txt":       "odd",
+		"noextension":      lines,
+	})
+	for _, c := range []struct {
+		name   string
+		opts   document.Options
+		stdin  string
+		inputs []string
+		want   []string
+	}{
+		{name: "file", inputs: []string{"plain.txt"}, want: []string{"plain.txt: hello"}},
+		{name: "order as given, repeats too", inputs: []string{"plain.txt", "./plain.txt"},
+			want: []string{"plain.txt: hello", "./plain.txt: hello"}},
+		{name: "empty file is an empty document", inputs: []string{"empty.txt"}, want: []string{"empty.txt: "}},
+		{name: "json lines", inputs: []string{"lines.jsonl"}, want: []string{"x: one", "lines.jsonl:3: two", "7: three"}},
+		{name: "json lines by their looks", inputs: []string{"noextension"}, want: []string{"x: one", "noextension:3: two", "7: three"}},
+		{name: "json lines taken as text", opts: document.Options{Format: document.Text}, inputs: []string{"lines.jsonl"},
+			want: []string{"lines.jsonl: " + lines}},
+		{name: "csv", inputs: []string{"table.csv"}, want: []string{"a: first, with\nbreak", "table.csv:4: second"}},
+		{name: "csv, other fields", opts: document.Options{TextField: "n", IDField: "text"}, inputs: []string{"table.csv"},
+			want: []string{"first, with\nbreak: 1", "second: 2"}},
+		{name: "tsv has no quoting to speak of", inputs: []string{"table.tsv"}, want: []string{"table.tsv:2: said \"so"}},
+		{name: "folder", inputs: []string{"dir"}, want: []string{
+			"skip: dir/.env: hidden",
+			"skip: dir/.git: hidden",
+			"dir/a/z.md: z",
+			"dir/b.txt: b",
+			"dir/c.txt.gz: packed twice",
+			"x: one", "dir/d.jsonl.zst:3: two", "7: three",
+			"skip: dir/data.parquet: unsupported: format parquet: this version has no reader for it",
+			"skip: dir/image.png: binary",
+			`dir/other.jsonl: {"name":"x"}`,
+			"dir/page: Page",
+			"dir/sums.csv: name,sum\nx,1\n",
+		}},
+		{name: "hidden folder, named", inputs: []string{"dir/.git"}, want: []string{"dir/.git/config: hidden"}},
+		{name: "pattern", inputs: []string{"*.txt"}, want: []string{"empty.txt: ", "odd[1].txt: odd", "plain.txt: hello"}},
+		{name: "a file whose name looks like a pattern", inputs: []string{"odd[1].txt"}, want: []string{"odd[1].txt: odd"}},
+		{name: "stdin", stdin: "typed", inputs: []string{"-"}, want: []string{"-: typed"}},
+		{name: "stdin of json lines", stdin: lines, inputs: []string{"-"}, want: []string{"x: one", "-:3: two", "7: three"}},
+		{name: "stdin of html", stdin: "\n" + page, inputs: []string{"-"}, want: []string{"-: Page"}},
+		{name: "stdin packed", stdin: gz(t, lines), inputs: []string{"-"}, want: []string{"x: one", "-:3: two", "7: three"}},
+		{name: "stdin packed with zstd", stdin: zst(t, "typed"), inputs: []string{"-"}, want: []string{"-: typed"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := read(t, c.opts, strings.NewReader(c.stdin), c.inputs...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestReadBadInput(t *testing.T) {
+	long := strings.Repeat("x", 200)
+	tree(t, map[string]string{
+		"broken.jsonl": `{"text":"one"}` + "\n" + `{"text":` + "\n" + `["text"]` + "\n" + `{"txt":"a"}` + "\n" +
+			`{"text":3}` + "\n" + `{"text":"` + long + `"}` + "\n" + `{"text":"last"}`,
+		"broken.csv":   "text\n\"a\"b\nlast\n",
+		"nofield.csv":  "id,body\n1,a\n",
+		"open.csv":     "text\n\"" + strings.Repeat(long, 100),
+		"many.csv":     "id,text\n" + strings.Repeat("same,row\n", 5000),
+		"short.txt.gz": gz(t, long)[:20],
+		"long.txt":     long,
+		"bomb.txt.gz":  gz(t, strings.Repeat(long, 10_000)),
+		"bad.txt":      "a\xff\xfe\xfdb\xc3 c",
+		"dir/bad.gz":   gz(t, long)[:20],
+		"dir/ok.txt":   "ok",
+		"pdf.pdf":      "%PDF-1.7 text",
+		"table":        "PAR1....",
+	})
+	limit := document.Options{MaxDocumentBytes: 100}
+	strict := document.Options{MaxDocumentBytes: 100, Strict: true}
+	for _, c := range []struct {
+		name   string
+		opts   document.Options
+		inputs []string
+		want   []string
+		err    string
+	}{
+		{name: "missing", inputs: []string{"bad.txt", "gone.txt", "long.txt"}, want: []string{"bad.txt: a\ufffdb\ufffd c"},
+			err: "gone.txt: no such file or directory"},
+		{name: "pattern without match", inputs: []string{"*.nothing"}, err: "*.nothing: no such file, and nothing matches it as a pattern"},
+		{name: "bad pattern", inputs: []string{"[a"}, err: "[a: syntax error in pattern"},
+		{name: "lines", opts: limit, inputs: []string{"broken.jsonl"}, want: []string{
+			"broken.jsonl:1: one",
+			"skip: broken.jsonl:2: broken: cannot parse object: cannot parse object value: cannot parse empty string",
+			"skip: broken.jsonl:3: broken: a JSON array where an object was expected",
+			`skip: broken.jsonl:4: no text field: no field "text"`,
+			`skip: broken.jsonl:5: no text field: field "text" is a JSON number, not a string`,
+			"skip: broken.jsonl:6: too large: more than 100 bytes",
+			"broken.jsonl:7: last",
+		}},
+		{name: "lines, strict", opts: strict, inputs: []string{"broken.jsonl"}, want: []string{"broken.jsonl:1: one"},
+			err: "broken.jsonl:2: broken: cannot parse object: cannot parse object value: cannot parse empty string"},
+		{name: "records", inputs: []string{"broken.csv"}, want: []string{
+			`skip: broken.csv:2: broken: extraneous or missing " in quoted-field`, "broken.csv:3: last"}},
+		{name: "records without the field", inputs: []string{"nofield.csv"},
+			err: `nofield.csv:1: no field "text" among the first record's: ["id" "body"]`},
+		{name: "open quote", opts: limit, inputs: []string{"open.csv"},
+			want: []string{"skip: open.csv:1: unreadable: a record of more than 100 bytes; is a quote left open?"}},
+		{name: "many records", opts: limit, inputs: []string{"many.csv"}, want: slices.Repeat([]string{"same: row"}, 5000)},
+		{name: "truncated gzip", inputs: []string{"short.txt.gz", "long.txt"},
+			want: []string{"skip: short.txt.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?", "long.txt: " + long}},
+		{name: "truncated gzip in a folder", inputs: []string{"dir"},
+			want: []string{"skip: dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?", "dir/ok.txt: ok"}},
+		{name: "truncated gzip in a folder, strict", opts: document.Options{Strict: true}, inputs: []string{"dir"},
+			err: "dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?"},
+		{name: "too large", opts: limit, inputs: []string{"long.txt", "bomb.txt.gz", "bad.txt"}, want: []string{
+			"skip: long.txt: too large: more than 100 bytes", "skip: bomb.txt.gz: too large: more than 100 bytes",
+			"bad.txt: a\ufffdb\ufffd c"}},
+		{name: "binary", inputs: []string{"pdf.pdf"}, want: []string{
+			"skip: pdf.pdf: unreadable: binary: zero bytes, or the signature of a format that is no text; if it is text, say its --format"}},
+		{name: "parquet by its content", inputs: []string{"table"}, err: "table: format parquet: this version has no reader for it"},
+		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
+			err: `format "doc": must be one of auto, text, html, jsonl, csv, warc`},
+		{name: "no stdin", inputs: []string{"-"}, err: "-: standard input is not there"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := read(t, c.opts, nil, c.inputs...)
+			if fmt.Sprint(err) != c.err && (err != nil || c.err != "") {
+				t.Errorf("error %v, want %s", err, c.err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if _, err := read(t, document.Options{}, nil, "gone.txt"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v does not wrap fs.ErrNotExist", err)
+	}
+}
+
+// endless is standard input on which nobody types.
+type endless struct{ quit chan struct{} }
+
+func (e endless) Read([]byte) (int, error) { <-e.quit; return 0, io.EOF }
+
+func TestReadGivesUpWaiting(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in := endless{make(chan struct{})}
+	defer close(in.quit)
+	go cancel()
+	for _, err := range document.Read(ctx, []string{"-"}, document.Options{}, in) {
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v, want the context's error", err)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package ingest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/leaks"
+)
+
+func TestMain(m *testing.M) { leaks.Main(m) }
+
+// sentence is the i-th of many texts with features enough.
+func sentence(i int) string {
+	return strings.Repeat(fmt.Sprintf("Text number %d says one thing, and document %d says another; both of them say it at length. ", i, i*i), 1+i%7)
+}
+
+// corpus writes files, lines and pages, some of them broken, and returns the folder.
+func corpus(t *testing.T, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	var lines bytes.Buffer
+	for i := range n {
+		switch i % 10 {
+		case 3:
+			lines.WriteString("{broken\n")
+		case 7:
+			lines.WriteString("{\"text\":\"short\"}\n")
+		default:
+			fmt.Fprintf(&lines, "{\"id\":\"line %d\",\"text\":%q}\n", i, sentence(i))
+		}
+	}
+	write := func(name string, content []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("lines.jsonl", lines.Bytes())
+	for i := range n / 10 {
+		write(fmt.Sprintf("page%04d.html", i), []byte("<p>"+sentence(i)))
+		write(fmt.Sprintf("text%04d.txt", i), []byte(sentence(i)+"\xff"))
+	}
+	return dir
+}
+
+// run collects the records of a run.
+func run(t *testing.T, cfg ingest.Config, inputs ...string) (records []ingest.Record, report ingest.Report, err error) {
+	t.Helper()
+	report, err = ingest.Run(t.Context(), inputs, cfg, func(r ingest.Record) error {
+		records = append(records, r)
+		return nil
+	})
+	return records, report, err
+}
+
+// oneByOne is what a run has to give, made without a pipeline.
+func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, tally document.Tally) {
+	t.Helper()
+	f, err := simhash.New(simhash.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	extractor := document.NewExtractor(document.Options{})
+	units := 0
+	for unit, err := range document.Scan(t.Context(), inputs, document.Options{}, nil) {
+		var doc document.Document
+		if err == nil {
+			units++
+			doc, err = extractor.Extract(unit)
+		}
+		if skip, ok := errors.AsType[*document.Skip](err); ok {
+			tally.Add(skip)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fp, n, ok := f.Fingerprint(doc.Text)
+		records = append(records, ingest.Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: n, TextBytes: len(doc.Text),
+			Modified: doc.Modified, Unit: units - 1})
+	}
+	return records, tally
+}
+
+func TestRunEqualsOneByOne(t *testing.T) {
+	const n = 1500
+	dir := corpus(t, n)
+	want, skipped := oneByOne(t, dir)
+	for _, threads := range []int{0, 1, 2, 3, 16} {
+		t.Run(fmt.Sprintf("threads=%d", threads), func(t *testing.T) {
+			got, report, err := run(t, ingest.Config{Threads: threads}, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatal(diff)
+			}
+			if diff := cmp.Diff(skipped.ByReason, report.Skipped.ByReason); diff != "" {
+				t.Error(diff)
+			}
+			for i, s := range skipped.Examples {
+				if g := report.Skipped.Examples[i].Error(); g != s.Error() {
+					t.Errorf("example %d: %s, want %s", i, g, s)
+				}
+			}
+			text := int64(0)
+			for _, r := range want {
+				text += int64(r.TextBytes)
+			}
+			if report.Documents != n*9/10+n/5 || report.TooFew != n/10 || report.Repaired != n/10 ||
+				report.Skipped.Lost() != n/10 || report.Files != n/5+1 || report.TextBytes != text {
+				t.Errorf("report %+v", report)
+			}
+		})
+	}
+}
+
+func TestRunStopsAtErrors(t *testing.T) {
+	dir := corpus(t, 500)
+	lines := filepath.Join(dir, "lines.jsonl")
+
+	got, _, err := run(t, ingest.Config{Document: document.Options{Strict: true}}, lines)
+	if want := lines + ":4: broken"; err == nil || !strings.HasPrefix(err.Error(), want) || len(got) != 3 {
+		t.Errorf("strict: %d records, then %v; want 3 and %s", len(got), err, want)
+	}
+
+	gone := filepath.Join(dir, "gone")
+	got, report, err := run(t, ingest.Config{}, lines, gone, dir)
+	if want := gone + ": no such file"; err == nil || !strings.HasPrefix(err.Error(), want) || len(got) != 450 || report.Documents != 450 {
+		t.Errorf("missing: %d records, then %v; want 450 and %s", len(got), err, want)
+	}
+
+	stop := errors.New("disk full")
+	calls := 0
+	_, err = ingest.Run(t.Context(), []string{dir}, ingest.Config{}, func(ingest.Record) error {
+		if calls++; calls == 100 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) || calls != 100 {
+		t.Errorf("emit: %d calls, then %v", calls, err)
+	}
+
+	bad := simhash.Default()
+	bad.WordShingle = 99
+	if _, _, err = run(t, ingest.Config{Recipe: bad}, dir); err == nil || !strings.Contains(err.Error(), "word_shingle is 99") {
+		t.Errorf("recipe: %v", err)
+	}
+	if _, _, err = run(t, ingest.Config{Document: document.Options{Format: "parquet"}}, dir); err == nil || !strings.Contains(err.Error(), "format parquet") {
+		t.Errorf("format: %v", err)
+	}
+}
+
+func TestRunCancelled(t *testing.T) {
+	dir := corpus(t, 1000)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("interrupted")
+	calls := 0
+	_, err := ingest.Run(ctx, []string{dir}, ingest.Config{}, func(ingest.Record) error {
+		if calls++; calls == 10 {
+			cancel(why)
+		}
+		return nil
+	})
+	if !errors.Is(err, why) {
+		t.Errorf("after %d records: %v", calls, err)
+	}
+}
+
+func TestRunProgress(t *testing.T) {
+	dir := corpus(t, 100)
+	var last ingest.Progress
+	calls := 0
+	slow := func(ingest.Record) error {
+		time.Sleep(2 * time.Millisecond)
+		return nil
+	}
+	report, err := ingest.Run(t.Context(), []string{dir, dir, dir}, ingest.Config{Progress: func(p ingest.Progress) {
+		if p.Documents < last.Documents || p.BytesRead < last.BytesRead || last.Done {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last = p
+		calls++
+	}}, slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ingest.Progress{Files: report.Files, BytesRead: report.BytesRead, Documents: report.Documents, Done: true}
+	if last != want || calls < 3 {
+		t.Errorf("%d calls, the last %+v, want %+v", calls, last, want)
+	}
+}

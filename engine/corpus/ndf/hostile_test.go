@@ -1,0 +1,100 @@
+package ndf
+
+import (
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/storage/store"
+)
+
+func goldenSections(t testing.TB) []store.Section {
+	t.Helper()
+	return hostile.Sections(t, filepath.Join("..", "..", "..", "testdata", "golden", "v1", "pages.ndf"), store.KindFingerprints)
+}
+
+// namesRoom is what reading the names of one list may take beside: a block of 256 of the
+// longest, and its copies while it grows. A frame of a few bytes may honestly unpack to that.
+const namesRoom = 32 << 20
+
+// exercise opens a file of these sections and reads all of it. Any error must say where, and
+// what is read must be as much as the file says.
+func exercise(t testing.TB, list []store.Section) {
+	t.Helper()
+	container := hostile.File(t, store.KindFingerprints, list)
+	limit := hostile.Limit(container.Bytes())
+	var f *File
+	var err error
+	hostile.Allocates(t, limit, func() { f, err = of(container) })
+	if err != nil {
+		hostile.Says(t, "open", err)
+		return
+	}
+	defer f.Close()
+	if err := f.Recipe().Validate(); err != nil {
+		t.Errorf("the recipe was not checked: %v", err)
+	}
+	prints, lengths := uint64(0), uint64(0)
+	hostile.Allocates(t, limit, func() {
+		for c := range f.Chunks {
+			prints += uint64(len(c))
+		}
+		for c := range f.TextBytes {
+			lengths += uint64(len(c))
+		}
+		if n := uint64(len(f.Fingerprints())); n != prints {
+			t.Errorf("%d fingerprints in chunks, %d in all", prints, n)
+		}
+	})
+	if prints != f.Len() || lengths != f.Len() {
+		t.Errorf("%d documents, %d fingerprints, %d lengths", f.Len(), prints, lengths)
+	}
+	hostile.Allocates(t, limit+uint64(len(list)*namesRoom), func() { exerciseNames(t, f) })
+}
+
+func exerciseNames(t testing.TB, f *File) {
+	look, row := f.Lookup(), uint64(0)
+	var failed error
+	for name, err := range f.Names {
+		if failed = err; err != nil {
+			break
+		}
+		if row%61 == 0 {
+			if again, err := look.Name(row); err != nil || again != name {
+				t.Errorf("row %d is %q, and looked up %q, %v", row, name, again, err)
+			}
+		}
+		row++
+	}
+	if failed == nil && row != f.Len() {
+		t.Errorf("%d names of %d documents", row, f.Len())
+	}
+	if f.Len() > 0 {
+		_, err := look.Name(f.Len() - 1)
+		hostile.Says(t, "a name", err)
+	}
+	hostile.Says(t, "names", failed)
+	for _, err := range f.Unmarked {
+		hostile.Says(t, "unmarked names", err)
+	}
+}
+
+// TestHostile makes random changes, and writes extreme numbers to every place of every small
+// section.
+func TestHostile(t *testing.T) {
+	list := goldenSections(t)
+	exercise(t, list)
+	hostile.Each(list, 2000, 7, func(changed []store.Section) { exercise(t, changed) })
+}
+
+// FuzzFile is the reader against a writer who repairs every checksum.
+func FuzzFile(f *testing.F) {
+	f.Add(uint16(0), uint16(0), uint16(1), []byte(`"version": 1`), uint8(0))
+	f.Add(uint16(1), uint16(8), uint16(0), []byte{1}, uint8(2))
+	f.Add(uint16(4), uint16(0), uint16(0), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, uint8(3))
+	list := goldenSections(f)
+	f.Fuzz(func(t *testing.T, section, length, at uint16, bytes []byte, order uint8) {
+		c := hostile.Change{Section: section, Length: length, At: at, Bytes: bytes, Order: order}
+		exercise(t, c.Apply(list))
+	})
+}

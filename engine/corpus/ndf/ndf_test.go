@@ -1,0 +1,176 @@
+package ndf
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/leaks"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+func TestMain(m *testing.M) { leaks.Main(m) }
+
+func write(t testing.TB, path string, docs, unmarked int) {
+	t.Helper()
+	if err := writeTo(nil, path, docs, unmarked); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
+	w, err := Create(path, simhash.Default(), store.Options{Disk: d})
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for i := range docs {
+		if err := w.Append(Document{name(i), print(i), i % 1000}); err != nil {
+			return err
+		}
+	}
+	for i := range unmarked {
+		if err := w.AppendUnmarked(name(-i)); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
+}
+
+// TestFaults is promise P3.
+func TestFaults(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f.ndf")
+	faults.Each(t, 1, func(d *disk.Disk) error {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		return writeTo(d, path, 5000, 7)
+	}, func(f faults.Fault, whole bool) {
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != map[bool]int{true: 1}[whole] {
+			t.Errorf("%+v: %v, %v", f, left, err)
+		}
+	})
+}
+
+func name(i int) string               { return fmt.Sprintf("page/%d", i) }
+func print(i int) simhash.Fingerprint { return simhash.Fingerprint(uint64(i) * 0x9e3779b97f4a7c15) }
+
+func TestRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.ndf")
+	for _, docs := range []int{0, 1, 1000, chunkDocs, 2*chunkDocs + 3} {
+		write(t, path, docs, docs%7)
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Len() != uint64(docs) || *f.Recipe() != simhash.Default() || !f.HasNames() {
+			t.Fatalf("%d documents, recipe %v", f.Len(), f.Recipe())
+		}
+		all := f.Fingerprints()
+		var chunks []uint64
+		f.Chunks(func(c []uint64) bool { chunks = append(chunks, c...); return true })
+		if len(all) != docs || !slices.Equal(all, chunks) {
+			t.Fatalf("%d fingerprints of %d", len(all), docs)
+		}
+		lengths := 0
+		for c := range f.TextBytes {
+			for _, n := range c {
+				if n != uint32(lengths%1000) {
+					t.Fatalf("row %d: %d bytes", lengths, n)
+				}
+				lengths++
+			}
+		}
+		if lengths != docs {
+			t.Fatalf("%d lengths of %d", lengths, docs)
+		}
+		i := 0
+		for s, err := range f.Names {
+			if err != nil || s != name(i) || simhash.Fingerprint(all[i]) != print(i) {
+				t.Fatalf("row %d: %q %v", i, s, err)
+			}
+			i++
+		}
+		j := 0
+		for s, err := range f.Unmarked {
+			if err != nil || s != name(-j) {
+				t.Fatalf("unmarked %d: %q %v", j, s, err)
+			}
+			j++
+		}
+		look := f.Lookup()
+		for row := 0; row < docs; row += 1 + docs/50 {
+			if s, err := look.Name(uint64(row)); err != nil || s != name(row) {
+				t.Fatalf("row %d: %q %v", row, s, err)
+			}
+		}
+		if i != docs || j != docs%7 {
+			t.Fatalf("%d names, %d unmarked", i, j)
+		}
+		f.Close()
+	}
+}
+
+func TestRaw(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.bin")
+	want := []uint64{1, 1 << 63, 0}
+	os.WriteFile(path, store.Bytes64(want), 0o644)
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !slices.Equal(f.Fingerprints(), want) || f.Recipe() != nil || f.HasNames() || f.Len() != 3 {
+		t.Fatal("differs")
+	}
+	for range f.Names {
+		t.Fatal("a raw file has no names")
+	}
+	os.WriteFile(path+"0", nil, 0o644)
+	e, err := Open(path + "0")
+	if err != nil || e.Len() != 0 || len(e.Fingerprints()) != 0 {
+		t.Fatal("an empty file is no fingerprints", err)
+	}
+	e.Close()
+}
+
+func TestBadFiles(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	os.WriteFile(at("odd.bin"), make([]byte, 8*5+3), 0o644)
+	os.WriteFile(at("text.ndf"), make([]byte, 80), 0o644)
+	write(t, at("good.ndf"), 10, 0)
+	good, _ := os.ReadFile(at("good.ndf"))
+	os.WriteFile(at("cut.ndf"), good[:len(good)-9], 0o644)
+	seg, err := store.Create(at("seg"), store.KindSegment, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seg.Commit()
+	for _, c := range []struct {
+		file, says string
+		corrupt    bool
+	}{
+		{"text.ndf", "not a file of ndd", true},
+		{"odd.bin", "43 bytes are no multiple of 8", true},
+		{"cut.ndf", "trailer", true},
+		{"seg", "a part of an index", false},
+		{"none", "no such file", false},
+		{".", "a folder where a fingerprint file", false},
+	} {
+		_, err := Open(at(c.file))
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), dir) ||
+			errors.Is(err, store.ErrCorrupt) != c.corrupt {
+			t.Errorf("%s: %v", c.file, err)
+		}
+	}
+}

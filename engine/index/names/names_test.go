@@ -1,0 +1,144 @@
+package names
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/leaks"
+	"ndd/engine/storage/store"
+)
+
+func TestMain(m *testing.M) { leaks.Main(m) }
+
+func build(t testing.TB, list []string) (*bytes.Buffer, []uint64) {
+	t.Helper()
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	for _, s := range list {
+		if err := w.Append(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ends, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &out, ends
+}
+
+// open opens blocks and ends as a file's sections would be.
+func open(blocks []byte, ends []uint64) (*Names, error) {
+	return Open(store.Section{Name: "names", Data: blocks}, store.Section{Name: "names.ends", Data: store.Bytes64(ends)})
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, n := range []int{0, 1, perBlock - 1, perBlock, perBlock + 1, 3*perBlock + 7} {
+		var list []string
+		for i := range n {
+			list = append(list, strings.Repeat("x", i%5)+fmt.Sprintf("/a/long/path/of/a/tree/%d", i*i))
+		}
+		if n > 3 {
+			list[3] = "" // an empty name is a name
+			list[2] = strings.Repeat("y", MaxBytes)
+		}
+		out, ends := build(t, list)
+		names, err := open(out.Bytes(), ends)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names.Len() != uint64(n) {
+			t.Fatalf("%d names of %d", names.Len(), n)
+		}
+		c := names.Cursor()
+		for i := range list {
+			j := i * 7919 % n // in and out of the kept block
+			if got, err := c.Name(uint64(j)); err != nil || got != list[j] {
+				t.Fatalf("name %d: %q, %v; want %q", j, got, err, list[j])
+			}
+		}
+		names.Close()
+	}
+}
+
+func TestTooLong(t *testing.T) {
+	w := NewWriter(new(bytes.Buffer))
+	if err := w.Append(strings.Repeat("x", MaxBytes+1)); err == nil {
+		t.Fatal("no error")
+	}
+}
+
+func TestCorrupt(t *testing.T) {
+	list := make([]string, 2*perBlock+1)
+	for i := range list {
+		list[i] = fmt.Sprint(i)
+	}
+	out, ends := build(t, list)
+	for _, bad := range [][]uint64{nil, {1}, {0, 1}, ends[:2], append([]uint64{1 << 63}, ends[1:]...)} {
+		if _, err := open(out.Bytes(), bad); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("ends %v: %v", bad, err)
+		}
+	}
+	swapped := []uint64{ends[0], ends[2], ends[1], ends[3]}
+	n, err := open(out.Bytes(), swapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if _, err := n.Cursor().Name(perBlock); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("ends out of order: %v", err)
+	}
+}
+
+// A frame that says to unpack to 8 MB, in a few bytes, is refused before room is made for it.
+func TestLyingFrame(t *testing.T) {
+	lie := []byte{0x28, 0xb5, 0x2f, 0xfd, // magic
+		0xa0, 0x00, 0x00, 0x80, 0x00, // one segment, 0x800000 bytes
+		0x09, 0x00, 0x00, 'a'} // the last block: one byte as it is
+	honest := append(lie[:5:5], 0x01, 0, 0, 0)
+	honest = append(honest, lie[9:]...)
+	for _, c := range []struct {
+		frame []byte
+		says  string
+	}{
+		{lie, "says 8388608 bytes and has at most 1"},
+		{honest, "a name runs past the end"}, // 97 bytes long
+		{append(slices.Clone(honest), 0), "a zstd frame of 13 bytes in 14"},
+		{honest[:12], "runs past the end"},
+		{honest[:10], "without its last block"},
+		{[]byte{0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0}, "without content"},
+		{[]byte("no frame at all"), "invalid"},
+	} {
+		n, err := open(c.frame, []uint64{1, uint64(len(c.frame))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hostile.Allocates(t, hostile.Limit(uint64(len(c.frame))), func() { _, err = n.Cursor().Name(0) })
+		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%x: %v, want %q", c.frame, err, c.says)
+		}
+		n.Close()
+	}
+}
+
+func FuzzBlock(f *testing.F) {
+	out, _ := build(f, []string{"one", "two", "three"})
+	f.Add(out.Bytes(), uint64(3))
+	f.Fuzz(func(t *testing.T, block []byte, count uint64) {
+		n, err := open(block, []uint64{count, uint64(len(block))})
+		if err != nil {
+			return
+		}
+		defer n.Close()
+		c := n.Cursor()
+		for i := range min(count, 300) {
+			if _, err := c.Name(i); err != nil && !errors.Is(err, store.ErrCorrupt) {
+				t.Fatal(err)
+			}
+		}
+	})
+}

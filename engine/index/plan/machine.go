@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"ndd/engine/index/table"
+)
+
+// A Machine is what things cost on one, in nanoseconds on one thread. The zero
+// value is of no use: take [Here], or write one down for a test.
+type Machine struct {
+	Kernel  string                 `json:"kernel"`  // of package asm
+	Reads   []Read                 `json:"reads"`   // by ascending Bytes; at least one
+	LineNS  float64                `json:"line_ns"` // one more 64-byte line of a run read in order
+	CacheB  uint64                 `json:"cache"`   // bytes of the last cache; 0: unknown
+	Layouts map[table.Layout]Costs `json:"layouts"` // instructions of each layout, in cache
+}
+
+// A Read is the cost of reading a random 64-byte line among Bytes of memory.
+type Read struct {
+	Bytes    uint64  `json:"bytes"`
+	Together float64 `json:"together_ns"` // one of many that are under way at once
+	Alone    float64 `json:"alone_ns"`    // when the next one depends on it
+}
+
+// Costs are the instructions of a search in one layout, everything in cache.
+type Costs struct {
+	CallNS  float64 `json:"call_ns"`  // a query that comes alone
+	QueryNS float64 `json:"query_ns"` // each table, for a query that comes alone
+	TableNS float64 `json:"table_ns"` // each table, for a query in a batch
+	ProbeNS float64 `json:"probe_ns"` // a probe and its first unit
+	UnitNS  float64 `json:"unit_ns"`  // a further unit: huffman block, planar bucket
+	PassNS  float64 `json:"pass_ns"`  // a key that passed a comparison of its low bits (planar)
+}
+
+// Check says what is wrong with costs that were read from a file.
+func (m *Machine) Check() error {
+	if len(m.Reads) == 0 {
+		return errors.New("a machine without costs of reads")
+	}
+	good := func(ns float64) bool { return ns >= 0 && ns < 1e9 }
+	if !good(m.LineNS) {
+		return errors.New("a machine whose lines take no time that can be")
+	}
+	for i, r := range m.Reads {
+		if !good(r.Together) || !good(r.Alone) || r.Bytes == 0 || i > 0 && r.Bytes <= m.Reads[i-1].Bytes {
+			return fmt.Errorf("read %d of %d: bytes must ascend and times be below a second", i, len(m.Reads))
+		}
+	}
+	for _, md := range models {
+		c, ok := m.Layouts[md.layout()]
+		if !ok {
+			return fmt.Errorf("a machine without costs of the %s layout", md.layout())
+		}
+		for _, ns := range []float64{c.CallNS, c.QueryNS, c.TableNS, c.ProbeNS, c.UnitNS, c.PassNS} {
+			if !good(ns) {
+				return fmt.Errorf("%s layout: times must not be negative and be below a second", md.layout())
+			}
+		}
+	}
+	return nil
+}
+
+// read is the cost of a random line among so many bytes: linear in the
+// logarithm between the sizes measured. Beyond the largest, the part that the
+// last cache holds falls as 1/bytes, and what it does not hold costs what the
+// last measurement implies.
+func (m *Machine) read(bytes float64) Read {
+	r := m.Reads
+	at, found := slices.BinarySearchFunc(r, bytes, func(r Read, b float64) int {
+		switch {
+		case float64(r.Bytes) < b:
+			return -1
+		case float64(r.Bytes) > b:
+			return 1
+		}
+		return 0
+	})
+	switch {
+	case found || at == 0:
+		return r[min(at, len(r)-1)]
+	case at < len(r):
+		low, high := r[at-1], r[at]
+		x := math.Log(bytes/float64(low.Bytes)) / math.Log(float64(high.Bytes)/float64(low.Bytes))
+		return Read{uint64(bytes), low.Together + x*(high.Together-low.Together), low.Alone + x*(high.Alone-low.Alone)}
+	}
+	last := r[len(r)-1]
+	cache := m.cached()
+	if cache.Bytes == 0 {
+		return last
+	}
+	share := func(bytes float64) float64 { return min(0.75, float64(m.CacheB)/bytes) }
+	beyond := func(cached, mixed float64) float64 {
+		here := share(float64(last.Bytes))
+		far := max(mixed, (mixed-here*cached)/(1-here))
+		there := share(bytes)
+		return there*cached + (1-there)*far
+	}
+	return Read{uint64(bytes), beyond(cache.Together, last.Together), beyond(cache.Alone, last.Alone)}
+}
+
+// cached is the read measured in the largest working set that the last cache
+// holds with ease.
+func (m *Machine) cached() (c Read) {
+	for _, r := range m.Reads {
+		if 2*r.Bytes <= m.CacheB {
+			c = r
+		}
+	}
+	return c
+}
+
+// extra is what a line costs beyond what the same code pays in cache.
+func (m *Machine) extra(bytes float64) Read {
+	near, far := m.Reads[0], m.read(bytes)
+	return Read{far.Bytes, max(0, far.Together-near.Together), max(0, far.Alone-near.Alone)}
+}

@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+
+	"ndd/engine/index/table"
+	"ndd/permute"
+)
+
+// A model predicts one layout's bytes and time. It has no state.
+type model interface {
+	layout() table.Layout
+
+	// parts are the bytes of a table of so many keys whose entries, where the
+	// layout has such, take e bits.
+	parts(n float64, e entry) []table.Part
+
+	// bucketBits is how many leading bits tell buckets or blocks apart.
+	bucketBits(n float64, e entry) int
+
+	// units is how many blocks or buckets one probe looks into.
+	units(w *work) float64
+
+	// time is what a query of all the tables of an index takes, in ns.
+	time(m *Machine, tables []work) (online, batch float64)
+}
+
+var models = []model{huffmanModel{}, planarModel{}}
+
+// work is what one query asks of one table of an index.
+type work struct {
+	keys       float64
+	k          int
+	leading    int     // bits that a probe fixes
+	radius     int     // flips among them
+	probes     float64 // patterns of flips
+	candidates float64 // keys that one probe reads
+	entry      entry
+}
+
+// newWork is the work of table t over n uniform keys.
+func newWork(md model, t permute.Table, n float64, k int, e entry) work {
+	leading := t.Leading()
+	if t.Radius > 0 {
+		leading = min(leading, md.bucketBits(n, e))
+	}
+	return work{
+		keys: n, k: k, leading: leading, radius: t.Radius, entry: e,
+		probes:     float64(permute.Ball(leading, t.Radius)),
+		candidates: min(n, n*math.Ldexp(1, -leading)),
+	}
+}
+
+// passing is the part of a query's candidates whose low planarLow bits are within
+// the distance that the flips leave: what chance lets through a comparison of
+// only those bits.
+func (w *work) passing() float64 {
+	sum := 0.0
+	for flips := 0; flips <= min(w.radius, w.leading); flips++ {
+		pass := float64(permute.Ball(planarLow, w.k-flips)) * math.Ldexp(1, -planarLow)
+		sum += float64(permute.Binomial(w.leading, flips)) * min(1, pass)
+	}
+	return sum * w.candidates
+}
+
+// bitsFor is how many leading bits tell n equal parts apart, rounded up.
+func bitsFor(n float64) int { return bits.Len64(uint64(max(n, 1) - 1)) }
+
+func sum(parts []table.Part) (bytes float64) {
+	for _, p := range parts {
+		bytes += float64(p.Bytes)
+	}
+	return bytes
+}
+
+func whole(x float64) uint64 { return uint64(math.Ceil(x)) }
+
+func modelOf(layout table.Layout) model {
+	for _, md := range models {
+		if md.layout() == layout {
+			return md
+		}
+	}
+	panic("plan: no model of layout " + string(layout))
+}

@@ -1,0 +1,261 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/index/succinct"
+	"ndd/permute"
+)
+
+// A Plan is the answer to a request.
+type Plan struct {
+	Request Request
+	Options []Option // all, by bytes ascending
+	Choice  Option   // fits
+	Why     []string // sentences
+
+	Rivals []Rival // of the layouts, when they were tried: see [Plan.Try]
+	Tried  int     // fingerprints that they were made of
+}
+
+// New plans. It fails with a [*NoRoomError] when nothing fits in the memory
+// given, and otherwise only for a request that is wrong in itself.
+//
+// The choice: with a limit, the option that takes least time of those that fit,
+// or the smallest one within a quarter of it. Without one, the option
+// whose bytes times nanoseconds are least: whoever pays for both gets the most
+// for it.
+func New(r Request) (*Plan, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.Purpose == "" {
+		r.Purpose = Online
+	}
+	if r.IDs == "" {
+		r.IDs = IDsNone
+	}
+	p := &Plan{Request: r}
+	designs, err := candidates(&r)
+	if err != nil {
+		return nil, err
+	}
+	for i := range designs {
+		for _, md := range models {
+			if r.Layout != "" && r.Layout != md.layout() {
+				continue
+			}
+			if o, ok := p.option(&designs[i], md); ok {
+				p.Options = append(p.Options, o)
+			}
+		}
+	}
+	if len(p.Options) == 0 {
+		return nil, fmt.Errorf("k = %d: a query of %d fingerprints would make more than %d probes of each table, whatever the design", r.K, r.Fingerprints, flipsMax)
+	}
+	slices.SortStableFunc(p.Options, func(a, b Option) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	p.mark()
+	if err := p.choose(); err != nil {
+		return nil, err
+	}
+	p.explain()
+	return p, nil
+}
+
+// candidates are the designs to look at: the catalogue's, and where a number of
+// tables is asked for, whatever of that number there is.
+func candidates(r *Request) ([]permute.Design, error) {
+	if r.Designs != nil {
+		return r.Designs, nil
+	}
+	list := permute.Catalogue(r.K, r.Seed)
+	if r.Tables == 0 {
+		return list, nil
+	}
+	var have []int
+	for _, d := range list {
+		have = append(have, len(d.Tables))
+	}
+	if r.K == 3 {
+		for _, tables := range []int{4, 10, 16, 20} {
+			d, err := permute.Paper(tables, r.Seed)
+			if err != nil {
+				return nil, err
+			}
+			list, have = append(list, d), append(have, tables)
+		}
+	}
+	for blocks := r.K + 1; r.K > 0 && blocks <= 64; blocks++ {
+		tables := permute.Binomial(blocks, r.K)
+		if tables > permute.MaxTables {
+			break
+		}
+		if have = append(have, int(tables)); int(tables) == r.Tables {
+			d, err := permute.Choose(blocks, r.K, r.Seed)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, d)
+		}
+	}
+	list = slices.DeleteFunc(list, func(d permute.Design) bool { return len(d.Tables) != r.Tables })
+	list = distinct(list)
+	if len(list) == 0 {
+		slices.Sort(have)
+		return nil, fmt.Errorf("no design of %d tables for k = %d: there are designs of %v", r.Tables, r.K, slices.Compact(have))
+	}
+	return list, nil
+}
+
+// distinct leaves out designs whose tables are those of one before, whatever
+// their names.
+func distinct(list []permute.Design) (kept []permute.Design) {
+	for _, d := range list {
+		if !slices.ContainsFunc(kept, func(e permute.Design) bool { return slices.Equal(d.Tables, e.Tables) }) {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// flipsMax is how many patterns of flips a table may be probed with: they are
+// listed in memory.
+const flipsMax = 1 << 24
+
+// option predicts a design in a layout. It is not ok when nobody would wait for
+// it.
+func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
+	r := &p.Request
+	n := float64(r.Fingerprints)
+	uniform := uniformEntry(n)
+	o = Option{Design: *d, Name: d.Name, Layout: md.layout(), Tables: len(d.Tables), Radius: [2]int{math.MaxInt, 0}}
+	o.Leading[0], o.Leading[1] = d.Leading()
+	var tables []work
+	for _, t := range d.Tables {
+		e := uniform
+		if r.Sample != nil {
+			e = r.Sample.entry(t.Mask, n)
+		}
+		w := newWork(md, t, n, r.K, e)
+		if w.probes > flipsMax {
+			return o, false
+		}
+		if r.Sample != nil {
+			share, longest := r.Sample.share(t.Mask, w.leading, t.Radius)
+			w.candidates = min(n, n*share/w.probes)
+			o.LongestRun = max(o.LongestRun, longest*n)
+		}
+		o.LongestRun = max(o.LongestRun, w.candidates)
+		tables = append(tables, w)
+		o.Probes += w.probes
+		o.Candidates += w.probes * w.candidates
+		o.BucketBits = md.bucketBits(n, e)
+		o.Radius = [2]int{min(o.Radius[0], t.Radius), max(o.Radius[1], t.Radius)}
+		parts := md.parts(n, e)
+		if o.Parts == nil {
+			o.Parts = parts
+		}
+		o.TableBytes += uint64(sum(parts))
+	}
+	o.OnlineNS, o.BatchNS = md.time(r.Machine, tables)
+	if r.IDs == IDsRows {
+		o.IDBytes = r.rowBytes() + r.NameBytes
+	}
+	o.Bytes = o.TableBytes + o.IDBytes
+	o.Fits = r.Memory == 0 || o.Bytes <= r.Memory
+	return o, true
+}
+
+// rowBytes is what the documents' ordinals take, packed, and where there are more of them than
+// fingerprints a bit for each: first of its fingerprint?
+func (r *Request) rowBytes() uint64 {
+	n := max(r.Documents, r.Fingerprints)
+	bytes := 8 * succinct.WordsFor(n, succinct.WidthFor(max(n, 1)-1))
+	if n > r.Fingerprints {
+		bytes += succinct.OnesBytes(n, r.Fingerprints)
+	}
+	return bytes
+}
+
+// mark finds the frontier: what no other option beats or equals in every
+// respect. Two per cent are no difference.
+func (p *Plan) mark() {
+	const same = 1.02
+	beats := func(a, b *Option) bool {
+		return float64(a.Bytes) <= same*float64(b.Bytes) && a.OnlineNS <= same*b.OnlineNS && a.BatchNS <= same*b.BatchNS
+	}
+	for i := range p.Options {
+		o := &p.Options[i]
+		o.Frontier = true
+		for j := range p.Options {
+			other := &p.Options[j]
+			if i != j && beats(other, o) && (!beats(o, other) || j < i) {
+				o.Frontier = false
+				break
+			}
+		}
+	}
+}
+
+// near is how much slower an option may be that is taken for its size.
+const near = 1.25
+
+func (p *Plan) choose() error {
+	r := &p.Request
+	best := -1
+	score := func(o *Option) float64 {
+		if r.Memory == 0 {
+			return o.nanoseconds(r.Purpose) * float64(o.Bytes)
+		}
+		return o.nanoseconds(r.Purpose)
+	}
+	for i := range p.Options {
+		if o := &p.Options[i]; o.Fits && (best < 0 || score(o) < score(&p.Options[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return &NoRoomError{Fingerprints: r.Fingerprints, K: r.K, Tables: r.Tables, Memory: r.Memory,
+			IDBytes: p.Options[0].IDBytes, Least: p.Options[0]}
+	}
+	for i := range best { // by bytes
+		if o := &p.Options[i]; r.Memory > 0 && o.Fits && score(o) <= near*score(&p.Options[best]) {
+			best = i
+			break
+		}
+	}
+	p.Choice = p.Options[best]
+	return nil
+}
+
+// A NoRoomError says that no option fits, and how much the least would take.
+type NoRoomError struct {
+	Fingerprints uint64
+	K, Tables    int
+	Memory       uint64
+	IDBytes      uint64
+	Least        Option
+}
+
+func (e *NoRoomError) Error() string {
+	bound := boundBytes(e.Fingerprints)
+	what := fmt.Sprintf("%s fingerprints do not fit in %s", humanize.Comma(int64(e.Fingerprints)), size(e.Memory))
+	if e.Memory < bound+e.IDBytes {
+		ids := ""
+		if e.IDBytes > 0 {
+			ids = fmt.Sprintf(" and their ids %s", size(e.IDBytes))
+		}
+		what += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", size(bound), BoundBits(e.Fingerprints), ids)
+	}
+	of := ""
+	if e.Tables > 0 {
+		of = fmt.Sprintf(" of %d tables", e.Tables)
+	}
+	return fmt.Sprintf("%s; the least%s is %s for %s in the %s layout, %s a query", what, of,
+		size(e.Least.Bytes), e.Least.Name, e.Least.Layout, duration(e.Least.OnlineNS))
+}

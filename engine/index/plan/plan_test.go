@@ -1,0 +1,306 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ndd/engine/index/table"
+	"ndd/permute"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// yardstick is a machine like the one that the design was measured on: 14 ns
+// for one of many reads, 310 ns for one alone.
+func yardstick() *Machine {
+	return &Machine{
+		Kernel: "avx512",
+		Reads: []Read{
+			{256 << 10, 1, 6}, {2 << 20, 3, 20}, {16 << 20, 8, 80}, {128 << 20, 12, 160}, {1 << 30, 14, 310},
+		},
+		LineNS: 6,
+		CacheB: 32 << 20,
+		Layouts: map[table.Layout]Costs{
+			table.LayoutHuffman: {CallNS: 100, QueryNS: 50, TableNS: 10, ProbeNS: 450, UnitNS: 500},
+			table.LayoutPlanar:  {CallNS: 100, QueryNS: 40, TableNS: 10, ProbeNS: 5, UnitNS: 3, PassNS: 20},
+		},
+	}
+}
+
+// words are a plan as a text.
+func words(p *Plan) string {
+	var b strings.Builder
+	r := &p.Request
+	fmt.Fprintf(&b, "n = %d, k = %d, memory %d, ids %s, for %s\n", r.Fingerprints, r.K, r.Memory, r.IDs, r.Purpose)
+	for _, o := range p.Options {
+		mark := " "
+		if o.Frontier {
+			mark = "*"
+		}
+		if o.Name == p.Choice.Name && o.Layout == p.Choice.Layout {
+			mark = ">"
+		}
+		fmt.Fprintf(&b, "%s %-22s %-7s %2d tables, %v leading, radius %v, %6s probes, %8s candidates, %7s, %7s, %7s, fits %v\n",
+			mark, o.Name, o.Layout, o.Tables, o.Leading, o.Radius, Count(o.Probes), Count(o.Candidates),
+			size(o.Bytes), duration(o.OnlineNS), duration(o.BatchNS), o.Fits)
+	}
+	for _, s := range p.Why {
+		fmt.Fprintln(&b, s)
+	}
+	return b.String()
+}
+
+// TestGolden: plans for every k and a few memories, on the yardstick. A change
+// of the model shows here.
+func TestGolden(t *testing.T) {
+	var b strings.Builder
+	for _, r := range []Request{
+		{Fingerprints: 8e9, K: 3, Memory: 128 << 30},
+		{Fingerprints: 8e9, K: 3, Memory: 40e9},
+		{Fingerprints: 8e9, K: 3, Memory: 400e9, Purpose: Batch},
+		{Fingerprints: 1e8, K: 3},
+		{Fingerprints: 1e8, K: 3, Memory: 2 << 30, IDs: IDsRows},
+		{Fingerprints: 1e6, K: 0},
+		{Fingerprints: 1e7, K: 1},
+		{Fingerprints: 1e9, K: 2, Layout: table.LayoutHuffman},
+		{Fingerprints: 1e9, K: 4},
+		{Fingerprints: 1e9, K: 5},
+		{Fingerprints: 1e9, K: 6},
+		{Fingerprints: 1e9, K: 7},
+		{Fingerprints: 1e9, K: 8},
+		{Fingerprints: 1e8, K: 3, Tables: 10},
+		{Fingerprints: 1, K: 3},
+		{Fingerprints: 0, K: 3},
+	} {
+		r.Machine, r.Seed = yardstick(), 1
+		p, err := New(r)
+		if err != nil {
+			t.Fatalf("%+v: %v", r, err)
+		}
+		fmt.Fprintln(&b, words(p))
+	}
+	path := filepath.Join("testdata", "plans.golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	if got == string(want) {
+		return
+	}
+	g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			t.Errorf("line %d:\n%s\nwant\n%s", i+1, g[i], w[i])
+		}
+	}
+	t.Errorf("%d lines, want %d", len(g), len(w))
+}
+
+// TestFits is the request that the planner was asked for.
+func TestFits(t *testing.T) {
+	p, err := New(Request{Fingerprints: 8e9, K: 3, Memory: 128 << 30, Seed: 1, Machine: yardstick()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &p.Choice
+	if c.Tables != 2 || c.Bytes < 65e9 || c.Bytes > 71e9 || !c.Fits || !c.Frontier {
+		t.Errorf("the choice is %+v", *c)
+	}
+	said := strings.Join(p.Why, "\n")
+	for _, want := range []string{`Less memory: 31\.\d GiB buys one`, `More memory: 3\d\d GiB buys cover-11-6-3`} {
+		if !regexp.MustCompile(want).MatchString(said) {
+			t.Errorf("want %q in\n%s", want, said)
+		}
+	}
+}
+
+// TestNoRoom: too little memory is an error that says what the least would be.
+func TestNoRoom(t *testing.T) {
+	r := Request{Fingerprints: 8e9, K: 3, Memory: 20 << 30, Seed: 1, Machine: yardstick()}
+	for _, c := range []struct {
+		memory uint64
+		tables int
+		ids    IDs
+		want   string
+	}{
+		{20 << 30, 0, IDsNone, "nothing exact could, since their entropy is 30.3 GiB (32.55 bits each); the least is 31."},
+		{31 << 30, 0, IDsNone, "do not fit in 31 GiB; the least is 31."},
+		{37 << 30, 0, IDsRows, "their entropy is 30.3 GiB (32.55 bits each) and their ids 30.7 GiB; the least is 62."},
+		{56 << 30, 2, IDsNone, "do not fit in 56 GiB; the least of 2 tables is 63."},
+	} {
+		r.Memory, r.Tables, r.IDs = c.memory, c.tables, c.ids
+		_, err := New(r)
+		full, ok := errors.AsType[*NoRoomError](err)
+		if !ok || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		// What it says is true: so much is enough, a byte less is not.
+		r.Memory = full.Least.Bytes
+		if p, err := New(r); err != nil || p.Choice.Bytes > r.Memory {
+			t.Errorf("%+v: %v with %d bytes", c, err, r.Memory)
+		}
+		if r.Memory--; r.Memory > 0 {
+			if _, err := New(r); err == nil {
+				t.Errorf("%+v: fits in a byte less than the least", c)
+			}
+		}
+	}
+}
+
+func TestWrongRequests(t *testing.T) {
+	for _, r := range []Request{
+		{Fingerprints: 1000, K: 9}, {Fingerprints: 1000, K: -1}, {Fingerprints: FingerprintsMax + 1, K: 3},
+		{Fingerprints: 1000, K: 3, Tables: -1}, {Fingerprints: 1000, K: 3, IDs: "names"},
+		{Fingerprints: 1000, K: 3, Purpose: "sport"}, {Fingerprints: 1000, K: 3, Layout: "round"},
+		{Fingerprints: 1000, K: 3, Tables: 9},
+	} {
+		r.Machine = yardstick()
+		_, err := New(r)
+		if _, full := errors.AsType[*NoRoomError](err); err == nil || full {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}
+
+// TestFrontier checks the marks against their meaning, and the choice against
+// everything that fits.
+func TestFrontier(t *testing.T) {
+	for k := 0; k <= permute.MaxK; k++ {
+		for _, n := range []uint64{1000, 1e6, 1e8, 8e9} {
+			for _, purpose := range []Purpose{Online, Batch} {
+				memory := 12 * n
+				p, err := New(Request{Fingerprints: n, K: k, Memory: memory, Purpose: purpose, Seed: 1, Machine: yardstick()})
+				if err != nil {
+					t.Fatalf("k = %d, n = %d: %v", k, n, err)
+				}
+				marked := 0
+				for i, a := range p.Options {
+					better := false
+					for j, b := range p.Options {
+						better = better || i != j && b.Frontier && float64(b.Bytes) <= 1.03*float64(a.Bytes) &&
+							b.OnlineNS <= 1.03*a.OnlineNS && b.BatchNS <= 1.03*a.BatchNS
+						if a.Frontier && b.Bytes < a.Bytes && b.OnlineNS < a.OnlineNS && b.BatchNS < a.BatchNS {
+							t.Errorf("k = %d, n = %d: %s is marked, but %s beats it", k, n, a.Name, b.Name)
+						}
+					}
+					if a.Frontier {
+						marked++
+					} else if !better {
+						t.Errorf("k = %d, n = %d: %s (%s) is not marked, but nothing marked beats it", k, n, a.Name, a.Layout)
+					}
+					if a.Fits != (a.Bytes <= memory) {
+						t.Errorf("%s: fits is %v", a.Name, a.Fits)
+					}
+					if a.Fits && 1.25*a.nanoseconds(purpose) < 0.999*p.Choice.nanoseconds(purpose) {
+						t.Errorf("k = %d, n = %d: the choice %s takes %s, %s only %s", k, n, p.Choice.Name,
+							duration(p.Choice.nanoseconds(purpose)), a.Name, duration(a.nanoseconds(purpose)))
+					}
+				}
+				if marked == 0 || p.Choice.Bytes > memory {
+					t.Errorf("k = %d, n = %d: %d marked, choice %d bytes", k, n, marked, p.Choice.Bytes)
+				}
+			}
+		}
+	}
+}
+
+// TestSkew: where the upper half of fingerprints hardly varies, a table that leads
+// with it reads thousands of candidates; a sample shows it, and of two designs
+// the plan takes the one that leads with other bits.
+func TestSkew(t *testing.T) {
+	prints := uniformKeys(100_000, 1)
+	for i := range prints {
+		prints[i] &= 0x00000000ffffffff | 0x0101010100000000
+	}
+	s, err := NewSample(prints, len(prints), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	upper := permute.Design{Name: "upper", K: 1, Tables: []permute.Table{{Mask: 0xffffffff << 32, Radius: 1}}}
+	lower := permute.Design{Name: "lower", K: 1, Tables: []permute.Table{{Mask: 0xffffffff, Radius: 1}}}
+	ask := func(s *Sample, designs ...permute.Design) Option {
+		p, err := New(Request{Fingerprints: 100_000, K: 1, Designs: designs, Layout: table.LayoutPlanar, Sample: s, Machine: yardstick()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Choice
+	}
+	uniform, skewed := ask(nil, upper), ask(s, upper)
+	if skewed.Candidates < 50*uniform.Candidates || skewed.OnlineNS < 5*uniform.OnlineNS {
+		t.Errorf("%.0f candidates and %.0f ns by the sample, %.0f and %.0f without", skewed.Candidates, skewed.OnlineNS, uniform.Candidates, uniform.OnlineNS)
+	}
+	if skewed.LongestRun < 5000 {
+		t.Errorf("longest run %.0f of 100,000 in 16 values", skewed.LongestRun)
+	}
+	if c := ask(s, upper, lower); c.Name != "lower" {
+		t.Errorf("the choice is %s", c.Name)
+	}
+	if c := ask(nil, upper, lower); c.Name != "upper" {
+		t.Errorf("without a sample the choice is %s: both cost the same, the first should be taken", c.Name)
+	}
+}
+
+// TestMachineJSON: costs survive being written down, and bad ones are refused.
+func TestMachineJSON(t *testing.T) {
+	m := yardstick()
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Machine
+	if err := json.Unmarshal(data, &again); err != nil || again.Check() != nil {
+		t.Fatalf("%v, %v", err, again.Check())
+	}
+	for _, bytes := range []float64{1, 1 << 20, 1 << 27, 1 << 40} {
+		if m.read(bytes) != again.read(bytes) {
+			t.Errorf("%g bytes: %v, then %v", bytes, m.read(bytes), again.read(bytes))
+		}
+	}
+	for name, spoil := range map[string]func(*Machine){
+		"no reads":   func(m *Machine) { m.Reads = nil },
+		"descending": func(m *Machine) { m.Reads[0].Bytes = 1 << 50 },
+		"negative":   func(m *Machine) { m.Reads[2].Alone = -1 },
+		"NaN":        func(m *Machine) { m.LineNS = math.NaN() },
+		"a layout":   func(m *Machine) { delete(m.Layouts, table.LayoutPlanar) },
+	} {
+		bad := yardstick()
+		spoil(bad)
+		if bad.Check() == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+}
+
+// TestRead: a line costs more the more memory it may lie in, exactly what was
+// measured where that was, and no jump anywhere.
+func TestRead(t *testing.T) {
+	m := yardstick()
+	for _, r := range m.Reads {
+		if got := m.read(float64(r.Bytes)); got != r {
+			t.Errorf("read %v, measured %v", got, r)
+		}
+	}
+	before := m.read(1)
+	for bytes := 1.0; bytes < 1<<42; bytes *= 1.01 {
+		r := m.read(bytes)
+		if r.Together < before.Together || r.Alone < before.Alone || r.Together > 1.05*before.Together+0.1 {
+			t.Fatalf("%g bytes: %v after %v", bytes, r, before)
+		}
+		before = r
+	}
+}

@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+
+	"ndd/asm"
+	"ndd/engine/index/table"
+	"ndd/permute"
+)
+
+// planarModel is the layout of planes: see package table for the format.
+//
+// A probe reads its bucket's line, then its run of the low
+// plane; both are known a pass ahead. What passes the low plane, by chance for
+// nearly all, is held against the plane above, one more read.
+type planarModel struct{}
+
+const (
+	planarLow   = 16   // bits of a key in the low plane
+	planarPad   = 32   // keys behind the last, in the low plane
+	planarSpan  = 3    // leading bits less than a bucket has, with which a probe still asks bucket by bucket
+	planarEnds  = 8    // units to find both ends of the run of more
+	planarFence = 1024 // keys to a fence
+	planarHead  = 32   // bytes
+)
+
+func (planarModel) layout() table.Layout { return table.LayoutPlanar }
+
+// bucketBits is the bits of a bucket.
+func (planarModel) bucketBits(n float64, _ entry) int {
+	bucketBits, _ := table.PlanarWidths(uint64(n))
+	return int(bucketBits)
+}
+
+// parts leave the wide lines out, of which uniform keys have one in ten thousand.
+func (md planarModel) parts(n float64, _ entry) []table.Part {
+	keys := uint64(n)
+	b, perLine := table.PlanarWidths(keys)
+	words := func(bits uint64) uint64 { return (bits + 63) / 64 * 8 }
+	return []table.Part{
+		{Name: "low", Bytes: 2 * (keys + planarPad)},
+		{Name: "rest", Bytes: words(keys * (64 - planarLow - uint64(b)))},
+		{Name: "lines", Bytes: 64 * (asm.PlanarLines(b, perLine) + 1)},
+		{Name: "fences", Bytes: 8 * ((keys + planarFence - 1) / planarFence)},
+		{Name: "head", Bytes: planarHead},
+	}
+}
+
+// units is the number of buckets: a probe with fewer leading bits than a bucket
+// asks every bucket that begins with them, or finds where the run of them all begins and ends.
+// A run counts as many more as it has lines.
+func (md planarModel) units(w *work) float64 {
+	run := max(0, w.candidates-1) * planarLow / 8 / 64
+	if more := md.bucketBits(w.keys, w.entry) - w.leading; more > planarSpan {
+		return planarEnds + run
+	} else if more > 0 {
+		return math.Ldexp(1, more)
+	}
+	return 1 + run
+}
+
+// entries is the number of lines of buckets: flips of a bucket's last bits share
+// one.
+func (md planarModel) entries(w *work) float64 {
+	b, perLine := table.PlanarWidths(uint64(w.keys))
+	own := min(w.leading, max(0, int(b)+1-bits.Len64(perLine)))
+	return float64(permute.Ball(own, w.radius))
+}
+
+// time: the probes of all tables are one list, of which lines and runs
+// are asked for some hundred ahead. A query alone waits for each pass at least as
+// long as one read takes.
+func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
+	c := m.Layouts[md.layout()]
+	bytes := make(map[string]float64)
+	// Of each query: instructions, and lines of buckets, of runs that are
+	// asked for, of runs that come by themselves, and of the plane above.
+	var work, entries, asked, further, passing float64
+	for i := range tables {
+		w := &tables[i]
+		for _, p := range md.parts(w.keys, w.entry) {
+			bytes[p.Name] += float64(p.Bytes)
+		}
+		const ahead = 4 // lines of a run that are asked for
+		run := -math.Expm1(-w.candidates) + max(0, w.candidates-1)*planarLow/8/64
+		unit := c.UnitNS
+		if more := md.bucketBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan {
+			unit = c.ProbeNS // a bucket by itself is asked like a probe
+		}
+		work += w.probes * (c.ProbeNS + (md.units(w)-1)*unit)
+		entries += md.entries(w)
+		asked += w.probes * min(run, ahead)
+		further += w.probes * max(0, run-ahead)
+		passing += w.passing()
+	}
+	work += passing * c.PassNS
+
+	// A line of buckets is read again after as many others as there are, and
+	// what those probes read of the larger planes.
+	large := bytes["lines"] + bytes["low"]
+	lines := m.extra(min(large, bytes["lines"]*(entries+asked+passing)/entries))
+	low := m.extra(large)
+	rest := m.extra(large + bytes["rest"])
+	seek := entries * lines.Together
+	scan := asked*low.Together + further*min(m.LineNS, low.Together)
+	check := passing * rest.Together
+
+	t := float64(len(tables))
+	batch = t*c.TableNS + work + seek + scan + check
+	online = c.CallNS + t*c.QueryNS + work + max(lines.Alone, seek) + max(low.Alone, scan) +
+		max(-math.Expm1(-passing)*rest.Alone, check)
+	return online, batch
+}

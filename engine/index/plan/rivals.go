@@ -1,0 +1,198 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/storage/store"
+)
+
+// A Rival is the best option of a layout, made of a sample of the data and
+// asked for queries like the data.
+type Rival struct {
+	Design string       `json:"design"`
+	Layout table.Layout `json:"layout"`
+
+	// What it took on the sample: bytes of all tables for each of the sample's
+	// distinct fingerprints, and time of a query.
+	SampleBytes    float64 `json:"sample_bytes_each"`
+	SampleOnlineNS float64 `json:"sample_online_ns"`
+	SampleBatchNS  float64 `json:"sample_batch_ns"`
+
+	// What it is expected to take of all fingerprints: the model's word for
+	// them, corrected by how the model did on the sample.
+	Bytes    float64 `json:"bytes_each"`
+	OnlineNS float64 `json:"online_ns"`
+	BatchNS  float64 `json:"batch_ns"`
+}
+
+// RivalsOf is how large a sample for [Plan.Try] of so many fingerprints should
+// be: 65,536, so that tables have some structure, or an eighth, so that it takes
+// a small part of the time that building will; 1 M are enough of any number.
+func RivalsOf(fingerprints uint64) int {
+	return int(min(fingerprints, max(1<<16, min(fingerprints/8, 1<<20))))
+}
+
+// askedMost queries are held out of a sample, to be asked.
+const askedMost = 512
+
+// Try makes small tables of a sample of the data, in the best option of each
+// layout that fits, measures their bytes and the time of queries that are
+// fingerprints of the sample left out of them, and corrects the prediction of
+// every option by how far it was off for its layout. Then it chooses again. The
+// samples are in any order. It takes the memory and the time of building those
+// tables: a second for 1 M fingerprints. Where one layout only is asked for or
+// fits, there is nothing to find out.
+func (p *Plan) Try(ctx context.Context, prints []uint64, threads int) error {
+	best := p.finalists()
+	if len(best) < 2 || len(prints) == 0 {
+		return nil
+	}
+	var base, asked []uint64
+	step := max(64, len(prints)/askedMost)
+	for i, f := range prints {
+		if i%step == step-1 {
+			asked = append(asked, f)
+		} else {
+			base = append(base, f)
+		}
+	}
+	if len(asked) == 0 {
+		asked = base
+	}
+	patience := patienceFor(uint64(len(prints)) * 64)
+	for _, o := range best {
+		rival := Rival{Design: o.Name, Layout: o.Layout}
+		n, err := rival.measure(ctx, o, p.Request.K, base, asked, patience, threads)
+		if err != nil {
+			return fmt.Errorf("measuring the %s layout on a sample: %w", o.Layout, err)
+		}
+		if n == 0 {
+			return nil
+		}
+		p.correct(&rival, o, n)
+		p.Rivals = append(p.Rivals, rival)
+	}
+	p.Tried = len(base)
+	p.Why = nil
+	slices.SortStableFunc(p.Options, func(a, b Option) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	p.mark()
+	if err := p.choose(); err != nil {
+		return err
+	}
+	p.explain()
+	return nil
+}
+
+// finalists are the option of each layout that would be chosen if there were no
+// other layout.
+func (p *Plan) finalists() (best []Option) {
+	for _, md := range models {
+		of := Plan{Request: p.Request}
+		for _, o := range p.Options {
+			if o.Layout == md.layout() {
+				of.Options = append(of.Options, o)
+			}
+		}
+		if len(of.Options) > 0 && of.choose() == nil {
+			best = append(best, of.Choice)
+		}
+	}
+	return best
+}
+
+// measure builds the option of base and asks it; n is how many fingerprints
+// were distinct.
+func (r *Rival) measure(ctx context.Context, o Option, k int, base, asked []uint64, patience patience, threads int) (n uint64, err error) {
+	var arena store.Arena
+	defer arena.Free()
+	options := segment.Options{Design: o.Design, Table: table.Options{Layout: o.Layout}, Threads: threads}
+	if err := segment.Write(ctx, &arena, segment.Input{Fingerprints: base}, options); err != nil {
+		return 0, err
+	}
+	source, err := arena.Source()
+	if err != nil {
+		return 0, err
+	}
+	s, err := segment.Open(source)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	if n = s.Fingerprints(); n == 0 {
+		return 0, nil
+	}
+	bytes := uint64(0)
+	for _, t := range s.Tables() {
+		bytes += table.Bytes(t)
+	}
+	r.SampleBytes = float64(bytes) / float64(n)
+
+	var scratch segment.Scratch
+	var matches []segment.Match
+	time := func(together int) float64 {
+		lists, turn := slices.Collect(slices.Chunk(asked, max(1, min(together, len(asked))))), 0
+		return patience.least(3, func() { turn++ }, func() {
+			// As many queries each time, however they are asked.
+			for i := 0; i < trialAsked; i += together {
+				var e error
+				matches, e = s.Search(matches[:0], lists[(turn*trialAsked/together+i/together)%len(lists)], k, &scratch)
+				err = errors.Join(err, e)
+			}
+		}) / trialAsked
+	}
+	r.SampleOnlineNS = time(1)
+	r.SampleBatchNS = time(min(trialAsked, len(asked)))
+	return n, err
+}
+
+// trialAsked queries are timed at a time.
+const trialAsked = 64
+
+// correct scales the options of a rival's layout by what the model said of o
+// for n fingerprints and what the rival took.
+func (p *Plan) correct(r *Rival, o Option, n uint64) {
+	small := Plan{Request: p.Request}
+	small.Request.Fingerprints = n
+	said, ok := small.option(&o.Design, modelOf(o.Layout))
+	if !ok || said.TableBytes == 0 {
+		return
+	}
+	bytes := r.SampleBytes * float64(n) / float64(said.TableBytes)
+	online := r.SampleOnlineNS / max(said.OnlineNS, 1)
+	batch := r.SampleBatchNS / max(said.BatchNS, 1)
+	for i := range p.Options {
+		c := &p.Options[i]
+		if c.Layout != o.Layout {
+			continue
+		}
+		c.TableBytes = uint64(bytes * float64(c.TableBytes))
+		c.Bytes = c.TableBytes + c.IDBytes
+		c.OnlineNS *= online
+		c.BatchNS *= batch
+		c.Fits = p.Request.Memory == 0 || c.Bytes <= p.Request.Memory
+		if c.Name == o.Name {
+			r.Bytes = float64(c.TableBytes) / float64(max(p.Request.Fingerprints, 1))
+			r.OnlineNS, r.BatchNS = c.OnlineNS, c.BatchNS
+		}
+	}
+}
+
+// explainRivals says how the layouts did on the sample, the chosen one first.
+func (p *Plan) explainRivals() string {
+	of := func(r *Rival) string {
+		was, will := r.SampleOnlineNS, r.OnlineNS
+		if p.Request.Purpose == Batch {
+			was, will = r.SampleBatchNS, r.BatchNS
+		}
+		return fmt.Sprintf("%s (%s) took %s a query and %.1f bytes a fingerprint, which makes %s and %.1f of all",
+			r.Layout, r.Design, duration(was), r.SampleBytes, duration(will), r.Bytes)
+	}
+	i := slices.IndexFunc(p.Rivals, func(r Rival) bool { return r.Layout == p.Choice.Layout })
+	return fmt.Sprintf("On a sample of %s %s; %s.", count(float64(p.Tried), "fingerprint"), of(&p.Rivals[i]), of(&p.Rivals[1-i]))
+}

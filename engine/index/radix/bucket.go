@@ -1,0 +1,142 @@
+package radix
+
+import (
+	"math/bits"
+
+	"ndd/asm"
+	"ndd/engine/memory"
+)
+
+const (
+	leafMax   = 24      // elements that are left to an insertion sort
+	cachedMax = 1 << 16 // elements that are split into leaves at once: 512 KiB and as much for the copy
+	leafDigit = 15      // bits of the digit that does it: 128 KiB of counters
+	splitAim  = 13      // log2 of the elements of the buckets that a larger one is split into
+)
+
+// worker is one thread's memory.
+type worker[E element] struct {
+	tmp    *memory.Buffer[E]
+	counts [][]uint32 // by depth of recursion
+	ends   []uint32   // of [Runs]
+}
+
+func (w *worker[E]) free() {
+	w.tmp.Free()
+	*w = worker[E]{}
+}
+
+// sort sorts a by the lowest low bits of its keys, the others being equal.
+func (w *worker[E]) sort(a []E, low int) error {
+	if len(a) <= leafMax || low == 0 {
+		insertion(a)
+		return nil
+	}
+	if err := w.room(len(a)); err != nil {
+		return err
+	}
+	var e E
+	if len(e) == 1 && asm.Kernel() == asm.AVX512 {
+		w.leaves(asWords(a), asWords(a), asWords(w.tmp.Data[:len(a)]), low, 0)
+	} else {
+		w.split(a, low, 0)
+	}
+	return nil
+}
+
+// room makes tmp hold n elements.
+func (w *worker[E]) room(n int) (err error) {
+	if w.tmp != nil && len(w.tmp.Data) >= n {
+		return nil
+	}
+	w.tmp.Free()
+	if w.tmp, err = memory.Make[E](max(n+n/4, 1<<bucketAim)); err != nil {
+		w.tmp = nil
+	}
+	return err
+}
+
+// split sorts a, which has more than leafMax elements, by its digit below bit
+// low, and its buckets by what follows.
+func (w *worker[E]) split(a []E, low, depth int) {
+	digit := bits.Len(uint(len(a)))
+	if len(a) > cachedMax {
+		digit -= splitAim
+	}
+	digit = min(digit, leafDigit, low)
+	shift := uint(low-digit) & 63
+	mask := uint64(1)<<digit - 1
+	tmp := w.tmp.Data[:len(a)]
+
+	ends := w.counters(depth, digit)
+	for i := range a {
+		ends[a[i][0]>>shift&mask]++
+	}
+	at, largest := uint32(0), uint32(0)
+	for d, n := range ends {
+		ends[d] = at
+		at += n
+		largest = max(largest, n)
+	}
+	for i := range a {
+		d := a[i][0] >> shift & mask
+		p := ends[d]
+		tmp[p] = a[i]
+		ends[d] = p + 1
+	}
+	if largest <= leafMax || shift == 0 {
+		merge(a, tmp)
+		return
+	}
+	copy(a, tmp)
+	from := uint32(0)
+	for _, to := range ends {
+		switch leaf := a[from:to]; {
+		case len(leaf) <= leafMax:
+			insertion(leaf)
+		default:
+			w.split(leaf, int(shift), depth+1)
+		}
+		from = to
+	}
+}
+
+// counters are zeros for a digit of a depth.
+func (w *worker[E]) counters(depth, digit int) []uint32 {
+	for len(w.counts) <= depth {
+		w.counts = append(w.counts, make([]uint32, 1<<leafDigit))
+	}
+	c := w.counts[depth][:1<<digit]
+	clear(c)
+	return c
+}
+
+// merge copies src to dst in order. src is almost so: elements are out of it
+// only within their leaf.
+func merge[E element](dst, src []E) {
+	dst = dst[:len(src)]
+	before := uint64(0)
+	for i := range src {
+		if k := src[i][0]; k >= before {
+			dst[i], before = src[i], k
+			continue
+		}
+		e := src[i]
+		j := i
+		for ; j > 0 && dst[j-1][0] > e[0]; j-- {
+			dst[j] = dst[j-1]
+		}
+		dst[j] = e
+	}
+}
+
+func insertion[E element](a []E) {
+	for i := 1; i < len(a); i++ {
+		e := a[i]
+		j := i
+		for ; j > 0 && a[j-1][0] > e[0]; j-- {
+			a[j] = a[j-1]
+		}
+		a[j] = e
+	}
+}

@@ -1,0 +1,342 @@
+package radix
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"ndd/engine/memory"
+	"ndd/engine/oracle/leaks"
+	"ndd/permute"
+)
+
+func TestMain(m *testing.M) { leaks.Main(m) }
+
+// sets are inputs of every shape that has ever hurt a radix sort.
+func sets(n int) map[string][]uint64 {
+	rng := rand.New(rand.NewPCG(uint64(n), 9))
+	fill := func(f func(i int) uint64) []uint64 {
+		s := make([]uint64, n)
+		for i := range s {
+			s[i] = f(i)
+		}
+		return s
+	}
+	return map[string][]uint64{
+		"random":     fill(func(int) uint64 { return rng.Uint64() }),
+		"equal":      fill(func(int) uint64 { return 0xdeadbeef }),
+		"ones":       fill(func(int) uint64 { return ^uint64(0) }),
+		"ascending":  fill(func(i int) uint64 { return uint64(i) }),
+		"descending": fill(func(i int) uint64 { return ^uint64(i) }),
+		"few":        fill(func(int) uint64 { return rng.Uint64N(5) << 60 }),
+		"prefix":     fill(func(int) uint64 { return 0xabcdef0123<<24 | rng.Uint64N(1<<24) }),
+		"half equal": fill(func(i int) uint64 { return rng.Uint64() * uint64(i%2) }),
+		"clusters":   fill(func(i int) uint64 { return uint64(i%7)<<61 | rng.Uint64N(300)<<20 | rng.Uint64N(3) }),
+	}
+}
+
+func wanted(src []uint64, mask uint64) []Pair {
+	p := permute.New(mask)
+	want := make([]Pair, len(src))
+	for i, x := range src {
+		want[i] = Pair{p.Apply(x), uint64(i)}
+	}
+	slices.SortFunc(want, func(a, b Pair) int {
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		return cmp.Compare(a[1], b[1])
+	})
+	return want
+}
+
+func wantedKeys(src []uint64, mask uint64) []uint64 {
+	p := permute.New(mask)
+	want := make([]uint64, len(src))
+	for i, x := range src {
+		want[i] = p.Apply(x)
+	}
+	slices.Sort(want)
+	return want
+}
+
+func TestKeysAndPairs(t *testing.T) {
+	for _, n := range []int{0, 1, 2, leafMax, leafMax + 1, 1000, chunkKeys + 1, 30_000} {
+		for name, src := range sets(n) {
+			for _, mask := range []uint64{^uint64(0), 0x5555555555555555} {
+				want := wanted(src, mask)
+				for _, threads := range []int{1, 3} {
+					t.Run(fmt.Sprintf("n=%d/%s/mask=%x/threads=%d", n, name, mask, threads), func(t *testing.T) {
+						pairs, keys := make([]Pair, n), make([]uint64, n)
+						Pairs(pairs, src, mask, threads)
+						Keys(keys, src, mask, threads)
+						if !slices.Equal(pairs, want) {
+							t.Fatal("pairs differ")
+						}
+						for i := range keys {
+							if keys[i] != want[i][0] {
+								t.Fatalf("key %d differs", i)
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestLarge has buckets that are heavy, and others on several threads.
+func TestLarge(t *testing.T) {
+	n := 200_000
+	for name, src := range sets(n) {
+		t.Run(name, func(t *testing.T) {
+			want := wanted(src, 0xf0f0f0f0)
+			pairs := make([]Pair, n)
+			Pairs(pairs, src, 0xf0f0f0f0, 2)
+			if !slices.Equal(pairs, want) {
+				t.Fatal("pairs differ")
+			}
+		})
+	}
+}
+
+// TestBucket sorts single buckets, of which the larger are split before they
+// fit the cache, as those of billions of fingerprints are.
+func TestBucket(t *testing.T) {
+	for _, n := range []int{leafMax + 1, cachedMax, cachedMax + 1, 3 * cachedMax} {
+		for name, src := range sets(n) {
+			t.Run(fmt.Sprintf("n=%d/%s", n, name), func(t *testing.T) {
+				want := wanted(src, ^uint64(0))
+				got := make([]Pair, n)
+				for i, x := range src {
+					got[i] = Pair{x, uint64(i)}
+				}
+				var w worker[Pair]
+				defer w.free()
+				if err := w.sort(got, 64); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got, want) {
+					t.Fatal("pairs differ")
+				}
+			})
+		}
+	}
+}
+
+// TestWalk sorts in rooms of every size, from inputs in several pieces.
+func TestWalk(t *testing.T) {
+	const n, mask = 20_000, 0x5555555555555555
+	for name, src := range sets(n) {
+		want := wanted(src, mask)
+		in := Chunks{src[:1], nil, src[1:9000], src[9000:9003], src[9003:]}
+		for _, room := range []int{0, 1, 7, 1000, n - 1, n, 5 * n} {
+			if room > 0 && room < 1000 && name != "equal" && name != "few" {
+				continue // several passes over the input for each key
+			}
+			for _, threads := range []int{1, 2} {
+				t.Run(fmt.Sprintf("%s/room=%d/threads=%d", name, room, threads), func(t *testing.T) {
+					o := Options{Mask: mask, Threads: threads, Room: room}
+					var pairs []Pair
+					err := WalkPairs(t.Context(), in, o, func(p []Pair) error {
+						if len(p) == 0 || room > 0 && len(p) > room {
+							t.Fatalf("%d elements in a room of %d", len(p), room)
+						}
+						pairs = append(pairs, p...)
+						return nil
+					})
+					if err != nil || !slices.Equal(pairs, want) {
+						t.Fatalf("pairs differ, %v", err)
+					}
+					var keys []uint64
+					err = WalkKeys(t.Context(), in, o, func(k []uint64) error {
+						keys = append(keys, k...)
+						return nil
+					})
+					if err != nil || !slices.EqualFunc(keys, want, func(k uint64, p Pair) bool { return k == p[0] }) {
+						t.Fatalf("keys differ, %v", err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestDistinct: buckets of every input tile the memory and the ranks, whatever is written
+// where they lay.
+func TestDistinct(t *testing.T) {
+	const mask = 0x5555555555555555
+	for _, n := range []int{0, 1, 100, 30_000, 200_000} {
+		for name, src := range sets(n) {
+			want := slices.Compact(wantedKeys(src, mask))
+			for _, threads := range []int{1, 3} {
+				if testing.Short() && n > 30_000 && threads == 1 {
+					continue
+				}
+				t.Run(fmt.Sprintf("n=%d/%s/threads=%d", n, name, threads), func(t *testing.T) {
+					memory, got := make([]uint64, n), make([]uint64, len(want))
+					var mu sync.Mutex
+					ends := map[int]int{n: n} // of rooms, by where they begin
+					count, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: mask, Threads: threads}, func(b Bucket) error {
+						copy(got[b.Rank:b.Rank+len(b.Keys)], b.Keys)
+						if len(b.Keys) > len(b.Room) || &b.Room[0] != &memory[b.At] {
+							t.Errorf("%d keys in a room of %d", len(b.Keys), len(b.Room))
+						}
+						for i := range b.Room {
+							b.Room[i] = ^uint64(0)
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						ends[b.At] = b.At + len(b.Room)
+						return nil
+					})
+					if err != nil || count != len(want) || !slices.Equal(got, want) {
+						t.Fatalf("%d keys, want %d, %v", count, len(want), err)
+					}
+					at := 0
+					for range ends {
+						at = ends[at]
+					}
+					if at != n {
+						t.Fatal("rooms do not tile the memory")
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestRuns: all keys are in some run, and those that share leading bits in one.
+func TestRuns(t *testing.T) {
+	const mask = 0x5555555555555555
+	for _, n := range []int{0, 1, 100, 30_000, 200_000} {
+		for name, src := range sets(n) {
+			want := wantedKeys(src, mask)
+			for _, leading := range []int{1, 9, 21, 40, 64} {
+				for _, threads := range []int{1, 3} {
+					if n > 30_000 && (leading != 21 || threads != 3) {
+						continue // heavy buckets, once
+					}
+					if testing.Short() && leading%20 > 0 && n <= 30_000 {
+						continue
+					}
+					t.Run(fmt.Sprintf("n=%d/%s/leading=%d/threads=%d", n, name, leading, threads), func(t *testing.T) {
+						var mu sync.Mutex
+						var all []uint64
+						runs, longest := make(map[uint64]int), 0
+						count := 0
+						err := Runs(t.Context(), make([]uint64, n), Chunks{src}, Options{Mask: mask, Threads: threads}, leading, func(keys []uint64, ends []uint32) error {
+							mu.Lock()
+							defer mu.Unlock()
+							all = append(all, keys...)
+							from := uint32(0)
+							for _, to := range ends {
+								count++
+								for _, k := range keys[from:to] {
+									if run, ok := runs[k>>(64-leading)]; ok && run != count {
+										t.Fatalf("leading bits of %#x are in runs %d and %d", k, run, count)
+									}
+									runs[k>>(64-leading)] = count
+								}
+								longest = max(longest, int(to-from))
+								from = to
+							}
+							if int(from) != len(keys) {
+								t.Fatalf("runs end at %d of %d keys", from, len(keys))
+							}
+							return nil
+						})
+						slices.Sort(all)
+						if err != nil || !slices.Equal(all, want) {
+							t.Fatalf("%d keys of %d, %v", len(all), n, err)
+						}
+						if name == "random" && leading > 20 && longest > 64 {
+							t.Fatalf("a run of %d keys", longest)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestDistinctInterrupted(t *testing.T) {
+	src := sets(300_000)["random"]
+	stop := errors.New("enough")
+	for _, threads := range []int{1, 4} {
+		memory := make([]uint64, len(src))
+		_, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: 1, Threads: threads}, func(b Bucket) error {
+			if b.Rank > len(src)/2 {
+				return stop
+			}
+			return nil
+		})
+		if !errors.Is(err, stop) {
+			t.Errorf("%v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err = Distinct(ctx, memory, Chunks{src}, Options{Mask: 1, Threads: threads}, func(b Bucket) error { cancel(); return nil })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	for name, src := range sets(50_000) {
+		t.Run(name, func(t *testing.T) {
+			stop := errors.New("enough")
+			calls := 0
+			err := WalkKeys(t.Context(), Chunks{src}, Options{Mask: 1, Room: 9000}, func([]uint64) error { calls++; return stop })
+			if !errors.Is(err, stop) || calls != 1 {
+				t.Errorf("%v after %d calls", err, calls)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			calls = 0
+			err = WalkPairs(ctx, Chunks{src}, Options{Mask: 1, Room: 9000, Threads: 2}, func([]Pair) error { calls++; cancel(); return nil })
+			if !errors.Is(err, context.Canceled) || calls != 1 {
+				t.Errorf("%v after %d calls", err, calls)
+			}
+			if err := SortKeys(ctx, make([]uint64, len(src)), Chunks{src}, Options{Mask: 1, Threads: 2}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func BenchmarkKeys(b *testing.B) {
+	for _, n := range []int{1e6, 1e7, 1e8} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("n=%d/threads=%d", n, threads), func(b *testing.B) {
+				src, err := memory.Make[uint64](n)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer src.Free()
+				dst, err := memory.Make[uint64](n)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer dst.Free()
+				rng := rand.New(rand.NewPCG(uint64(n), 9))
+				for i := range src.Data {
+					src.Data[i] = rng.Uint64()
+				}
+				start := time.Now()
+				for b.Loop() {
+					Keys(dst.Data, src.Data, 0x5555555555555555, threads)
+				}
+				b.ReportMetric(float64(n)*float64(b.N)/time.Since(start).Seconds()/1e6, "Mkeys/s")
+				if !slices.IsSorted(dst.Data) {
+					b.Fatal("not sorted")
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package segment
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"ndd/asm"
+	"ndd/engine/index/radix"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+)
+
+// builder is what [Write] holds: the input, and one table's sorted keys in
+// memory or in a temporary file.
+type builder struct {
+	Options
+	sink  *guardedSink
+	input radix.Chunks
+
+	docs, distinct int
+	room           radix.Options          // for the sorts, without a mask
+	pairs          int                    // room for pairs
+	memory         *memory.Buffer[uint64] // docs keys; nil when they are in spilled
+	spilled        *spill
+	fewer          []uint64 // the distinct fingerprints, where they are at most half: in memory's end
+}
+
+// plan makes the memory that [Plan] says.
+func (b *builder) plan() (err error) {
+	b.docs = b.input.Len()
+	p, err := Plan(uint64(b.docs), b.Options)
+	if err != nil {
+		return err
+	}
+	if b.Planned != nil {
+		b.Planned(p)
+	}
+	b.pairs = p.pairs
+	b.room = radix.Options{Threads: b.Threads, Room: p.keys}
+	if p.External {
+		b.spilled, err = newSpill(b.Disk, b.TempDir)
+	} else {
+		b.memory, err = memory.Make[uint64](b.docs)
+	}
+	return err
+}
+
+func (b *builder) close() (err error) {
+	b.memory.Free()
+	if b.spilled != nil {
+		err = b.spilled.close()
+	}
+	return err
+}
+
+// ids sorts the fingerprints with their rows as table 0 has them, writes the
+// ids, and keeps the distinct keys.
+func (b *builder) ids(ctx context.Context) error {
+	w, err := newIDWriter(b.sink, b.docs)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	o := b.room
+	o.Mask, o.Room = b.Design.Tables[0].Mask, b.pairs
+	var keys []uint64
+	err = radix.WalkPairs(ctx, b.input, o, func(pairs []radix.Pair) error {
+		keys = keys[:0]
+		if b.memory != nil {
+			keys = b.memory.Data[b.distinct:b.distinct]
+		}
+		keys, err := w.append(keys, pairs)
+		if err != nil {
+			return err
+		}
+		b.distinct += len(keys)
+		if b.spilled != nil {
+			return b.spilled.write(keys)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.finish(b.distinct); err != nil {
+		return err
+	}
+	if b.memory != nil && 2*b.distinct <= b.docs {
+		b.fewer = b.memory.Data[b.docs-b.distinct:]
+		asm.Unpermute(b.fewer, b.memory.Data[:b.distinct], b.Design.Tables[0].Mask)
+	}
+	return nil
+}
+
+// table writes table i.
+func (b *builder) table(ctx context.Context, i int) error {
+	if b.memory != nil && b.Table.Layout == table.LayoutPlanar {
+		return b.planar(ctx, i)
+	}
+	keys, err := b.keys(ctx, i)
+	if err != nil {
+		return err
+	}
+	o := b.Table
+	o.Threads = b.Threads
+	return table.Write(b.sink, TablePrefix(i), keys, o)
+}
+
+// planar writes table i, whose keys are packed bucket by bucket as they are sorted, to where they
+// lay.
+func (b *builder) planar(ctx context.Context, i int) error {
+	p, err := table.NewPlanarBuilder(uint64(b.distinct))
+	if err != nil {
+		return err
+	}
+	defer p.Free()
+	if i == 0 {
+		err = b.packSorted(ctx, p)
+	} else {
+		o := b.room
+		o.Mask = b.Design.Tables[i].Mask
+		memory, input := b.memory.Data, b.input
+		if b.fewer != nil {
+			memory, input = memory[:b.distinct], radix.Chunks{b.fewer}
+		}
+		_, err = radix.Distinct(ctx, memory, input, o, func(k radix.Bucket) error {
+			p.Pack(uint64(k.Rank), k.Keys, k.Room)
+			return nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return p.Write(b.sink, TablePrefix(i), b.Threads)
+}
+
+// packSorted packs the keys of table 0, which are there from the ids.
+func (b *builder) packSorted(ctx context.Context, p *table.PlanarBuilder) error {
+	const pieceKeys = 1 << 13 // 64 KiB and as much for a copy
+	keys := b.memory.Data[:b.distinct]
+	var next atomic.Int64
+	var group errgroup.Group
+	for range b.Threads {
+		group.Go(func() error {
+			piece := make([]uint64, pieceKeys)
+			for {
+				at := int(next.Add(pieceKeys)) - pieceKeys
+				if at >= len(keys) || ctx.Err() != nil {
+					return ctx.Err()
+				}
+				room := keys[at:min(at+pieceKeys, len(keys))]
+				p.Pack(uint64(at), piece[:copy(piece, room)], room)
+			}
+		})
+	}
+	return group.Wait()
+}
+
+// keys are table i's. Those of table 0 are there from the ids.
+func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
+	o := b.room
+	o.Mask = b.Design.Tables[i].Mask
+	switch {
+	case b.spilled != nil && i == 0:
+		return b.spilled.keys()
+	case b.spilled != nil:
+		if err := b.spilled.rewind(); err != nil {
+			return nil, err
+		}
+		err := radix.WalkKeys(ctx, b.input, o, b.spilled.writeDistinct)
+		if err != nil {
+			return nil, err
+		}
+		return b.spilled.keys()
+	case i == 0:
+		return b.memory.Data[:b.distinct], nil
+	case b.fewer != nil:
+		keys := b.memory.Data[:b.distinct]
+		return keys, radix.SortKeys(ctx, keys, radix.Chunks{b.fewer}, o)
+	}
+	if err := radix.SortKeys(ctx, b.memory.Data, b.input, o); err != nil {
+		return nil, err
+	}
+	if b.distinct == b.docs {
+		return b.memory.Data, nil
+	}
+	return slices.Compact(b.memory.Data)[:b.distinct], nil
+}

@@ -1,0 +1,169 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// zeros is a source of one identity.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func design(t testing.TB, tables int) permute.Design {
+	t.Helper()
+	d, err := permute.Paper(tables, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// written is the file that Write makes.
+func written(t testing.TB, in Input, o Options) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "segment")
+	w, err := store.CreateWith(path, store.KindSegment, 1, store.Options{Random: zeros{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if err := Write(t.Context(), w, in, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestSameFile builds with all the memory, with little of it, in the external
+// form, in pieces and with other numbers of threads: the file is the same, byte
+// for byte.
+func TestSameFile(t *testing.T) {
+	const n = 2*roomLeast + 1000
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, at := range map[string]func(i int) uint64{
+		"random":     func(int) uint64 { return rng.Uint64() },
+		"half equal": func(i int) uint64 { return rng.Uint64() * uint64(i&1) },
+		"few":        func(int) uint64 { return rng.Uint64N(1000) << 40 },
+	} {
+		prints := make([]uint64, n)
+		for i := range prints {
+			prints[i] = at(i)
+		}
+		o := Options{Design: design(t, 4), Threads: 2, Table: table.Options{Layout: table.LayoutPlanar}}
+		o.Design.Tables = o.Design.Tables[:2] // valid for k = 1
+		o.Design.K = 1
+		want := written(t, Input{Fingerprints: prints}, o)
+		fixed := uint64(fixedBytes + 2*threadBytes + n/2 + roomLeast*pairBytes)
+		for _, memory := range []uint64{fixed + 9*n, fixed + n} {
+			o := o
+			o.Memory, o.TempDir = memory, t.TempDir()
+			space, err := Plan(n, o)
+			if err != nil || space.Bytes > memory || space.External != (memory < fixed+8*n) {
+				t.Fatalf("%d bytes: %+v, %v", memory, space, err)
+			}
+			if !bytes.Equal(written(t, Input{Fingerprints: prints}, o), want) {
+				t.Errorf("%s: with %d bytes of memory another file", name, memory)
+			}
+			if left, _ := os.ReadDir(o.TempDir); len(left) != 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		}
+		o.Threads = 1
+		if !bytes.Equal(written(t, Input{Fingerprints: prints[:5], Chunks: [][]uint64{nil, prints[5:99999], prints[99999:]}}, o), want) {
+			t.Errorf("%s: in pieces another file", name)
+		}
+	}
+}
+
+// TestRefused is promise P17: too little memory is refused before anything is
+// taken or written.
+func TestRefused(t *testing.T) {
+	var m store.Memory
+	for _, c := range []struct {
+		dir  string
+		want string
+	}{
+		{"", "building a segment of 1,000,000 documents needs up to 32 MiB of memory, and there are 20 MiB (the limit that was set)"},
+		{t.TempDir(), "building a segment of 1,000,000 documents needs up to 25 MiB of memory, and there are 20 MiB (the limit that was set)"},
+	} {
+		o := Options{Design: design(t, 4), Threads: 1, Memory: 20 << 20, TempDir: c.dir}
+		err := Write(context.Background(), &m, Input{Fingerprints: make([]uint64, 1_000_000)}, o)
+		if !errors.Is(err, memory.ErrTooLarge) || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+		if _, err := m.Source().Section("ids.ordinals"); err == nil {
+			t.Error("something was written")
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	for _, n := range []uint64{0, 1, 1000, 1e6, 1e8, 8e9} {
+		best, err := Plan(n, Options{Threads: 2})
+		if err != nil || best.External || float64(best.Bytes) > 12.6*float64(n)+64e6 {
+			t.Errorf("%d documents: %+v, %v", n, best, err)
+		}
+		external, err := Plan(n, Options{Threads: 2, Memory: n*6/10 + 64<<20, TempDir: "x"})
+		if err != nil || uint64(external.pairs)*pairBytes > external.Bytes {
+			t.Errorf("%d documents: %+v, %v", n, external, err)
+		}
+	}
+}
+
+// TestInterrupted stops at every stage: nothing is left, and the error is the
+// context's.
+func TestInterrupted(t *testing.T) {
+	prints := make([]uint64, 300_000)
+	for i := range prints {
+		prints[i] = uint64(i) * 0x9e3779b97f4a7c15
+	}
+	for _, external := range []bool{false, true} {
+		for stage := range 5 {
+			t.Run(fmt.Sprintf("external=%v/stage=%d", external, stage), func(t *testing.T) {
+				dir := t.TempDir()
+				w, err := store.Create(filepath.Join(dir, "segment"), store.KindSegment, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				o := Options{Design: design(t, 4), Progress: func(_ string, part, of int) {
+					if of != 5 {
+						t.Errorf("%d parts", of)
+					}
+					if part == stage {
+						cancel()
+					}
+				}}
+				if external {
+					o.Memory, o.TempDir, o.Threads = 26<<20, dir, 1
+				}
+				if err := Write(ctx, w, Input{Fingerprints: prints}, o); !errors.Is(err, context.Canceled) {
+					t.Errorf("%v", err)
+				}
+				w.Abort()
+				if left, _ := os.ReadDir(dir); len(left) != 0 {
+					t.Errorf("left behind: %v", left)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package segment
+
+import (
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/storage/store"
+)
+
+func goldenSections(t testing.TB, layout string) []store.Section {
+	t.Helper()
+	return hostile.Sections(t, filepath.Join("..", "..", "..", "testdata", "golden", "v1", layout, "00000001.segment"), store.KindSegment)
+}
+
+var layouts = []string{"planar", "huffman"}
+
+// exercise opens a segment of these sections and does everything with it. Any
+// error must say where; what it allocates is bounded by the input.
+func exercise(t testing.TB, list []store.Section) {
+	t.Helper()
+	f := hostile.File(t, store.KindSegment, list)
+	hostile.Allocates(t, hostile.Limit(f.Bytes()), func() {
+		s, err := Open(f)
+		hostile.Says(t, "open", err)
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		hostile.Says(t, "check", s.Check())
+		err = s.Rows(make([]uint64, s.Documents()))
+		hostile.Says(t, "rows", err)
+		var c Scratch
+		for _, q := range []uint64{0, ^uint64(0), 0x243f6a8885a308d3, 0x9e3779b97f4a7c15} {
+			matches, err := s.Search(nil, []uint64{q}, s.Design().K, &c)
+			hostile.Says(t, "search", err)
+			for _, m := range matches[:min(len(matches), 10)] {
+				_, _, err = s.Docs(nil, m.Fingerprint, 1000, &c)
+				hostile.Says(t, "docs", err)
+			}
+		}
+		if n := s.Names(); n != nil {
+			_, err = n.Cursor().Name(n.Len() / 2)
+			hostile.Says(t, "name", err)
+		}
+	})
+}
+
+// TestHostile makes random changes, and those that hurt most: extreme numbers
+// in every place of every small section.
+func TestHostile(t *testing.T) {
+	changes := 1500
+	if testing.Short() {
+		changes = 300
+	}
+	for _, layout := range layouts {
+		list := goldenSections(t, layout)
+		exercise(t, list)
+		hostile.Each(list, changes, 5, func(changed []store.Section) { exercise(t, changed) })
+	}
+}
+
+// FuzzSegment is the reader against a writer who repairs every checksum.
+func FuzzSegment(f *testing.F) {
+	f.Add(false, uint16(0), uint16(0), uint16(0), []byte{1}, uint8(0))
+	f.Add(true, uint16(7), uint16(3), uint16(8), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, uint8(1))
+	sections := [][]store.Section{goldenSections(f, layouts[0]), goldenSections(f, layouts[1])}
+	f.Fuzz(func(t *testing.T, huffman bool, section, length, at uint16, bytes []byte, order uint8) {
+		list := sections[0]
+		if huffman {
+			list = sections[1]
+		}
+		c := hostile.Change{Section: section, Length: length, At: at, Bytes: bytes, Order: order}
+		exercise(t, c.Apply(list))
+	})
+}

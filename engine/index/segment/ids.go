@@ -1,0 +1,166 @@
+package segment
+
+import (
+	"encoding/binary"
+
+	"ndd/asm"
+	"ndd/engine/index/radix"
+	"ndd/engine/index/succinct"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
+)
+
+// ids tells the documents of a fingerprint by its rank in table 0. Documents
+// are numbered by their row in the segment.
+//
+//	rank       0   1       2
+//	ordinals   7   0 3 9   2        packed
+//	firsts     1   1 0 0   1        absent when every fingerprint has one document
+type ids struct {
+	section  store.Section // of the ordinals
+	docs     uint64
+	ordinals succinct.Packed
+	firsts   *succinct.Ones
+}
+
+// idWriter writes ids as the pairs of table 0 come in.
+type idWriter struct {
+	sink   store.Sink
+	width  int
+	buffer []byte // packed words
+	held   uint64 // bits that do not make a word yet
+	used   int    // how many
+
+	docs   int
+	before uint64 // the last key, when docs > 0
+	firsts *memory.Buffer[uint64]
+}
+
+func newIDWriter(sink store.Sink, docs int) (*idWriter, error) {
+	firsts, err := memory.Make[uint64]((docs + 63) / 64)
+	if err != nil {
+		return nil, err
+	}
+	sink.Section("ids.ordinals")
+	return &idWriter{sink: sink, width: ordinalWidth(uint64(docs)), firsts: firsts, buffer: make([]byte, 0, 1<<16)}, nil
+}
+
+func (w *idWriter) close() { w.firsts.Free() }
+
+// append writes the rows of the next pairs, and appends their keys that are new
+// to keys.
+func (w *idWriter) append(keys []uint64, pairs []radix.Pair) ([]uint64, error) {
+	for _, p := range pairs {
+		if w.docs == 0 || p[0] != w.before {
+			keys = append(keys, p[0])
+			w.before = p[0]
+			w.firsts.Data[w.docs/64] |= 1 << (w.docs % 64)
+		}
+		w.docs++
+		if w.width == 0 {
+			continue
+		}
+		w.held |= p[1] << w.used
+		if w.used += w.width; w.used >= 64 {
+			if err := w.word(w.held); err != nil {
+				return keys, err
+			}
+			w.used -= 64
+			w.held = p[1] >> (w.width - w.used) // 0 when nothing is left: Go shifts by 64 to 0
+		}
+	}
+	return keys, nil
+}
+
+func (w *idWriter) word(v uint64) (err error) {
+	w.buffer = binary.LittleEndian.AppendUint64(w.buffer, v)
+	if len(w.buffer) == cap(w.buffer) {
+		_, err = w.sink.Write(w.buffer)
+		w.buffer = w.buffer[:0]
+	}
+	return err
+}
+
+// finish writes what is left, and which documents are the first of their
+// fingerprint, unless all are.
+func (w *idWriter) finish(distinct int) error {
+	if w.used > 0 {
+		w.buffer = binary.LittleEndian.AppendUint64(w.buffer, w.held)
+	}
+	if _, err := w.sink.Write(w.buffer); err != nil || distinct == w.docs {
+		return err
+	}
+	ones := succinct.NewOnes(w.firsts.Data)
+	w.sink.Section("ids.firsts")
+	if _, err := w.sink.Write(store.Bytes64(ones.Words)); err != nil {
+		return err
+	}
+	w.sink.Section("ids.samples")
+	_, err := w.sink.Write(store.Bytes64(ones.Samples))
+	return err
+}
+
+func ordinalWidth(docs uint64) int { return succinct.WidthFor(max(docs, 1) - 1) }
+
+func openIDs(source store.Source, docs, fingerprints uint64) (x ids, err error) {
+	ordinals, err := source.Section("ids.ordinals")
+	if err != nil {
+		return x, err
+	}
+	x.section, x.docs = ordinals, docs
+	x.ordinals = succinct.Packed{Words: store.Uint64s(ordinals.Data), Width: ordinalWidth(docs)}
+	if want := succinct.WordsFor(docs, x.ordinals.Width); uint64(len(ordinals.Data)) != 8*want {
+		return x, ordinals.Corrupt(0, "%d bytes of ordinals for %d documents", len(ordinals.Data), docs)
+	}
+	if docs == fingerprints {
+		return x, nil
+	}
+	firsts, err := source.Section("ids.firsts")
+	if err != nil {
+		return x, err
+	}
+	samples, err := source.Section("ids.samples")
+	if err != nil {
+		return x, err
+	}
+	if uint64(len(firsts.Data)) != (docs+63)/64*8 {
+		return x, firsts.Corrupt(0, "%d bytes of bits for %d documents", len(firsts.Data), docs)
+	}
+	x.firsts = &succinct.Ones{Words: store.Uint64s(firsts.Data), Samples: store.Uint64s(samples.Data)}
+	return x, nil
+}
+
+// corrupt is an error about what stands at ordinal i, or about the fingerprints that ordinals
+// belong to.
+func (x *ids) corrupt(i uint64, why string, args ...any) error {
+	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
+}
+
+// ask asks memory for what is read of the fingerprints of about these ranks. room is as
+// long as ranks.
+func (x *ids) ask(ranks, room []uint64) {
+	copy(room, ranks)
+	if x.firsts != nil {
+		x.firsts.Ask(ranks, room)
+		for i, rank := range ranks {
+			room[i], _ = x.firsts.Select(rank)
+		}
+	}
+	for i, at := range room {
+		room[i] = at * uint64(x.ordinals.Width) / 64
+	}
+	asm.PrefetchAt(x.ordinals.Words, room)
+}
+
+// of is the range of ordinals of the fingerprint of that rank.
+func (x *ids) of(rank uint64) (from, to uint64, ok bool) {
+	if x.firsts == nil {
+		return rank, rank + 1, rank < x.docs
+	}
+	from, ok = x.firsts.Select(rank)
+	if !ok {
+		return 0, 0, false
+	}
+	to = min(x.firsts.Next(from), x.docs)
+	return from, to, from < to
+}

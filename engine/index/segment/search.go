@@ -1,0 +1,156 @@
+package segment
+
+import (
+	"fmt"
+	"slices"
+
+	"ndd/asm"
+	"ndd/engine/index/table"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// A Match is a stored fingerprint within distance k of a query.
+type Match struct {
+	Query       int // position in the batch
+	Fingerprint uint64
+}
+
+// Scratch is what a search needs to remember. It belongs to one goroutine; its
+// zero value is ready.
+type Scratch struct {
+	table    table.Scratch
+	queries  []uint64 // table after table
+	tables   []table.Table
+	searches []table.Search
+	matches  []table.Match
+	sorted   []int
+}
+
+// earlierMax is how many earlier tables a search is told of, so that it need not
+// rebuild what they report: most of it is found by the first few.
+const earlierMax = 16
+
+// A plan is how the tables are searched for one distance k.
+type plan struct {
+	design permute.Design
+	search []table.Search // by table, without queries
+}
+
+// plan makes the plan for k, once.
+func (s *Segment) plan(k int) *plan {
+	if p := s.plans[k].Load(); p != nil {
+		return p
+	}
+	p := &plan{design: s.meta.Design.For(k)}
+	for i, t := range p.design.Tables {
+		leading := t.Leading()
+		if t.Radius > 0 {
+			leading = s.tables[i].Leading(leading)
+		}
+		var earlier []table.Finder
+		for _, e := range p.design.Tables[:min(i, earlierMax)] {
+			earlier = append(earlier, table.Finder{Mask: s.perms[i].Apply(e.Mask), Radius: e.Radius})
+		}
+		p.search = append(p.search, table.Search{Leading: leading, Flips: permute.Flips(leading, t.Radius), K: k, Earlier: earlier, Perm: &s.perms[i]})
+	}
+	s.plans[k].Store(p)
+	return p
+}
+
+// Search appends to dst, for every query, each distinct fingerprint of the
+// segment within distance k of it, once. k must be at most the design's.
+// Matches are in no order.
+func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Match, error) {
+	return s.SearchTables(dst, s.every, queries, k, c)
+}
+
+// SearchTables is what some of the tables, by number, have to say to [Segment.Search]:
+// lists that together are all of them find everything, each match once, in no order.
+func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
+	defer store.CatchFault(&err)()
+	if k < 0 || k > s.meta.Design.K {
+		return dst, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
+	}
+	if s.meta.Fingerprints == 0 {
+		return dst, nil
+	}
+	if !slices.IsSorted(tables) { // each after those that it names as earlier
+		c.sorted = append(c.sorted[:0], tables...)
+		slices.Sort(c.sorted)
+		tables = c.sorted
+	}
+	p := s.plan(k)
+	if need := len(queries) * len(tables); cap(c.queries) < need {
+		c.queries = make([]uint64, need)
+	}
+	c.tables, c.searches = c.tables[:0], c.searches[:0]
+	for i, number := range tables {
+		own := c.queries[i*len(queries) : (i+1)*len(queries)]
+		asm.Permute(own, queries, s.perms[number].Mask())
+		search := p.search[number]
+		search.Queries = own
+		c.tables = append(c.tables, s.tables[number])
+		c.searches = append(c.searches, search)
+	}
+	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.table); err != nil {
+		return dst, err
+	}
+	for _, m := range c.matches {
+		if m.Table == table.Shared {
+			if len(tables) == len(s.tables) || slices.Contains(tables, p.design.First(m.Key)) {
+				dst = append(dst, Match{m.Query, queries[m.Query] ^ m.Key})
+			}
+			continue
+		}
+		number := tables[m.Table]
+		diff := s.perms[number].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
+		if p.design.First(diff) == number {
+			dst = append(dst, Match{m.Query, queries[m.Query] ^ diff})
+		}
+	}
+	return dst, nil
+}
+
+// AskDocs asks memory for what [Segment.Docs] reads for each of these fingerprints: a dozen
+// or more, some hundred at most. Docs finds them with five misses one after the other, 1.3 us; those of
+// many are under way together.
+func (s *Segment) AskDocs(fingerprints []uint64, c *Scratch) (err error) {
+	defer store.CatchFault(&err)()
+	n := len(fingerprints)
+	if cap(c.queries) < 2*n {
+		c.queries = make([]uint64, 2*n)
+	}
+	keys, room := c.queries[:n], c.queries[n:2*n]
+	asm.Permute(keys, fingerprints, s.perms[0].Mask())
+	if table.AskRanks(s.tables[0], keys, &c.table) { // they are ranks now
+		s.ids.ask(keys, room)
+	}
+	return nil
+}
+
+// Docs appends the rows of the documents that have exactly this fingerprint,
+// ascending, the first most of them; total is how many there are.
+func (s *Segment) Docs(dst []uint64, fingerprint uint64, most int, c *Scratch) (rows []uint64, total uint64, err error) {
+	defer store.CatchFault(&err)()
+	if s.meta.Fingerprints == 0 {
+		return dst, 0, nil
+	}
+	rank, ok, err := s.tables[0].Rank(s.perms[0].Apply(fingerprint), &c.table)
+	if err != nil || !ok {
+		return dst, 0, err
+	}
+	from, to, ok := s.ids.of(rank)
+	if !ok {
+		return dst, 0, s.ids.corrupt(0, "no documents of the fingerprint of rank %d", rank)
+	}
+	total = to - from
+	for i := from; i < from+min(total, uint64(most)); i++ {
+		doc := s.ids.ordinals.At(i)
+		if doc >= s.meta.Documents {
+			return dst, 0, s.ids.corrupt(i, "document %d of %d", doc, s.meta.Documents)
+		}
+		dst = append(dst, doc)
+	}
+	return dst, total, nil
+}

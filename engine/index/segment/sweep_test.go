@@ -1,0 +1,147 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"ndd/engine/index/table"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// inMemory builds a segment of fingerprints.
+func inMemory(t testing.TB, prints []uint64, o Options) *Segment {
+	t.Helper()
+	var m store.Memory
+	if err := Write(context.Background(), &m, Input{Fingerprints: prints}, o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(m.Source())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestSweepIsSearch holds the two ways to answer a batch against each other,
+// with regions small enough for many of them.
+func TestSweepIsSearch(t *testing.T) {
+	n := 4_000
+	if testing.Short() {
+		n = 1_500
+	}
+	for _, k := range []int{0, 1, 3, 5} {
+		if testing.Short() && k != 3 {
+			continue
+		}
+		for _, name := range []string{"halves", "one", "choose-6-1"} {
+			d, err := permute.Named(name, k, 3)
+			if err != nil || name == "one" && k > 3 {
+				continue
+			}
+			for _, set := range sets.All(n, 300, k, 5) {
+				s := inMemory(t, set.Base, Options{Design: d, Table: table.Options{Layout: table.LayoutHuffman, BlockBytes: 64}})
+				for _, ask := range slices.Compact([]int{0, k / 2, k}) {
+					var c Scratch
+					want, err := s.Search(nil, set.Queries, ask, &c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for way, sweep := range map[string]func() (*Found, error){
+						"one thread":    func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 1, len(want)) },
+						"three threads": func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 3, len(want)) },
+						"teams": func() (*Found, error) {
+							return s.sweep(context.Background(), set.Queries, ask, len(want), teams(s), regions{bytes: 1 << 10, queries: 4, most: 64})
+						},
+					} {
+						found, err := sweep()
+						if err != nil {
+							t.Fatal(err)
+						}
+						var got []Match
+						for q := range set.Queries {
+							for _, f := range found.Of(q) {
+								got = append(got, Match{q, f})
+							}
+						}
+						if !slices.Equal(sorted(got), sorted(want)) {
+							t.Fatalf("k=%d asked for %d, %s, %s, %s: %d matches, want %d", k, ask, name, set.Name, way, len(got), len(want))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// teams share a segment out: its first table by key range, the others one by
+// one, and one team does its steps in turn.
+func teams(s *Segment) []Team {
+	inTurn := func(ctx context.Context, steps []Step) error {
+		for len(steps) > 0 {
+			more, err := steps[0]()
+			if err != nil {
+				return err
+			}
+			if steps = append(steps[1:], steps[0]); !more {
+				steps = steps[:len(steps)-1]
+			}
+		}
+		return nil
+	}
+	list := []Team{{Tables: []int{0}, Part: 0, Parts: 3, Threads: 2}, {Segment: s, Tables: []int{0}, Part: 1, Parts: 3, Threads: 3, Run: inTurn}, {Tables: []int{0}, Part: 2, Parts: 3}}
+	for i := 1; i < len(s.Tables()); i++ {
+		list = append(list, Team{Tables: []int{i}})
+	}
+	return list
+}
+
+func sorted(m []Match) []Match {
+	m = slices.Clone(m)
+	slices.SortFunc(m, func(a, b Match) int {
+		if a.Query != b.Query {
+			return a.Query - b.Query
+		}
+		if a.Fingerprint < b.Fingerprint {
+			return -1
+		}
+		return 1
+	})
+	return m
+}
+
+func TestSweepLimit(t *testing.T) {
+	d, _ := permute.Named("halves", 3, 1)
+	base := []uint64{1, 2, 3, 4, 5} // all within 3 bits of each other: 25 matches
+	s := inMemory(t, base, Options{Design: d})
+	if _, err := s.Sweep(context.Background(), base, 3, 1, 24); !errors.Is(err, ErrTooMany) {
+		t.Fatal(err)
+	}
+	if f, err := s.Sweep(context.Background(), nil, 3, 1, 7); err != nil || f.Len() != 0 {
+		t.Fatal(f, err)
+	}
+}
+
+func TestGroupFlips(t *testing.T) {
+	flips := permute.Flips(20, 2)
+	for _, bits := range []int{0, 1, 5, 20} {
+		t.Run(fmt.Sprint(bits), func(t *testing.T) {
+			n := 0
+			for _, g := range groupFlips(flips, bits) {
+				for _, f := range g.flips {
+					if n++; int(f>>1>>(63-bits)) != g.region {
+						t.Fatalf("flip %#x in the group of region %d", f, g.region)
+					}
+				}
+			}
+			if n != len(flips) {
+				t.Fatalf("%d flips of %d", n, len(flips))
+			}
+		})
+	}
+}

@@ -1,0 +1,170 @@
+package segment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+
+	"ndd/engine/index/names"
+	"ndd/engine/index/radix"
+	"ndd/engine/index/table"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// An Input is what a segment is made from.
+type Input struct {
+	Fingerprints []uint64                 // by row, in any order, with repetitions
+	Chunks       [][]uint64               // more of them, where they do not lie in one piece
+	Names        iter.Seq2[string, error] // by row; nil when documents have none
+}
+
+// Len is the number of documents.
+func (in *Input) Len() int { return in.chunks().Len() }
+
+func (in *Input) chunks() radix.Chunks {
+	if len(in.Fingerprints) == 0 {
+		return in.Chunks
+	}
+	return append(radix.Chunks{in.Fingerprints}, in.Chunks...)
+}
+
+// Options are how.
+type Options struct {
+	Design   permute.Design
+	Table    table.Options
+	Threads  int                              // default: as many as there are processors
+	Progress func(stage string, part, of int) // may be nil
+	Planned  func(Space)                      // called once with what it will take, before it begins; may be nil
+
+	Memory  uint64     // most bytes to take beside the input; 0: what is fastest
+	TempDir string     // for sorted keys that do not fit Memory; "" refuses them
+	Disk    *disk.Disk // that those are on; default the system's
+	Random  io.Reader  // source of file identities; default crypto/rand
+}
+
+// meta is the section "segment".
+type meta struct {
+	Design       permute.Design `json:"design"`
+	Layout       table.Layout   `json:"layout"`
+	Fingerprints uint64         `json:"fingerprints"` // distinct
+	Documents    uint64         `json:"documents"`
+	Named        bool           `json:"named"`
+}
+
+// Write builds the segment and writes it to sink, one table after the other:
+//
+//	input --permute, sort with rows, range by range--> ids.* as they come
+//	                                              `--> distinct keys of table 0
+//	input or distinct --permute, sort--> keys of table i --table.Write--> t<i>.*
+//
+// Memory beside the input is what [Plan] says, all of it off the heap but for
+// constants. When ctx is done, Write returns its error within some 10
+// milliseconds a thread.
+func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error) {
+	if err := o.Design.Validate(); err != nil {
+		return err
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Table.Layout == "" {
+		o.Table.Layout = table.LayoutHuffman
+	}
+	b := &builder{Options: o, sink: &guardedSink{ctx, sink}, input: in.chunks()}
+	defer func() {
+		if e := b.close(); err == nil {
+			err = e
+		}
+	}()
+	defer store.CatchFault(&err)() // inputs are mapped
+	if err := b.plan(); err != nil {
+		return err
+	}
+	if err := b.progress(ctx, "ids", 0); err != nil {
+		return err
+	}
+	if err := b.ids(ctx); err != nil {
+		return err
+	}
+	if err := b.head(in.Names != nil); err != nil {
+		return err
+	}
+	if in.Names != nil {
+		if err := writeNames(b.sink, in.Names, uint64(b.docs)); err != nil {
+			return err
+		}
+	}
+	for i := range o.Design.Tables {
+		if err := b.progress(ctx, "tables", i+1); err != nil {
+			return err
+		}
+		if err := b.table(ctx, i); err != nil {
+			return fmt.Errorf("table %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (b *builder) progress(ctx context.Context, stage string, part int) error {
+	if b.Progress != nil {
+		b.Progress(stage, part, len(b.Design.Tables)+1)
+	}
+	return ctx.Err()
+}
+
+func (b *builder) head(named bool) error {
+	head, err := json.Marshal(meta{b.Design, b.Table.Layout, uint64(b.distinct), uint64(b.docs), named})
+	if err != nil {
+		return err
+	}
+	b.sink.Section("segment")
+	_, err = b.sink.Write(head)
+	return err
+}
+
+// TablePrefix is what the names of a table's sections begin with.
+func TablePrefix(table int) string { return fmt.Sprintf("t%d.", table) }
+
+// guardedSink ends whoever writes when the context is done.
+type guardedSink struct {
+	ctx context.Context
+	store.Sink
+}
+
+func (s *guardedSink) Write(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.Sink.Write(p)
+}
+
+func writeNames(sink store.Sink, list iter.Seq2[string, error], docs uint64) error {
+	sink.Section("names")
+	w := names.NewWriter(sink)
+	seen := uint64(0)
+	for name, err := range list {
+		if err == nil {
+			err = w.Append(name)
+		}
+		if err != nil {
+			w.Close()
+			return err
+		}
+		seen++
+	}
+	ends, err := w.Close()
+	if err != nil {
+		return err
+	}
+	if seen != docs {
+		return fmt.Errorf("%d names for %d documents", seen, docs)
+	}
+	sink.Section("names.ends")
+	_, err = sink.Write(store.Bytes64(ends))
+	return err
+}

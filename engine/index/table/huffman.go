@@ -1,0 +1,113 @@
+package table
+
+import (
+	"encoding/binary"
+
+	"ndd/engine/storage/store"
+	"ndd/huffman"
+)
+
+// huffmanTable is the paper's table (section 3.2): the first key, blocks of a fixed size of
+// those behind it, and for each block its last key. A block lies between two fences, the last key of the
+// block before it and its own, and is read from either (package huffman).
+//
+//	last    | 0x03.. | 0x07.. | 0x0c.. | ...          8 bytes a block, searched by interpolation
+//	blocks  | block 0| block 1| block 2| ...          package huffman, 1 KiB each
+//	ranks   | 0      |        | ...                   keys before every 8th block
+//	head    number of keys, bytes of a block, first key, code lengths
+//
+// The first key goes with block 0, though it is not in it: it is the fence before it.
+type huffmanTable struct {
+	keys       uint64
+	blockBytes int
+	first      uint64
+	code       *huffman.Code
+	blocks     store.Section
+	last       []uint64
+	ranks      []uint64
+}
+
+const (
+	blocksPerRank = 8 // 8 bytes each: 0.04 bits a key at 1 KiB
+	headBytes     = 24 + 64
+)
+
+func openHuffman(source store.Source, prefix string) (Table, error) {
+	var head, last, ranks store.Section
+	t := &huffmanTable{}
+	for _, part := range []struct {
+		name    string
+		section *store.Section
+	}{{"head", &head}, {"blocks", &t.blocks}, {"last", &last}, {"ranks", &ranks}} {
+		var err error
+		if *part.section, err = source.Section(prefix + part.name); err != nil {
+			return nil, err
+		}
+	}
+	if len(head.Data) != headBytes {
+		return nil, head.Corrupt(0, "%d bytes where %d are due", len(head.Data), headBytes)
+	}
+	t.keys = binary.LittleEndian.Uint64(head.Data)
+	blockBytes := binary.LittleEndian.Uint64(head.Data[8:])
+	if blockBytes < huffman.BlockBytesMin || blockBytes > huffman.BlockBytesMax {
+		return nil, head.Corrupt(8, "blocks of %d bytes", blockBytes)
+	}
+	t.blockBytes = int(blockBytes)
+	code, err := huffman.NewCodeFromLengths((*[64]uint8)(head.Data[24:]))
+	if err != nil {
+		return nil, head.Corrupt(24, "%v", err)
+	}
+	t.code = code
+	t.first = binary.LittleEndian.Uint64(head.Data[16:])
+	t.last, t.ranks = store.Uint64s(last.Data), store.Uint64s(ranks.Data)
+	n := len(t.last)
+	switch {
+	case len(last.Data) != 8*n || len(t.blocks.Data) != n*t.blockBytes:
+		return nil, t.blocks.Corrupt(0, "%d bytes of blocks for %d bytes of last keys", len(t.blocks.Data), len(last.Data))
+	case len(ranks.Data) != 8*((n+blocksPerRank-1)/blocksPerRank):
+		return nil, ranks.Corrupt(0, "%d bytes of ranks for %d blocks", len(ranks.Data), n)
+	case t.keys > uint64(n)*uint64(huffman.MaxKeys(t.blockBytes))+1 || t.keys <= uint64(n) && n > 0:
+		return nil, head.Corrupt(0, "%d keys in %d blocks", t.keys, n)
+	}
+	return t, nil
+}
+
+func (t *huffmanTable) Layout() Layout { return LayoutHuffman }
+func (t *huffmanTable) Len() uint64    { return t.keys }
+
+// Leading fixes as many bits as tell the blocks apart: flipping further ones
+// would mostly decode the same blocks again.
+func (t *huffmanTable) Leading(p int) int { return min(p, bitsFor(len(t.last))) }
+
+// block is the bytes of block b.
+func (t *huffmanTable) block(b int) []byte { return t.blocks.Data[b*t.blockBytes : (b+1)*t.blockBytes] }
+
+// before is the fence before block b.
+func (t *huffmanTable) before(b int) uint64 {
+	if b == 0 {
+		return t.first
+	}
+	return t.last[b-1]
+}
+
+// keysOf is how many keys go with block b.
+func (t *huffmanTable) keysOf(b int) uint64 {
+	n := uint64(huffman.Keys(t.block(b)))
+	if b == 0 {
+		n++
+	}
+	return n
+}
+
+func (t *huffmanTable) corrupt(b int, err error) error {
+	return t.blocks.Corrupt(uint64(b*t.blockBytes), "table block %d: %v", b, err)
+}
+
+func (t *huffmanTable) Parts() []Part {
+	return []Part{
+		{"blocks", uint64(len(t.blocks.Data))},
+		{"last keys", 8 * uint64(len(t.last))},
+		{"ranks", 8 * uint64(len(t.ranks))},
+		{"head", headBytes},
+	}
+}

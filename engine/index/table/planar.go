@@ -1,0 +1,264 @@
+package table
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"ndd/asm"
+	"ndd/engine/index/succinct"
+	"ndd/engine/storage/store"
+)
+
+// planarTable cuts each key into three planes, so that a probe reads only the
+// bits that tell most keys apart:
+//
+//	      key, 64 bits, keys in ascending order
+//	+-----------------------+---------------------+---------------+
+//	| bucket                | rest                | low           |
+//	| bucketBits            | 48 - bucketBits     | 16            |
+//	+-----------------------+---------------------+---------------+
+//	  lines, unary            packed               uint16
+//
+//	lines   |110 0 10 0 ..|..   64 bytes for perLine buckets: the first one's rank, a 1 for each
+//	                            key, a 0 behind each bucket ([asm.Planar]): what every probe reads
+//	low     |..|..|..|..|       2 bytes a key: read where a bucket is not empty
+//	rest    |...|...|...|       read where low passed: 1 key in 100 by chance
+//	wide    for the lines whose buckets and keys do not fit: perLine packed offsets a line
+//	fences  every 1024th key whole: 1/16 bit a key
+//	head    number of keys, widths
+//
+// There are 1.4 to 2.9 buckets a key. A bucket says all of a key's leading bits, and its line
+// is where a multiplication says: no directory is read before it, and nothing is
+// rebuilt after.
+//
+// Bytes, for n uniform keys, B bucket bits, L = perLine: 16 + (48 - B) + 512 2^B/(L n)
+// + 1/16 bits a key. A line has room for 448 keys and buckets, of which the L(1 + n/2^B) that
+// are expected leave four deviations free. n = 1e8: B = 28, L = 294, 40.7 bits, two tables 10.18 bytes a
+// fingerprint; n = 1e9: 37.1 and 9.3; n = 8e9: 34.1 bits, 4.27 bytes a table, where the bound is 32.5 bits.
+// One bucket bit less takes 0.5 bits less of a key at 1e8, and a tenth more time.
+//
+// Cost of a probe, n = 1e8: a line of buckets; in 31 % of the buckets are keys, 0.37 on
+// average, which lie on one line of low; 1 % of those pass by chance, and read one of
+// rest. A query of 11 tables and radius 0 makes 11 probes: 11 lines of buckets, 3.4 of low,
+// and for an answer one of low and one of rest in the table that says so first
+// (sharedSearch): 15.4 lines, and 15.9 as counted, where a third of the queries are near a key that
+// is no answer. A query of two tables and radius 1 makes 58 probes: flips of a bucket's low
+// eight bits share lines, 42 in all, and 18 lines of low.
+//
+// Tried, and no faster: a tag of one or two more bits of each key on its line leaves 14.4 of those 15.9 lines,
+// but to compare tags takes as long as that saves, and the lines that all probes read grow by an eighth; eight probes located at once, a
+// lane each, take 25 instructions a probe instead of 70, and wait for the same pages.
+//
+// Skew: a long run is narrowed to the leading bits that a probe fixes by
+// the fences, and scanned at memory speed otherwise; lines become wide, at 2 to
+// 6 bytes a bucket.
+type planarTable struct {
+	directory asm.Planar
+	wideLines uint64
+	wide      succinct.Packed
+	rest      succinct.Packed
+	fences    []uint64
+	leading   int // bits that a probe should fix
+	parts     []Part
+
+	// The sections of head, lines and so on, for what is wrong in them.
+	in struct{ head, lines, wide, low, rest, fences store.Section }
+}
+
+const (
+	planarHeadBytes = 32
+	lowBits         = 16
+	bucketBitsMin   = 6
+	fenceKeys       = 1024
+	lineWords       = 8
+	perLineMin      = 64
+	perLineMax      = 440
+	lineDeviations  = 4 // of the number of keys on a line, for which it has room
+)
+
+// bucketBitsFor is the least of bits that give n keys 1/0.7 buckets a key.
+func bucketBitsFor(n uint64) uint {
+	b := uint(bucketBitsMin)
+	for b < 64-lowBits && n > 7*(1<<b)/10 {
+		b++
+	}
+	return b
+}
+
+// PlanarWidths is the bits of a bucket that the planar layout has for n keys, and how many
+// buckets share a line.
+func PlanarWidths(n uint64) (bucketBits uint, perLine uint64) {
+	bucketBits = bucketBitsFor(n)
+	for perLine = perLineMax; ; perLine-- {
+		keys := perLine*n>>bucketBits + 1
+		if perLine+keys+uint64(lineDeviations*math.Sqrt(float64(keys))) <= asm.PlanarLineBits {
+			return bucketBits, perLine
+		}
+	}
+}
+
+// planarHead is the section "head".
+//
+//	 0  keys              8
+//	 8  wide lines        8
+//	16  bucket bits       1
+//	17  wide bits         1
+//	18  buckets a line    2
+//	20  zeros            12
+type planarHead struct {
+	keys, wideLines, perLine uint64
+	bucketBits, wideBits     uint
+}
+
+func (h *planarHead) append(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, h.keys)
+	dst = binary.LittleEndian.AppendUint64(dst, h.wideLines)
+	dst = append(dst, byte(h.bucketBits), byte(h.wideBits))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(h.perLine))
+	return append(dst, make([]byte, planarHeadBytes-20)...)
+}
+
+// parse reports what is wrong, or "".
+func (h *planarHead) parse(b []byte) (why string) {
+	if len(b) != planarHeadBytes {
+		return "it has not 32 bytes"
+	}
+	h.keys = binary.LittleEndian.Uint64(b)
+	h.wideLines = binary.LittleEndian.Uint64(b[8:])
+	h.bucketBits, h.wideBits = uint(b[16]), uint(b[17])
+	h.perLine = uint64(binary.LittleEndian.Uint16(b[18:]))
+	switch {
+	case h.keys > asm.PlanarKeysMax:
+		return "more keys than 2^40"
+	case h.bucketBits < bucketBitsMin || h.bucketBits > 64-lowBits || h.perLine < perLineMin || h.perLine > perLineMax:
+		return "widths that no table has"
+	case h.bucketBits != bucketBitsFor(h.keys):
+		return "bucket bits that are not those for the keys"
+	case h.wideLines > h.lines() || h.wideBits > 48:
+		return "more wide lines than lines, or wider ones than possible"
+	}
+	for _, zero := range b[20:] {
+		if zero != 0 {
+			return "bytes behind the widths that are not zero"
+		}
+	}
+	return ""
+}
+
+func (h *planarHead) lines() uint64      { return asm.PlanarLines(h.bucketBits, h.perLine) }
+func (h *planarHead) restBits() uint     { return 64 - lowBits - h.bucketBits }
+func (h *planarHead) unaryWords() uint64 { return (1<<h.bucketBits + h.keys + 63) / 64 } // of all lines, as they are made
+func (h *planarHead) fences() uint64     { return (h.keys + fenceKeys - 1) / fenceKeys }
+func (h *planarHead) wideStarts() uint64 { return h.wideLines * h.perLine }
+
+// lineWords is one line more than there are.
+func (h *planarHead) lineWords() uint64 { return lineWords * (h.lines() + 1) }
+
+// openPlanar checks every length; what the arrays say is checked where it is used.
+func openPlanar(source store.Source, prefix string) (Table, error) {
+	t := &planarTable{}
+	var err error
+	if t.in.head, err = source.Section(prefix + "head"); err != nil {
+		return nil, err
+	}
+	var h planarHead
+	if why := h.parse(t.in.head.Data); why != "" {
+		return nil, t.in.head.Corrupt(0, "planar table: %s", why)
+	}
+	lines, wide, low, rest, fences := &t.in.lines, &t.in.wide, &t.in.low, &t.in.rest, &t.in.fences
+	for _, part := range []struct {
+		name    string
+		section *store.Section
+		bytes   uint64
+	}{
+		{"low", low, 2 * (h.keys + asm.PlanarPad)},
+		{"rest", rest, 8 * succinct.WordsFor(h.keys, int(h.restBits()))},
+		{"lines", lines, 8 * h.lineWords()},
+		{"wide", wide, 8 * succinct.WordsFor(h.wideStarts(), int(h.wideBits))},
+		{"fences", fences, 8 * h.fences()},
+	} {
+		if *part.section, err = source.Section(prefix + part.name); err != nil {
+			return nil, err
+		}
+		if uint64(len(part.section.Data)) != part.bytes {
+			return nil, part.section.Corrupt(0, "%d bytes where %d are due", len(part.section.Data), part.bytes)
+		}
+		t.parts = append(t.parts, Part{part.name, part.bytes})
+	}
+	t.parts = append(t.parts, Part{"head", planarHeadBytes})
+	t.directory = asm.NewPlanar(store.Uint64s(lines.Data), uint16s(low.Data), h.keys, h.bucketBits, h.perLine)
+	t.wideLines = h.wideLines
+	t.wide = succinct.Packed{Words: store.Uint64s(wide.Data), Width: int(h.wideBits)}
+	t.rest = succinct.Packed{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
+	t.fences = store.Uint64s(fences.Data)
+	t.leading = leadingFor(t.fences, int(h.bucketBits))
+	if first := t.directory.Base(0); first != 0 {
+		return nil, lines.Corrupt(0, "the first line begins at rank %d", first)
+	}
+	if behind := t.directory.Lines[lineWords*h.lines():]; [lineWords]uint64(behind) != [lineWords]uint64{h.keys} {
+		return nil, lines.Corrupt(64*h.lines(), "the line behind the last holds more or less than the number of keys, %d", h.keys)
+	}
+	return t, nil
+}
+
+func (t *planarTable) Layout() Layout { return LayoutPlanar }
+func (t *planarTable) Len() uint64    { return t.directory.Keys }
+func (t *planarTable) Parts() []Part  { return t.parts }
+
+// Leading fixes the bits of a bucket, and more of a table so skewed that this leaves
+// long runs to scan: see [leadingFor].
+func (t *planarTable) Leading(p int) int { return min(p, t.leading) }
+
+const (
+	fencesLooked = 1 << 14 // of how many fences leadingFor makes its estimate
+	probeNs      = 20.0    // what a flip of one more bit costs a query,
+	scanNs       = 0.1     // and a key of a long run
+)
+
+// leadingFor is how many leading bits, bucketBits or more, cost a query least: each
+// one more is one more probe of radius 1, and shortens the runs of long buckets. The run that a query meets, if queries are like keys, has
+// the squares of the runs' lengths over the number of keys, and the lengths show
+// in the fences: r neighbours that share the leading bits are r*1024 keys.
+func leadingFor(fences []uint64, bucketBits int) int {
+	step := max(1, len(fences)/fencesLooked)
+	best, least := bucketBits, math.Inf(1)
+	for leading := bucketBits; leading <= 64; leading++ {
+		mask := leadingMask(leading)
+		squares, run, looked := 0.0, 0.0, 0.0
+		for i := 0; i < len(fences); i += step {
+			looked++
+			if i > 0 && (fences[i]^fences[i-step])&mask == 0 {
+				run++
+				squares += 2 * run // (run+1)*run in all
+			} else {
+				run = 0
+			}
+		}
+		cost := float64(leading)*probeNs + squares/max(looked, 1)*float64(step)*fenceKeys*scanNs
+		if cost < least {
+			best, least = leading, cost
+		}
+		if squares == 0 {
+			break
+		}
+	}
+	return best
+}
+
+// hostLittleEndian says whether a view of a file's integers needs no copy.
+var hostLittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// uint16s views little-endian bytes, whose number is even, as integers.
+func uint16s(b []byte) []uint16 {
+	n := len(b) / 2
+	p := unsafe.Pointer(unsafe.SliceData(b))
+	if hostLittleEndian && uintptr(p)%2 == 0 {
+		return unsafe.Slice((*uint16)(p), n)
+	}
+	out := make([]uint16, n)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return out
+}

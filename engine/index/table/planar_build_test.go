@@ -1,0 +1,121 @@
+package table
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+)
+
+// sections are what was written, by name.
+func sections(t *testing.T, m *store.Memory) map[string][]byte {
+	t.Helper()
+	all := make(map[string][]byte)
+	for _, name := range []string{"head", "lines", "wide", "low", "rest", "fences"} {
+		s, err := m.Source().Section(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = s.Data
+	}
+	return all
+}
+
+// packed is the table that a builder makes of keys in pieces of random lengths, in random
+// order, by two goroutines; each is packed where it lay.
+func packed(t *testing.T, keys []uint64, rng *rand.Rand, threads int) *store.Memory {
+	t.Helper()
+	b, err := NewPlanarBuilder(uint64(len(keys)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free()
+	memory := slices.Clone(keys)
+	type piece struct{ from, to int }
+	var pieces []piece
+	for at := 0; at < len(keys); {
+		n := min(len(keys)-at, 1+rng.IntN(1<<rng.IntN(15)))
+		pieces = append(pieces, piece{at, at + n})
+		at += n
+	}
+	rng.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
+	var wait sync.WaitGroup
+	for half := range 2 {
+		wait.Go(func() {
+			for i := half; i < len(pieces); i += 2 {
+				p := pieces[i]
+				b.Pack(uint64(p.from), keys[p.from:p.to], memory[p.from:p.to])
+			}
+		})
+	}
+	wait.Wait()
+	var m store.Memory
+	if err := b.Write(&m, "", threads); err != nil {
+		t.Fatal(err)
+	}
+	return &m
+}
+
+// TestPlanarBuilder: piece by piece it is byte for byte the table of all keys at once.
+func TestPlanarBuilder(t *testing.T) {
+	inputs := skewed(60_000)
+	for _, set := range sets.All(3000, 0, 3, 5) {
+		inputs[set.Name] = set.Base
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{0, 1, 2, 63, 64, 65, 1023, 1024, 1025, 300_000} {
+		keys := make([]uint64, n)
+		for i := range keys {
+			keys[i] = rng.Uint64()
+		}
+		inputs[fmt.Sprintf("uniform %d", n)] = keys
+	}
+	for name, base := range inputs {
+		t.Run(name, func(t *testing.T) {
+			keys := distinct(base)
+			var whole store.Memory
+			if err := Write(&whole, "", keys, Options{Layout: LayoutPlanar}); err != nil {
+				t.Fatal(err)
+			}
+			want := sections(t, &whole)
+			for _, threads := range []int{1, 4} {
+				got := sections(t, packed(t, keys, rng, threads))
+				for name, bytes := range want {
+					if !slices.Equal(got[name], bytes) {
+						t.Errorf("%d threads: section %s differs: %d bytes, want %d", threads, name, len(got[name]), len(bytes))
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPlanarBuilderMisuse: what is not the whole of ascending keys is a programmer's error.
+func TestPlanarBuilderMisuse(t *testing.T) {
+	for name, misuse := range map[string]func(b *PlanarBuilder, m *store.Memory){
+		"missing":    func(b *PlanarBuilder, m *store.Memory) { b.Pack(0, []uint64{1}, make([]uint64, 1)); b.Write(m, "", 1) },
+		"a gap":      func(b *PlanarBuilder, m *store.Memory) { b.Pack(1, []uint64{1}, make([]uint64, 1)); b.Write(m, "", 1) },
+		"descending": func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 1}, make([]uint64, 2)) },
+		"equal":      func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 2}, make([]uint64, 2)) },
+		"too many":   func(b *PlanarBuilder, _ *store.Memory) { b.Pack(1, []uint64{2, 3}, make([]uint64, 2)) },
+		"no room":    func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 3}, make([]uint64, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := NewPlanarBuilder(2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Free()
+			defer func() {
+				if recover() == nil {
+					t.Error("it was taken")
+				}
+			}()
+			misuse(b, new(store.Memory))
+		})
+	}
+}

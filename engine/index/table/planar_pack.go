@@ -1,0 +1,179 @@
+package table
+
+import (
+	"io"
+	"math/bits"
+	"sync/atomic"
+
+	"ndd/asm"
+	"ndd/engine/index/succinct"
+	"ndd/engine/storage/store"
+)
+
+// A planarPiece is some keys that follow each other, packed into their low and rest planes
+// or not yet:
+//
+//	words   | rest, from bit rank*restBits%64 on | low, 4 keys a word |
+type planarPiece struct {
+	rank   uint64   // of the first key
+	bucket uint64   // of the first key; a [PlanarBuilder]'s pieces know it
+	keys   int      // how many
+	words  []uint64 // both planes, or the keys while packed is false
+	// The planes take at most 58 bits a key and two words: they fit where 22 or more
+	// keys were.
+	packed bool
+}
+
+// restWords is how many words the piece's part of the rest plane touches.
+func (p *planarPiece) restWords(width uint) int {
+	return int(succinct.WordsFor(p.rank*uint64(width)%64+uint64(p.keys)*uint64(width), 1))
+}
+
+func lowWords(keys int) int { return (keys + 3) / 4 }
+
+// pack packs keys into room, which must not overlap them; keys that are too few for that
+// are copied.
+func (p *planarPiece) pack(keys, room []uint64, width uint) {
+	rest, low := p.restWords(width), lowWords(len(keys))
+	if p.packed = rest+low <= len(room); !p.packed {
+		p.words = room[:copy(room, keys)]
+		return
+	}
+	p.words = room[: rest+low : rest+low]
+	packRest(p.words[:rest], keys, width, uint(p.rank*uint64(width)%64))
+	packLow(p.words[rest:], keys)
+}
+
+// planes are the packed planes; buffer is room for those of keys that are not packed yet.
+func (p *planarPiece) planes(width uint, buffer []uint64) (rest, low, rebuffer []uint64) {
+	n := p.restWords(width)
+	if !p.packed {
+		q := planarPiece{rank: p.rank, keys: p.keys}
+		need := n + lowWords(p.keys)
+		if len(buffer) < need {
+			buffer = make([]uint64, need)
+		}
+		q.pack(p.words, buffer, width)
+		return q.words[:n], q.words[n:], buffer
+	}
+	return p.words[:n], p.words[n:], buffer
+}
+
+// packLow packs the low 16 bits of four keys into each word.
+func packLow(dst, keys []uint64) {
+	for ; len(keys) >= 4; dst, keys = dst[1:], keys[4:] {
+		k := keys[:4:4]
+		dst[0] = k[0]&0xffff | k[1]&0xffff<<16 | k[2]&0xffff<<32 | k[3]<<48
+	}
+	if len(keys) > 0 {
+		dst[0] = 0
+		for i, k := range keys {
+			dst[0] |= k & 0xffff << (16 * i)
+		}
+	}
+}
+
+// packRest packs width <= 48 bits of each key, those from bit lowBits on, from bit used of dst on.
+func packRest(dst, keys []uint64, width, used uint) {
+	if width == 0 {
+		clear(dst)
+		return
+	}
+	mask := uint64(1)<<width - 1
+	held := uint64(0)
+	for _, key := range keys {
+		v := key >> lowBits & mask
+		held |= v << (used & 63)
+		if used += width; used >= 64 {
+			dst[0] = held
+			dst = dst[1:]
+			used -= 64
+			held = v >> ((width - used) & 63)
+		}
+	}
+	if used > 0 && len(dst) > 0 {
+		dst[0] = held
+	}
+}
+
+// packUnary sets the bits bucket(i) + rank+i of every key i in words, which are zeros
+// there, and returns whether the keys ascend. Others may do so at the same time with
+// other keys of the same table: bits of several lie only in a part's first and last word.
+//
+// Two or three of a hundred keys begin a word, too many and too irregular for a jump: a word is
+// stored again with each of its keys.
+func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool) {
+	shift := 64 - bucketBits
+	bit := func(i int) uint64 { return keys[i]>>(shift&63) + rank + uint64(i) }
+	first, last := bit(0)/64, bit(len(keys)-1)/64
+	from, to := 0, len(keys) // of the keys between
+	var shared [2]uint64
+	for ; from < to && bit(from)/64 == first; from++ {
+		shared[0] |= 1 << (bit(from) & 63)
+	}
+	for ; from < to && bit(to-1)/64 == last; to-- {
+		shared[1] |= 1 << (bit(to-1) & 63)
+	}
+	atomic.OrUint64(&words[first], shared[0])
+	atomic.OrUint64(&words[last], shared[1])
+
+	at, word := first, uint64(0)
+	add := rank + uint64(from)
+	for _, key := range keys[from:to] {
+		bit := key>>(shift&63) + add
+		add++
+		if bit/64 != at {
+			word = 0
+		}
+		at = bit / 64
+		word |= 1 << (bit & 63)
+		words[at] = word
+	}
+	descents := uint64(0)
+	for i, key := range keys[1:] {
+		_, borrow := bits.Sub64(keys[i], key, 0)
+		descents += 1 - borrow
+	}
+	return descents == 0
+}
+
+// writeLow writes the section "low" of pieces that follow each other.
+func writeLow(to io.Writer, pieces []planarPiece, width uint) error {
+	var buffer, low []uint64
+	for i := range pieces {
+		p := &pieces[i]
+		_, low, buffer = p.planes(width, buffer)
+		if _, err := to.Write(store.Bytes64(low)[:2*p.keys]); err != nil {
+			return err
+		}
+	}
+	_, err := to.Write(make([]byte, 2*asm.PlanarPad))
+	return err
+}
+
+// writeRest writes the section "rest". Two pieces may share a word.
+func writeRest(to io.Writer, pieces []planarPiece, width uint) error {
+	var buffer, rest []uint64
+	shared := uint64(0) // what is known of a word that is not written yet
+	open := false       // whether there is one
+	for i := range pieces {
+		p := &pieces[i]
+		rest, _, buffer = p.planes(width, buffer)
+		if len(rest) == 0 {
+			continue
+		}
+		rest[0] |= shared
+		shared, open = 0, (p.rank+uint64(p.keys))*uint64(width)%64 != 0
+		if open {
+			shared, rest = rest[len(rest)-1], rest[:len(rest)-1]
+		}
+		if _, err := to.Write(store.Bytes64(rest)); err != nil {
+			return err
+		}
+	}
+	if !open {
+		return nil
+	}
+	_, err := to.Write(store.Bytes64([]uint64{shared}))
+	return err
+}

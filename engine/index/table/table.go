@@ -1,0 +1,196 @@
+package table
+
+import (
+	"fmt"
+
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// A Layout names how keys are packed.
+type Layout string
+
+// The layouts.
+const (
+	LayoutHuffman Layout = "huffman"
+	LayoutPlanar  Layout = "planar"
+)
+
+// A Table is one permuted table.
+type Table interface {
+	// Layout names how the keys are packed.
+	Layout() Layout
+
+	// Len is the number of keys.
+	Len() uint64
+
+	// Leading is how many of p leading bits a probe should fix when every
+	// pattern of flips in them costs a probe: no more than there are blocks
+	// or buckets to tell apart.
+	Leading(p int) int
+
+	// Search appends to dst every key that a probe of s finds, in the order
+	// of the queries; the keys of one query are in no order.
+	Search(dst []Match, s *Search, scratch *Scratch) ([]Match, error)
+
+	// Rank is the position of key; ok is false when the table has no such key.
+	Rank(key uint64, scratch *Scratch) (rank uint64, ok bool, err error)
+
+	// Key is the key at rank, which must be less than Len.
+	Key(rank uint64, scratch *Scratch) (uint64, error)
+
+	// Walk calls yield with all keys in ascending order, some hundreds or
+	// thousands at a time, until it returns false. The slice is valid during
+	// the call.
+	Walk(yield func(keys []uint64) bool) error
+
+	// Parts accounts for the bytes.
+	Parts() []Part
+}
+
+// A Search is a batch of queries against one table.
+type Search struct {
+	Queries []uint64 // under the table's permutation
+	Leading int      // bits that a probe fixes, 0..64
+	Flips   []uint64 // patterns to XOR into the leading bits, distinct, zero elsewhere
+	K       int      // largest Hamming distance, over all 64 bits
+
+	// Earlier says which differences other tables report. A match that one of
+	// them is sure to find may be left out; the caller checks what is not.
+	Earlier []Finder
+
+	// Perm, if not nil, is the table's permutation, and says that all tables that are searched at
+	// once hold the same fingerprints, each under its own, that they are asked the same queries, and that
+	// a table comes behind those of its Earlier. A match may then be [Shared] by all that
+	// find it.
+	Perm *permute.Permutation
+}
+
+// A Finder is a table that finds every key whose difference from a query has at
+// most Radius bits of Mask, both under the permutation of the table that is
+// searched.
+type Finder struct {
+	Mask   uint64
+	Radius int
+}
+
+// A Match is a key within distance K of a query.
+type Match struct {
+	Table int // of [SearchAll], or Shared; 0 in a search of one table
+	Query int // position in Search.Queries
+	Key   uint64
+}
+
+// Shared, for the table of a match, says that it is of all the tables searched that find it, and
+// that the key is what the fingerprint differs in from the query, under no permutation.
+const Shared = -1
+
+// SearchAll makes search i in table i, for all tables, and appends their matches
+// to dst. It costs less than one search after the other where all tables have
+// one layout: their misses overlap. There may be at most 65,536 tables.
+func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Match, error) {
+	planar, huffman := c.tables[:0], c.huffman[:0]
+	for _, t := range tables {
+		switch t := t.(type) {
+		case *planarTable:
+			planar = append(planar, t)
+		case *huffmanTable:
+			huffman = append(huffman, t)
+		}
+	}
+	c.tables, c.huffman = planar, huffman
+	switch len(tables) {
+	case len(planar):
+		return searchPlanar(dst, planar, searches, c)
+	case len(huffman):
+		return searchHuffman(dst, huffman, searches, c)
+	}
+	for i, t := range tables {
+		from := len(dst)
+		var err error
+		if dst, err = t.Search(dst, &searches[i], c); err != nil {
+			return dst, fmt.Errorf("table %d: %w", i, err)
+		}
+		for j := range dst[from:] {
+			dst[from+j].Table = i
+		}
+	}
+	return dst, nil
+}
+
+// AskRanks asks memory for what t.Rank reads for each of the keys, and replaces each by
+// about its rank. It reports whether it does: a planar table does.
+func AskRanks(t Table, keys []uint64, c *Scratch) bool {
+	p, ok := t.(*planarTable)
+	if ok {
+		p.askRanks(keys, c)
+	}
+	return ok
+}
+
+// A Part is one of the arrays that a table is made of.
+type Part struct {
+	Name  string
+	Bytes uint64
+}
+
+// Bytes is the sum of a table's parts.
+func Bytes(t Table) (sum uint64) {
+	for _, p := range t.Parts() {
+		sum += p.Bytes
+	}
+	return sum
+}
+
+// Options choose a layout and its parameters.
+type Options struct {
+	Layout     Layout // default huffman
+	BlockBytes int    // of the huffman layout, default 1024
+	Threads    int    // that pack, default GOMAXPROCS
+}
+
+// Write packs keys, which must be ascending and distinct, and writes them as
+// sections of sink whose names begin with prefix. [Open] reads them.
+func Write(sink store.Sink, prefix string, keys []uint64, o Options) error {
+	switch o.Layout {
+	case "", LayoutHuffman:
+		return writeHuffman(sink, prefix, keys, o)
+	case LayoutPlanar:
+		return writePlanar(sink, prefix, keys)
+	}
+	return fmt.Errorf("unknown layout %q: there are %q and %q", o.Layout, LayoutHuffman, LayoutPlanar)
+}
+
+// Open opens the table that [Write] wrote under prefix.
+func Open(source store.Source, prefix string, layout Layout) (Table, error) {
+	switch layout {
+	case LayoutHuffman:
+		return openHuffman(source, prefix)
+	case LayoutPlanar:
+		return openPlanar(source, prefix)
+	}
+	return nil, fmt.Errorf("%w: unknown layout %q", store.ErrCorrupt, layout)
+}
+
+func checkRank(rank, keys uint64) error {
+	if rank >= keys {
+		return fmt.Errorf("rank %d of %d keys", rank, keys)
+	}
+	return nil
+}
+
+// Scratch is what a search needs to remember. It belongs to one goroutine; its
+// zero value is ready.
+type Scratch struct {
+	keys     []uint64       // of a huffman block,
+	halves   [2]huffmanHalf // or of the halves of some, by side
+	found    []uint32       // positions that a scan reports
+	rounds   huffmanRounds
+	huffman  []*huffmanTable
+	planar   *planarScratch
+	tables   []*planarTable
+	searches []Search
+}
+
+// forget that any blocks are unpacked: they may be another table's.
+func (c *Scratch) forget() { c.halves[0].block, c.halves[1].block = -1, -1 }

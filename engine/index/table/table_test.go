@@ -1,0 +1,293 @@
+package table
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"ndd/asm"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) {
+	if err := asm.Init(""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	os.Exit(m.Run())
+}
+
+// layouts are the ways to pack keys that the tests hold against each other.
+var layouts = []Options{
+	{Layout: LayoutHuffman},
+	{Layout: LayoutHuffman, BlockBytes: 128},
+	{Layout: LayoutPlanar},
+}
+
+func (o Options) String() string {
+	if o.BlockBytes > 0 {
+		return fmt.Sprintf("%s/%d", o.Layout, o.BlockBytes)
+	}
+	return string(o.Layout)
+}
+
+// build writes keys to memory and opens them.
+func build(t testing.TB, keys []uint64, o Options) Table {
+	t.Helper()
+	var m store.Memory
+	if err := Write(&m, "t.", keys, o); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := Open(m.Source(), "t.", o.Layout)
+	if err != nil {
+		t.Fatalf("%v: %v", o, err)
+	}
+	return tab
+}
+
+func distinct(base []uint64) []uint64 {
+	keys := slices.Clone(base)
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// find is what a search must find, by looking at every key.
+func find(keys []uint64, s *Search) []Match {
+	flips := make(map[uint64]bool)
+	for _, f := range s.Flips {
+		flips[f] = true
+	}
+	var all []Match
+	for i, q := range s.Queries {
+		for _, key := range keys {
+			if d := key ^ q; bits.OnesCount64(d) <= s.K && flips[d&leadingMask(s.Leading)] {
+				all = append(all, Match{0, i, key})
+			}
+		}
+	}
+	return all
+}
+
+func order(m []Match) []Match {
+	slices.SortFunc(m, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Key, b.Key)) })
+	return m
+}
+
+// eachKernel runs f once on every backend that the machine serves.
+func eachKernel(t *testing.T, f func(t *testing.T)) {
+	before, kernels := asm.Kernel(), asm.Kernels()
+	defer asm.Select(before)
+	if testing.Short() && len(kernels) > 2 { // the best, and the specification
+		kernels = []string{kernels[0], kernels[len(kernels)-1]}
+	}
+	for _, name := range kernels {
+		if err := asm.Select(name); err != nil {
+			t.Fatal(err)
+		}
+		t.Run("kernel="+name, f)
+	}
+}
+
+// Every shape of set, every distance, in every layout and on every backend: the
+// matches are what looking at every key finds.
+func TestSearch(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		for k := 0; k <= permute.MaxK; k++ {
+			if testing.Short() && k%3 > 0 {
+				continue
+			}
+			for _, set := range sets.All(1500, 24, k, uint64(k)) {
+				keys := distinct(set.Base)
+				for _, o := range layouts {
+					tab := build(t, keys, o)
+					var c Scratch
+					for _, probe := range []struct{ leading, radius int }{
+						{0, 0}, {4, 0}, {9, 0}, {24, 0}, {33, 0}, {50, 0}, {64, 0},
+						{tab.Leading(32), 1}, {40, 1}, {tab.Leading(11), 2}, {6, 3},
+					} {
+						s := &Search{Queries: set.Queries, Leading: probe.leading, Flips: permute.Flips(probe.leading, probe.radius), K: k}
+						want := find(keys, s)
+						got, err := tab.Search(nil, s, &c)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if !slices.Equal(order(got), order(want)) {
+							t.Fatalf("%s, %v, k = %d, %d leading bits, radius %d: %d matches, want %d",
+								set.Name, o, k, probe.leading, probe.radius, len(got), len(want))
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Rank, Key and Walk agree on every key of every shape, and on what is no key.
+func TestOrder(t *testing.T) {
+	for _, set := range sets.All(4000, 100, 2, 7) {
+		keys := distinct(set.Base)
+		for _, o := range layouts {
+			t.Run(fmt.Sprintf("%s/%v", set.Name, o), func(t *testing.T) {
+				checkOrder(t, build(t, keys, o), keys, set.Queries)
+			})
+		}
+	}
+}
+
+func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
+	t.Helper()
+	var c Scratch
+	if tab.Len() != uint64(len(keys)) {
+		t.Fatalf("%d keys, want %d", tab.Len(), len(keys))
+	}
+	var walked []uint64
+	if err := tab.Walk(func(part []uint64) bool { walked = append(walked, part...); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(walked, keys) {
+		t.Fatal("a walk gives other keys")
+	}
+	for i, key := range keys {
+		if rank, ok, err := tab.Rank(key, &c); err != nil || !ok || rank != uint64(i) {
+			t.Fatalf("rank of key %d, %#x: %d, %v, %v", i, key, rank, ok, err)
+		}
+		if got, err := tab.Key(uint64(i), &c); err != nil || got != key {
+			t.Fatalf("key of rank %d: %#x, %v, want %#x", i, got, err, key)
+		}
+	}
+	for _, key := range others {
+		_, want := slices.BinarySearch(keys, key)
+		if _, ok, err := tab.Rank(key, &c); err != nil || ok != want {
+			t.Fatalf("rank of %#x: %v, %v, want %v", key, ok, err, want)
+		}
+	}
+	for _, past := range []uint64{tab.Len(), tab.Len() + 1, ^uint64(0)} {
+		if _, err := tab.Key(past, &c); err == nil {
+			t.Fatalf("key of rank %d of %d", past, tab.Len())
+		}
+	}
+	if len(keys) > 0 {
+		calls := 0
+		if err := tab.Walk(func([]uint64) bool { calls++; return false }); err != nil || calls != 1 {
+			t.Fatalf("%d calls after the first said stop, %v", calls, err)
+		}
+	}
+}
+
+// Rank and Key are inverses and Walk ascends, for keys of any spread.
+func TestOrderProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		and := rapid.Uint64().Draw(t, "and")
+		var keys []uint64
+		for _, x := range rapid.SliceOfN(rapid.Uint64(), 0, 300).Draw(t, "keys") {
+			keys = append(keys, x&and)
+		}
+		keys = distinct(keys)
+		for _, o := range layouts {
+			var m store.Memory
+			if err := Write(&m, "", keys, o); err != nil {
+				t.Fatal(err)
+			}
+			tab, err := Open(m.Source(), "", o.Layout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var c Scratch
+			at := 0
+			err = tab.Walk(func(part []uint64) bool {
+				for _, key := range part {
+					rank, ok, err := tab.Rank(key, &c)
+					back, err2 := tab.Key(rank, &c)
+					if err != nil || err2 != nil || !ok || rank != uint64(at) || back != keys[at] || key != keys[at] {
+						t.Fatalf("%v: key %d: %#x, rank %d, back %#x, %v, %v", o, at, key, rank, back, err, err2)
+					}
+					at++
+				}
+				return true
+			})
+			if err != nil || at != len(keys) {
+				t.Fatalf("%v: %d keys walked of %d, %v", o, at, len(keys), err)
+			}
+		}
+	})
+}
+
+// Nothing is allocated for a search but what dst needs to grow.
+func TestSearchAllocates(t *testing.T) {
+	set := sets.All(20000, 100, 3, 1)[0]
+	keys := distinct(set.Base)
+	for _, o := range layouts {
+		tab := build(t, keys, o)
+		var c Scratch
+		leading := tab.Leading(32)
+		s := &Search{Queries: set.Queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
+		dst, err := tab.Search(nil, s, &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(5, func() { dst, err = tab.Search(dst[:0], s, &c) }); n != 0 || err != nil {
+			t.Errorf("%v: %v allocations a search, %v", o, n, err)
+		}
+	}
+}
+
+// The parts are all that was written.
+func TestParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{0, 1, 100, 100000} {
+		keys := make([]uint64, n)
+		for i := range keys {
+			keys[i] = rng.Uint64()
+		}
+		keys = distinct(keys)
+		for _, o := range layouts {
+			w := &counter{}
+			if err := Write(w, "", keys, o); err != nil {
+				t.Fatal(err)
+			}
+			if got := Bytes(build(t, keys, o)); got != w.bytes {
+				t.Errorf("%v, %d keys: parts have %d bytes, written are %d", o, n, got, w.bytes)
+			}
+		}
+	}
+}
+
+type counter struct{ bytes uint64 }
+
+func (c *counter) Section(string) {}
+func (c *counter) Write(p []byte) (int, error) {
+	c.bytes += uint64(len(p))
+	return len(p), nil
+}
+
+// A sink that fails fails the write.
+func TestWriteFails(t *testing.T) {
+	for _, o := range layouts {
+		for after := range 4 {
+			if err := Write(&failing{after: after}, "", []uint64{1, 2, 3}, o); !errors.Is(err, errFull) {
+				t.Errorf("%v: %v after %d writes", o, err, after)
+			}
+		}
+	}
+}
+
+var errFull = errors.New("full")
+
+type failing struct{ after int }
+
+func (f *failing) Section(string) {}
+func (f *failing) Write(p []byte) (int, error) {
+	if f.after--; f.after < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}

@@ -1,0 +1,250 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"ndd/engine/index/segment"
+	"ndd/numa"
+)
+
+// A Match is what a request finds.
+type Match struct {
+	Segment int // position in those asked
+	segment.Match
+}
+
+// A Request asks segments of one Set, which must stay open until it has its
+// answer. Its zero value is ready, and it may ask again and again. It belongs to
+// one goroutine.
+type Request struct {
+	set      *Set
+	segments []*Segment
+	queries  []uint64
+	k        int
+	copy     int
+
+	tasks   []task // one for each node that is asked
+	latch   numa.Latch
+	awake   bool // it is worth while to poll for the answer
+	scratch segment.Scratch
+}
+
+// A task is one node's part of a request, or a step of a sweep.
+type task struct {
+	request *Request
+	node    int
+	matches []Match
+	step    segment.Step
+	err     error
+}
+
+// Ask begins to search segments for everything within distance k of queries,
+// which must not change until [Request.Wait] has returned.
+func (r *Request) Ask(segments []*Segment, queries []uint64, k int) {
+	s := segments[0].set
+	r.set, r.segments, r.queries, r.k = s, segments, queries, k
+	if s.direct {
+		r.copy = s.nearest()
+		return
+	}
+	r.copy = int(s.turn.Add(1) % uint32(s.copies))
+	if cap(r.tasks) < len(s.nodes) {
+		r.tasks = make([]task, len(s.nodes))
+	}
+	r.tasks = r.tasks[:0]
+	for i := range s.nodes {
+		if slices.ContainsFunc(segments, func(g *Segment) bool { return len(g.tables[r.copy][i]) > 0 }) {
+			r.tasks = r.tasks[:len(r.tasks)+1]
+			t := &r.tasks[len(r.tasks)-1]
+			*t = task{request: r, node: i, matches: t.matches[:0]}
+		}
+	}
+	r.latch.Begin(len(r.tasks))
+	short := len(queries) < queriesMax/4
+	r.awake = short
+	for i := range r.tasks {
+		awake := s.nodes[r.tasks[i].node].crew.Post(&r.tasks[i], short)
+		r.awake = r.awake && awake
+	}
+}
+
+// Wait appends to dst what was found, in no order.
+func (r *Request) Wait(dst []Match) (_ []Match, err error) {
+	if r.set.direct {
+		return r.search(dst)
+	}
+	r.latch.Wait(r.set.host, r.awake)
+	for i := range r.tasks {
+		dst = append(dst, r.tasks[i].matches...)
+		err = errors.Join(err, r.tasks[i].err)
+	}
+	return dst, err
+}
+
+// search answers without workers.
+func (r *Request) search(dst []Match) ([]Match, error) {
+	var found []segment.Match
+	for i, g := range r.segments {
+		var err error
+		if found, err = g.copies[r.copy].Search(found[:0], r.queries, r.k, &r.scratch); err != nil {
+			return dst, err
+		}
+		for _, m := range found {
+			dst = append(dst, Match{i, m})
+		}
+	}
+	return dst, nil
+}
+
+// nearest is the copy of the node that the caller runs on, as far as is known.
+func (s *Set) nearest() int {
+	if s.copies == 1 {
+		return 0
+	}
+	if cpu, _, err := s.host.CPU(); err == nil {
+		for _, n := range s.nodes {
+			if _, here := slices.BinarySearch(n.place.CPUs, cpu); here && n.tables > 0 {
+				return n.copy
+			}
+		}
+	}
+	return 0
+}
+
+// start starts the node's workers.
+func (n *node) start(o Options) {
+	n.crew = numa.NewCrew(o.Host, n.place, n.workers(o.Workers), func(*numa.Worker) func([]*task) {
+		w := &searcher{node: n}
+		return w.work
+	})
+}
+
+// searcher is what one worker remembers.
+type searcher struct {
+	node    *node
+	scratch segment.Scratch
+	queries []uint64
+	owners  []int32 // of queries: position among the tasks
+	found   []segment.Match
+}
+
+// queriesMax are searched together: more do not share more misses, and the
+// first would wait for the last.
+const queriesMax = 256
+
+// work does tasks; those that ask the same of other queries are done together.
+func (w *searcher) work(tasks []*task) {
+	for len(tasks) > 0 {
+		if t := tasks[0]; t.step != nil {
+			w.step(t)
+			tasks = tasks[1:]
+			continue
+		}
+		n, queries := 1, len(tasks[0].request.queries)
+		for n < len(tasks) && tasks[n].like(tasks[0]) && queries+len(tasks[n].request.queries) <= queriesMax {
+			queries += len(tasks[n].request.queries)
+			n++
+		}
+		w.search(tasks[:n])
+		tasks = tasks[n:]
+	}
+}
+
+func (t *task) like(o *task) bool {
+	a, b := t.request, o.request
+	return t.step == nil && a.k == b.k && a.copy == b.copy && slices.Equal(a.segments, b.segments)
+}
+
+// search answers tasks that are alike.
+func (w *searcher) search(tasks []*task) {
+	r := tasks[0].request
+	queries := r.queries
+	w.owners = w.owners[:0]
+	if len(tasks) > 1 {
+		w.queries = w.queries[:0]
+		for i, t := range tasks {
+			w.queries = append(w.queries, t.request.queries...)
+			for range t.request.queries {
+				w.owners = append(w.owners, int32(i))
+			}
+		}
+		queries = w.queries
+	}
+	w.node.queries.Add(uint64(len(queries)))
+	var err error
+	for i, g := range r.segments {
+		tables := g.tables[r.copy][tasks[0].node]
+		if len(tables) == 0 {
+			continue
+		}
+		if w.found, err = g.copies[r.copy].SearchTables(w.found[:0], tables, queries, r.k, &w.scratch); err != nil {
+			break
+		}
+		for _, m := range w.found {
+			t := tasks[0]
+			if len(tasks) > 1 {
+				t = tasks[w.owners[m.Query]]
+				m.Query -= w.first(m.Query)
+			}
+			t.matches = append(t.matches, Match{i, m})
+		}
+	}
+	for _, t := range tasks {
+		t.err = err
+		t.request.latch.Done()
+	}
+}
+
+// first is the first query of the task that has query q.
+func (w *searcher) first(q int) int {
+	first, _ := slices.BinarySearch(w.owners[:q+1], w.owners[q])
+	return first
+}
+
+// step does a step of a sweep. The next waits its turn among queries.
+func (w *searcher) step(t *task) {
+	more, err := t.step()
+	if more && err == nil {
+		w.node.crew.Post(t, false)
+		return
+	}
+	t.err = err
+	t.request.latch.Done()
+}
+
+// Sweep is [segment.Segment.Sweep] by the workers, or without them by so many
+// threads.
+func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.Found, error) {
+	if s.set.direct {
+		return s.First().Sweep(ctx, queries, k, threads, limit)
+	}
+	var teams []segment.Team
+	for c, nodes := range s.tables {
+		for i, tables := range nodes {
+			if n := s.set.nodes[i]; len(tables) > 0 {
+				teams = append(teams, segment.Team{Segment: s.copies[c], Tables: tables, Part: c, Parts: len(s.copies),
+					Threads: int(n.crew.Stats().Workers), Run: n.run})
+			}
+		}
+	}
+	return s.First().SweepTeams(ctx, queries, k, limit, teams)
+}
+
+// run has the node's workers do the steps of a sweep.
+func (n *node) run(_ context.Context, steps []segment.Step) (err error) {
+	r := &Request{tasks: make([]task, len(steps))}
+	r.latch.Begin(len(steps))
+	for i, step := range steps {
+		r.tasks[i] = task{request: r, step: step}
+		n.crew.Post(&r.tasks[i], false)
+	}
+	r.latch.Wait(n.host, false)
+	for i := range r.tasks {
+		if err == nil {
+			err = r.tasks[i].err
+		}
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package worker
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"ndd/engine/index/segment"
+	"ndd/engine/storage/store"
+	"ndd/numa"
+)
+
+// source is a file of which some sections are elsewhere.
+type source struct {
+	*store.File
+	moved map[string][]byte
+}
+
+func (s source) Section(name string) (store.Section, error) {
+	section, err := s.File.Section(name)
+	if data, ok := s.moved[name]; ok && err == nil {
+		section.Data = data
+	}
+	return section, err
+}
+
+// sectionsOf are those that a search of a table reads; the documents' numbers
+// go with table 0.
+func sectionsOf(f *store.File, table int) (list []store.Section) {
+	for _, s := range f.Sections() {
+		if strings.HasPrefix(s.Name, segment.TablePrefix(table)) || table == 0 && strings.HasPrefix(s.Name, "ids.") {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+const (
+	// alignBytes is how sections begin in a file, and in an arena.
+	alignBytes = 4096
+	// copyBytes are copied at a time.
+	copyBytes = 8 << 20
+)
+
+func arenaBytes(sections []store.Section) (sum uint64) {
+	for _, s := range sections {
+		sum += (uint64(len(s.Data)) + alignBytes - 1) &^ (alignBytes - 1)
+	}
+	return sum
+}
+
+// copySections copies sections into an arena, by workers of its place, and adds
+// where they are to moved.
+func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []store.Section, moved map[string][]byte) error {
+	type stretch struct{ to, from []byte }
+	var list []stretch
+	at := uint64(0)
+	for _, s := range sections {
+		to := a.Data[at : at+uint64(len(s.Data)) : at+uint64(len(s.Data))]
+		moved[s.Name] = to
+		at += arenaBytes([]store.Section{s})
+		for i := 0; i < len(to); i += copyBytes {
+			end := min(i+copyBytes, len(to))
+			list = append(list, stretch{to[i:end], s.Data[i:end]})
+		}
+	}
+	var mu sync.Mutex
+	var failed error
+	h.Each(a.Place, len(list), func(i int) {
+		err := ctx.Err()
+		if err == nil {
+			err = copyMapped(list[i].to, list[i].from)
+		}
+		if err != nil {
+			mu.Lock()
+			failed = err
+			mu.Unlock()
+		}
+	})
+	return failed
+}
+
+// copyMapped copies from a mapped file, which may go away.
+func copyMapped(to, from []byte) (err error) {
+	defer store.CatchFault(&err)()
+	copy(to, from)
+	return nil
+}

@@ -1,0 +1,7 @@
+//go:build linux
+
+package memory
+
+import "unsafe"
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

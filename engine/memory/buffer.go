@@ -1,0 +1,74 @@
+package memory
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// Plain are the types without pointers that a buffer may hold.
+type Plain interface {
+	uint8 | uint16 | uint32 | uint64 | [1]uint64 | [2]uint64
+}
+
+// A Buffer is an array outside the Go heap. Data is zeroed at first and has no
+// spare capacity; it is gone after [Buffer.Free].
+type Buffer[T Plain] struct {
+	Data []T
+	raw  []byte // the whole mapping
+}
+
+// heapBytes are no matter to the collector; a mapping takes longer.
+const heapBytes = 64 << 10
+
+// sizeMax is what an address space has, less what alignment takes.
+const sizeMax = min(1<<46, math.MaxInt-2*hugeBytes)
+
+// hugeBytes is the size and alignment of a huge page.
+const hugeBytes = 2 << 20
+
+// Make is a buffer of n elements, populated. The error says how much was
+// asked for; a negative n is a programmer's error.
+func Make[T Plain](n int) (*Buffer[T], error) {
+	var t T
+	size := uint64(n) * uint64(unsafe.Sizeof(t))
+	switch {
+	case n < 0:
+		panic(fmt.Sprintf("memory: a buffer of %d elements", n))
+	case n == 0:
+		return &Buffer[T]{}, nil
+	case size/uint64(unsafe.Sizeof(t)) != uint64(n) || size > sizeMax:
+		return nil, fmt.Errorf("%d elements of %d bytes are more than memory can have", n, unsafe.Sizeof(t))
+	}
+	if size <= heapBytes {
+		return &Buffer[T]{Data: make([]T, n)}, nil
+	}
+	raw, from, err := allocate(size)
+	if err != nil {
+		return nil, fmt.Errorf("%d bytes of memory: %w", size, err)
+	}
+	return &Buffer[T]{unsafe.Slice((*T)(unsafe.Pointer(&raw[from])), n), raw}, nil
+}
+
+// Free gives the memory back. Nothing may use Data any more. It may be called
+// again, and on nil.
+func (b *Buffer[T]) Free() {
+	if b == nil {
+		return
+	}
+	raw := b.raw
+	b.Data, b.raw = nil, nil
+	if raw != nil {
+		release(raw)
+	}
+}
+
+// Trim keeps the first n elements and gives the memory of the others back,
+// where it is whole pages.
+func (b *Buffer[T]) Trim(n int) {
+	from := uintptr(n) * unsafe.Sizeof(*new(T))
+	if b.raw != nil && n < len(b.Data) {
+		drop(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b.Data))), uintptr(len(b.Data))*unsafe.Sizeof(*new(T)))[from:])
+	}
+	b.Data = b.Data[:n:n]
+}

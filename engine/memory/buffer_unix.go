@@ -1,0 +1,19 @@
+//go:build unix && !linux
+
+package memory
+
+import "golang.org/x/sys/unix"
+
+func allocate(size uint64) (raw []byte, from int, err error) {
+	raw, err = unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	return raw, 0, err
+}
+
+func release(raw []byte) {
+	if err := unix.Munmap(raw); err != nil {
+		panic("memory: " + err.Error()) // freed twice
+	}
+}
+
+// drop keeps what cannot be given back in part.
+func drop([]byte) {}

@@ -1,0 +1,185 @@
+package memory
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// ErrTooLarge is what a [TooLargeError] wraps.
+var ErrTooLarge = errors.New("too large for the memory")
+
+// A TooLargeError says that something was refused before it was begun, since
+// it would not fit.
+type TooLargeError struct {
+	What  string // is too large, such as "building"
+	Need  uint64 // bytes, at most
+	Limit Limit
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%s needs up to %s of memory, and there are %s (%s)",
+		e.What, humanize.IBytes(e.Need), humanize.IBytes(e.Limit.Bytes), e.Limit.Source)
+}
+
+func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
+
+// A Limit is how much memory may be taken, and who says so.
+type Limit struct {
+	Bytes  uint64
+	Source string
+}
+
+// Unlimited is what a machine that tells nothing gives.
+var Unlimited = Limit{1 << 62, "no limit is known"}
+
+// Check refuses what needs more. The error is a [TooLargeError].
+func (l Limit) Check(what string, need uint64) error {
+	if need > l.Bytes {
+		return &TooLargeError{what, need, l}
+	}
+	return nil
+}
+
+// A Machine tells how much memory there is. Its zero value is this machine.
+type Machine struct {
+	Root string // of the file system with proc and sys; default "/"
+}
+
+// Limit is what may be taken: asked, where that is not 0, else the least of
+// the memory that the system calls available, of what the process's control
+// groups (version 1 or 2, with all that stand above it) leave, and of what its own
+// limits do (ulimit -v and -d). Cached files are taken for free memory.
+func (m Machine) Limit(asked uint64) Limit {
+	if asked > 0 {
+		return Limit{asked, "the limit that was set"}
+	}
+	least := Unlimited
+	for _, l := range append(append(m.groups(), m.own()...), m.available()) {
+		if l.Bytes < least.Bytes {
+			least = l
+		}
+	}
+	return least
+}
+
+func (m Machine) read(elem ...string) []byte {
+	root := m.Root
+	if root == "" {
+		root = "/"
+	}
+	b, err := os.ReadFile(filepath.Join(append([]string{root}, elem...)...))
+	if err != nil {
+		return nil // no such limit here
+	}
+	return b
+}
+
+// available is MemAvailable of /proc/meminfo.
+func (m Machine) available() Limit {
+	if kib, ok := field(m.read("proc/meminfo"), "MemAvailable:"); ok {
+		return Limit{kib << 10, "available by /proc/meminfo"}
+	}
+	return Unlimited
+}
+
+// These limits count what is mapped, not what is there: stacks of threads to come, and a heap that
+// grows by 4 and by 64 MiB. Builds of 1 M documents failed with 25 MiB more than they had said left.
+const (
+	spareData      = 48 << 20
+	spareAddresses = 128 << 20
+)
+
+// own are the limits of the process itself, less what it will map whatever it does.
+func (m Machine) own() (limits []Limit) {
+	all, status := m.read("proc/self/limits"), m.read("proc/self/status")
+	for _, l := range []struct {
+		name, used, option string
+		spare              uint64
+	}{
+		{"Max address space", "VmSize:", "-v", spareAddresses}, {"Max data size", "VmData:", "-d", spareData},
+	} {
+		_, rest, ok := bytes.Cut(all, []byte(l.name))
+		soft, _, _ := bytes.Cut(bytes.TrimLeft(rest, " "), []byte(" "))
+		if bytes, known := number(soft); ok && known { // it may be "unlimited"
+			used, _ := field(status, l.used)
+			limits = append(limits, Limit{bytes - min(used<<10+l.spare, bytes), "left by the process's limit, ulimit " + l.option})
+		}
+	}
+	return limits
+}
+
+// groupFiles are the names of one version's files.
+type groupFiles struct {
+	mount, limit, used string
+	cached             [2]string // in memory.stat
+}
+
+var (
+	groupV1 = groupFiles{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", [2]string{"total_inactive_file", "total_active_file"}}
+	groupV2 = groupFiles{"sys/fs/cgroup", "memory.max", "memory.current", [2]string{"inactive_file", "active_file"}}
+)
+
+// groups are the limits of the control groups that the process is in.
+func (m Machine) groups() (limits []Limit) {
+	lines := bufio.NewScanner(bytes.NewReader(m.read("proc/self/cgroup")))
+	for lines.Scan() {
+		id, rest, _ := strings.Cut(lines.Text(), ":")
+		controllers, group, _ := strings.Cut(rest, ":")
+		files := groupV1
+		if id == "0" && controllers == "" {
+			files = groupV2
+		} else if !strings.Contains(","+controllers+",", ",memory,") {
+			continue
+		}
+		// In a namespace the path may lie outside of what is mounted; its
+		// ancestors then are where its own files are.
+		for dir := path.Clean("/" + group); ; dir = path.Dir(dir) {
+			if l, ok := m.group(files, dir); ok {
+				limits = append(limits, l)
+			}
+			if dir == "/" {
+				break
+			}
+		}
+	}
+	return limits
+}
+
+func (m Machine) group(f groupFiles, dir string) (Limit, bool) {
+	limit, ok := number(m.read(f.mount, dir, f.limit)) // "max" is no number
+	if !ok || limit >= 1<<60 {
+		return Limit{}, false
+	}
+	used, _ := number(m.read(f.mount, dir, f.used))
+	stat := m.read(f.mount, dir, "memory.stat")
+	for _, name := range f.cached {
+		n, _ := field(stat, name)
+		used -= min(n, used)
+	}
+	return Limit{limit - min(used, limit), "left by the memory limit of control group " + dir}, true
+}
+
+func number(b []byte) (uint64, bool) {
+	n, err := strconv.ParseUint(string(bytes.TrimSpace(b)), 10, 64)
+	return n, err == nil
+}
+
+// field is the number behind a name at the beginning of a line.
+func field(b []byte, name string) (uint64, bool) {
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	for lines.Scan() {
+		if f := strings.Fields(lines.Text()); len(f) > 1 && f[0] == name {
+			return number([]byte(f[1]))
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,374 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"ndd/asm"
+	"ndd/engine/memory"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle/sets"
+	"ndd/permute"
+)
+
+func TestMain(m *testing.M) { leaks.Main(m) }
+
+// TestJoin holds the pairs of sets of every shape against brute force, some with runs beyond what the
+// kernel takes.
+func TestJoin(t *testing.T) {
+	for k := 0; k <= 6; k++ {
+		n := 700
+		if testing.Short() && k%3 > 0 {
+			continue
+		}
+		if k%3 == 0 && !testing.Short() {
+			n = 3 * asm.NearRunMax / 2
+		}
+		for _, set := range sets.All(n, 0, k, uint64(k)) {
+			distinct := slices.Clone(set.Base)
+			slices.Sort(distinct)
+			distinct = slices.Compact(distinct)
+			want := oracle.Pairs(distinct, k)
+			for _, threads := range []int{1, 3} {
+				var got []oracle.Pair
+				err := Join(context.Background(), distinct, Choose(len(distinct), k), threads, func(a, b uint64) {
+					x, _ := slices.BinarySearch(distinct, a)
+					y, _ := slices.BinarySearch(distinct, b)
+					got = append(got, oracle.Pair{A: x, B: y})
+				})
+				slices.SortFunc(got, func(x, y oracle.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+				if err != nil || !slices.Equal(got, want) {
+					t.Fatalf("k=%d, %s, %d threads: %d pairs, want %d; %v", k, set.Name, threads, len(got), len(want), err)
+				}
+			}
+		}
+	}
+}
+
+// neighbours lists for each row the rows within k, by brute force.
+func neighbours(base []uint64, k int) [][]int {
+	near := make([][]int, len(base))
+	for _, p := range oracle.Pairs(base, k) {
+		near[p.A] = append(near[p.A], p.B)
+		near[p.B] = append(near[p.B], p.A)
+	}
+	return near
+}
+
+// order is the rows as a policy prefers them.
+func order(n int, prefer func(a, b int) int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	if prefer != nil {
+		slices.SortStableFunc(rows, prefer)
+	}
+	return rows
+}
+
+// expect finds the clusters by walking the graph of near pairs: all that can
+// be reached from a row, or with star only its free neighbours, rows in order
+// of preference.
+func expect(base []uint64, o Options) (list []Cluster) {
+	near := neighbours(base, o.K)
+	seen := make([]bool, len(base))
+	for _, row := range order(len(base), o.Prefer) {
+		if seen[row] {
+			continue
+		}
+		seen[row] = true
+		c := Cluster{Representative: uint32(row), Rows: []uint32{uint32(row)}}
+		for todo := []int{row}; len(todo) > 0; todo = todo[1:] {
+			for _, n := range near[todo[0]] {
+				if !seen[n] && (!o.Star || bits.OnesCount64(base[n]^base[row]) <= o.K) {
+					seen[n] = true
+					c.Rows = append(c.Rows, uint32(n))
+					todo = append(todo, n)
+				}
+			}
+		}
+		if len(c.Rows) == 1 {
+			continue
+		}
+		slices.Sort(c.Rows)
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b Cluster) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
+	return list
+}
+
+func TestFind(t *testing.T) {
+	for k := 0; k <= 4; k++ {
+		if testing.Short() && k%2 == 0 {
+			continue
+		}
+		for _, set := range sets.All(400, 0, k, uint64(k)+10) {
+			lengths := rand.New(rand.NewPCG(3, uint64(k)))
+			length := make([]int, len(set.Base))
+			for i := range length {
+				length[i] = lengths.IntN(20)
+			}
+			longest := func(a, b int) int { return cmp.Compare(length[b], length[a]) }
+			for _, prefer := range []func(a, b int) int{nil, longest} {
+				for _, o := range []Options{{}, {Star: true}, {Star: true, StarBytes: 1}, {Star: true, StarBytes: 200}} {
+					o.K, o.Prefer = k, prefer
+					want := expect(set.Base, o)
+					for _, o.Threads = range []int{1, 4} {
+						r, err := Find(context.Background(), set.Base, o)
+						if err != nil {
+							t.Fatal(err)
+						}
+						var got []Cluster
+						rows := 0
+						for _, c := range r.Clusters() {
+							got = append(got, c)
+							rows += len(c.Rows)
+							for _, row := range c.Rows {
+								if o.Star && r.Distance(row, c.Representative) > k {
+									t.Fatalf("a star reaches %d bits", r.Distance(row, c.Representative))
+								}
+							}
+						}
+						if !reflect.DeepEqual(got, want) || rows != r.Rows() || len(got) != r.Len() {
+							t.Fatalf("k=%d, %s, star %v with %d bytes, longest %v, %d threads: %d clusters, want %d",
+								k, set.Name, o.Star, o.StarBytes, prefer != nil, o.Threads, len(got), len(want))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestStarRounds has a chain whose members can only be settled one after the
+// other, and no room for its pairs.
+func TestStarRounds(t *testing.T) {
+	var base []uint64
+	for i := range 40 {
+		base = append(base, 1<<i-1) // 1 bit from its neighbours, 2 from theirs
+	}
+	for _, o := range []Options{{K: 1, Star: true, StarBytes: 1}, {K: 1, Star: true}} {
+		r, err := Find(context.Background(), base, o)
+		if err != nil || r.Len() != 20 {
+			t.Fatalf("%d clusters, %v", r.Len(), err)
+		}
+	}
+}
+
+// TestPairs holds the iterator against brute force, and stops it early.
+func TestPairs(t *testing.T) {
+	for _, set := range sets.All(500, 0, 3, 5) {
+		distinct := slices.Clone(set.Base)
+		slices.Sort(distinct)
+		distinct = slices.Compact(distinct)
+		var want, got []Pair
+		for _, p := range oracle.Pairs(distinct, 3) {
+			want = append(want, Pair{distinct[p.A], distinct[p.B]})
+		}
+		for p, err := range Pairs(context.Background(), set.Base, Options{K: 3}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, p)
+		}
+		slices.SortFunc(got, func(x, y Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: %d pairs, want %d", set.Name, len(got), len(want))
+		}
+		for range Pairs(context.Background(), set.Base, Options{K: 3}) {
+			break
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range Pairs(ctx, []uint64{1, 2}, Options{K: 3}) {
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestCancel ends searches at whatever moment they ask: the longer they have gone on, the more has been compared.
+func TestCancel(t *testing.T) {
+	base := sets.Uniform(5000, 4)
+	moments, least := 0, int64(0)
+	for asked := int64(0); ; asked++ {
+		m := &Meter{}
+		_, err := Find(faults.NewEnding(t, asked), base, Options{K: 3, Threads: 1, Meter: m})
+		compared := m.Compared.Load()
+		if compared < least {
+			t.Errorf("%d fingerprints compared, %d when it was asked once less", compared, least)
+		}
+		if least = compared; err == nil {
+			break
+		}
+		if moments++; !errors.Is(err, context.Canceled) {
+			t.Fatalf("asked %d times: %v", asked, err)
+		}
+	}
+	if moments < 5 || least == 0 {
+		t.Errorf("%d moments, %d compared", moments, least)
+	}
+}
+
+// TestSkew: many fingerprints that share leading bits of some tables, or of all, and hundreds of which
+// are near another, are joined in time that is not the square of their number; the pairs, and what is
+// connected, are those of brute force.
+func TestSkew(t *testing.T) {
+	const n = 12_000
+	rng := rand.New(rand.NewPCG(8, 8))
+	inputs := map[string][]uint64{}
+	fill := func(name string, free uint64, f func() uint64) {
+		s := make([]uint64, n)
+		for i := range s {
+			if s[i] = f(); i%20 == 1 {
+				s[i] = s[i-1] ^ sets.Near(rng, 0, 1+rng.IntN(3))&free
+			}
+		}
+		slices.Sort(s)
+		inputs[name] = slices.Compact(s)
+	}
+	low := uint64(1)<<30 - 1
+	fill("shared top", low, func() uint64 { return 0xabcdef12<<32 | rng.Uint64()&low })
+	fill("shared bottom", ^low, func() uint64 { return rng.Uint64()<<34 | 0x2bcdef12 })
+	first := Choose(n, 3).Tables[0].Mask
+	fill("shared table", ^first, func() uint64 { return rng.Uint64() &^ first })
+	fill("half shared", ^first, func() uint64 {
+		if rng.IntN(2) == 0 {
+			return rng.Uint64()
+		}
+		return rng.Uint64() &^ first
+	})
+	for name, prints := range inputs {
+		want := oracle.Pairs(prints, 3)
+		if len(want) < n/50 {
+			t.Fatalf("%s: only %d pairs", name, len(want))
+		}
+		place := func(f uint64) int {
+			i, _ := slices.BinarySearch(prints, f)
+			return i
+		}
+		whole := newUnion(make([]uint32, len(prints)))
+		for _, p := range want {
+			whole.join(uint32(p.A), uint32(p.B))
+		}
+		whole.flatten()
+		for _, threads := range []int{1, 3} {
+			var got []oracle.Pair
+			err := Join(t.Context(), prints, Choose(len(prints), 3), threads, func(a, b uint64) {
+				got = append(got, oracle.Pair{A: place(a), B: place(b)})
+			})
+			slices.SortFunc(got, func(x, y oracle.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s, %d threads: %d pairs, want %d; %v", name, threads, len(got), len(want), err)
+			}
+			u := newUnion(make([]uint32, len(prints)))
+			err = Connect(t.Context(), prints, Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
+				for _, b := range near {
+					if bits.OnesCount64(a^b) > 3 {
+						t.Errorf("%s: %x is linked to %x", name, a, b)
+					}
+					u.join(uint32(place(a)), uint32(place(b)))
+				}
+			})
+			if err != nil || !slices.Equal(u.flatten(), whole) {
+				t.Errorf("%s, %d threads: other components; %v", name, threads, err)
+			}
+		}
+	}
+}
+
+// TestLong: runs of more keys than the kernel takes, which are not worth a join by themselves.
+func TestLong(t *testing.T) {
+	const n, k = asm.NearRunMax + 100, 6
+	d := Choose(n, k)
+	for seed := range uint64(5) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		var free []int // bits that do not lead in the first table
+		for _, bit := range rng.Perm(64) {
+			if d.Tables[0].Mask>>bit&1 == 0 && len(free) < 12 {
+				free = append(free, bit)
+			}
+		}
+		base := make([]uint64, n) // equal but for 12 bits: one run, in that table
+		for i, x := range rng.Perm(1 << len(free))[:n] {
+			for b, bit := range free {
+				base[i] |= uint64(x) >> b & 1 << bit
+			}
+		}
+		pairs := 0
+		err := Join(t.Context(), base, d, 1, func(a, b uint64) {
+			if pairs++; bits.OnesCount64(a^b) > k {
+				t.Fatalf("%x and %x", a, b)
+			}
+		})
+		if want := len(oracle.Pairs(base, k)); err != nil || pairs != want {
+			t.Errorf("seed %d: %d pairs, want %d; %v", seed, pairs, want, err)
+		}
+	}
+}
+
+func BenchmarkJoin(b *testing.B) {
+	for _, n := range []int{1e6, 1e7, 1e8} {
+		base, err := memory.Make[uint64](n)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(uint64(n), 9))
+		for i := range base.Data {
+			base.Data[i] = rng.Uint64()
+		}
+		for i := 0; i < n; i += 100 { // a near one, for each hundredth
+			base.Data[i] = sets.Near(rng, base.Data[i+1], i/100%4+1)
+		}
+		for _, tables := range []int{4, 5, 6, 8, 10} {
+			d := permute.Design{}
+			for _, c := range permute.Catalogue(3, 1) {
+				if len(c.Tables) == tables && c.Tables[0].Radius == 0 && c.Tables[tables-1].Radius == 0 {
+					d = c
+				}
+			}
+			if d.Tables == nil || float64(n) > math.Ldexp(700, d.Tables[0].Leading()) {
+				continue
+			}
+			b.Run(fmt.Sprintf("n=%d/design=%s", n, d.Name), func(b *testing.B) {
+				pairs := 0
+				for b.Loop() {
+					pairs = 0
+					if err := Join(b.Context(), base.Data, d, 1, func(_, _ uint64) { pairs++ }); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if planted := n / 100 * 3 / 4; pairs < planted {
+					b.Fatalf("%d pairs of %d", pairs, planted)
+				}
+				b.ReportMetric(float64(pairs), "pairs")
+				b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/fingerprint")
+			})
+		}
+		base.Free()
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	base, _ := sets.Planted(1_000_000, 0)
+	for b.Loop() {
+		r, err := Find(context.Background(), base, Options{K: 3, Threads: 1})
+		// As many pairs as a batch of the set against an index of itself finds.
+		if err != nil || r.Rows() == 0 {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(base)), "ns/fingerprint")
+}

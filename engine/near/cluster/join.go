@@ -1,0 +1,193 @@
+package cluster
+
+import (
+	"context"
+	"math/bits"
+	"sync"
+
+	"ndd/asm"
+	"ndd/engine/index/radix"
+	"ndd/engine/memory"
+	"ndd/permute"
+)
+
+// Join calls emit with every pair a < b of fingerprints within distance d.K of
+// each other, each pair once, from one goroutine at a time and in no order.
+// The fingerprints must be distinct; the design must have radius 0.
+//
+// Memory beside them is 8 bytes a fingerprint, off the heap, and a bucket a thread.
+func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, emit func(a, b uint64)) error {
+	var mu sync.Mutex
+	return join(ctx, fingerprints, d, threads, joiner{emit: func(a, b uint64) {
+		mu.Lock()
+		defer mu.Unlock()
+		emit(a, b)
+	}})
+}
+
+// Connect is Join that may leave out pairs which the others connect, and may repeat some: link is
+// told enough of them to connect what Join's pairs connect, a fingerprint with some that are near it,
+// from several goroutines. The slice belongs to link during the call. What costs Join its time where very
+// many are near each other, their pairs, costs nothing here. The meter, if not nil, counts
+// fingerprints, once for each table.
+func Connect(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter, link func(a uint64, near []uint64)) error {
+	pair := func(a, b uint64) { link(a, []uint64{b}) }
+	return join(ctx, fingerprints, d, threads, joiner{emit: pair, link: link, meter: m})
+}
+
+// join compares with joiners like j.
+func join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, j joiner) error {
+	rows, err := memory.Make[uint64](len(fingerprints))
+	if err != nil {
+		return err
+	}
+	defer rows.Free()
+	for t, tab := range d.Tables {
+		if tab.Radius != 0 {
+			panic("cluster: a join needs tables of radius 0")
+		}
+		j := j
+		j.ctx, j.design, j.table, j.perm = ctx, &d, t, permute.New(tab.Mask)
+		o := radix.Options{Mask: tab.Mask, Threads: threads}
+		if err := radix.Runs(ctx, rows.Data, radix.Chunks{fingerprints}, o, tab.Leading(), j.runs); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// joiner compares the runs of one table.
+type joiner struct {
+	ctx    context.Context
+	design *permute.Design
+	table  int
+	perm   permute.Permutation
+	depth  int                           // of joins of runs
+	emit   func(a, b uint64)             // of a pair, in its canonical table
+	link   func(a uint64, near []uint64) // of few pairs that connect a run, in any table; nil if all pairs are wanted
+	meter  *Meter                        // may be nil
+}
+
+// runs compares all pairs of each run. The kernel says which keys have a near one behind them.
+func (j *joiner) runs(keys []uint64, ends []uint32) error {
+	var rows [asm.NearRunMax]uint32
+	j.meter.compared(len(keys))
+	s := spanner{k: j.design.K, link: j.linkKeys}
+	from := uint32(0)
+	for len(ends) > 0 {
+		n, done := asm.NearRows(rows[:], keys, ends, from, j.design.K)
+		j.found(keys, ends, from, rows[:n], &s)
+		if done == 0 {
+			if err := j.long(keys[from:ends[0]]); err != nil {
+				return err
+			}
+			done = 1
+		}
+		from = ends[done-1]
+		ends = ends[done:]
+	}
+	return j.ctx.Err()
+}
+
+// spanRows is from how many rows of a run on it is rather connected than searched for all pairs.
+const spanRows = 8
+
+// found deals with the rows that have a near one behind them in their runs.
+func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32, s *spanner) {
+	run := 0
+	for len(rows) > 0 {
+		for ends[run] <= rows[0] {
+			from = ends[run]
+			run++
+		}
+		near := 1
+		for near < len(rows) && rows[near] < ends[run] {
+			near++
+		}
+		if j.link != nil && near >= spanRows {
+			s.span(keys[from:ends[run]])
+		} else {
+			for _, i := range rows[:near] {
+				j.row(keys[i], keys[i+1:ends[run]])
+			}
+		}
+		rows = rows[near:]
+	}
+}
+
+func (j *joiner) row(a uint64, behind []uint64) {
+	for _, b := range behind {
+		if bits.OnesCount64(a^b) <= j.design.K {
+			j.pair(a, b)
+		}
+	}
+}
+
+const (
+	nestMin = 4096 // keys of a run from which joining it costs less than comparing all pairs
+	nestMax = 2    // joins in joins: what is still together then is compared
+)
+
+// long compares all pairs of a run that the kernel does not take: of a corpus that is far from
+// uniform. What shares the leading bits of this table may differ in those of others, so a very long
+// run is joined by itself, with tables of its own; but first what is dense in it is connected, if
+// that is all that is wanted.
+func (j *joiner) long(keys []uint64) error {
+	nest := len(keys) >= nestMin && j.depth < nestMax
+	if j.link != nil {
+		s := spanner{ctx: j.ctx, k: j.design.K, link: j.linkKeys}
+		if nest {
+			s.patience = spanPatience
+		}
+		keys = s.span(keys)
+	}
+	switch {
+	case j.ctx.Err() != nil || len(keys) < 2:
+		return j.ctx.Err()
+	case nest:
+		return j.nest(keys)
+	}
+	found := make([]uint32, 1024)
+	for i, a := range keys {
+		if i%256 == 255 && j.ctx.Err() != nil {
+			return j.ctx.Err()
+		}
+		for rest := keys[i+1:]; len(rest) > 0; {
+			n, done := asm.Within64(found, rest, a, j.design.K)
+			for _, at := range found[:n] {
+				j.pair(a, rest[at])
+			}
+			rest = rest[done:]
+		}
+	}
+	return nil
+}
+
+// nest joins a run by itself.
+func (j *joiner) nest(keys []uint64) error {
+	prints := make([]uint64, len(keys))
+	asm.Unpermute(prints, keys, j.perm.Mask())
+	inner := joiner{depth: j.depth + 1, emit: j.print, link: j.link}
+	if j.link != nil {
+		inner.emit = j.emit // found here: no matter where else
+	}
+	return join(j.ctx, prints, suit(prints, len(prints), j.design.K), 1, inner)
+}
+
+// pair reports two keys if this table is the pair's canonical one.
+func (j *joiner) pair(a, b uint64) { j.print(j.perm.Invert(a), j.perm.Invert(b)) }
+
+// print does so for fingerprints.
+func (j *joiner) print(a, b uint64) {
+	if j.design.First(a^b) == j.table {
+		j.emit(min(a, b), max(a, b))
+	}
+}
+
+// linkKeys reports a key and those near it, whatever their tables.
+func (j *joiner) linkKeys(a uint64, near []uint64) {
+	for i, b := range near {
+		near[i] = j.perm.Invert(b)
+	}
+	j.link(j.perm.Invert(a), near)
+}

@@ -1,0 +1,165 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/near/jaccard"
+)
+
+// errNoTexts is why what is known cannot be verified.
+var errNoTexts = errors.New("texts of known documents are needed to verify that new ones are like them: name their inputs")
+
+// verifyKnown looks up the texts of what known documents are near, and lets those stay whose own are not alike. It
+// returns rest with these rows.
+//
+//	new documents that are known --read again--> shingle sets --.
+//	inputs of the old documents --those that are named--> sets --compare--> similarity, or nobody has that name
+func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest []uint32) (_ []uint32, err error) {
+	if len(r.Known) == 0 {
+		return rest, nil
+	}
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	a := &against{corpus: r.corpus, v: v, wanted: map[string][]int{}, shares: make([]atomic.Uint64, len(r.Known))}
+	rows := make([]uint32, len(r.Known))
+	for i, k := range r.Known {
+		rows[i] = k.Row
+		a.wanted[k.ID] = append(a.wanted[k.ID], i)
+	}
+	a.sets = newSets(v, len(rows))
+	defer func() { err = cmp.Or(err, a.sets.close()) }()
+	if err := r.corpus.shingle(ctx, v, a.sets, rows, threads); err != nil {
+		return nil, err
+	}
+	if err := a.read(ctx, threads); err != nil {
+		return nil, err
+	}
+
+	alike, missing, example := r.Known[:0], 0, ""
+	for i, k := range r.Known {
+		share, seen := a.share(i)
+		if !seen {
+			if missing++; missing == 1 {
+				example = k.ID
+			}
+		}
+		if k.Similarity = float32(share); share >= v.Jaccard {
+			alike = append(alike, k)
+		} else {
+			rest = append(rest, k.Row)
+			r.Rejected++
+		}
+	}
+	if missing > 0 {
+		return nil, fmt.Errorf("%d of %d documents are near known ones whose texts are not there, such as %s: name all inputs of the known documents, as they were named first",
+			missing, len(rows), example)
+	}
+	r.Known = alike
+	slices.Sort(rest)
+	return rest, nil
+}
+
+// against compares known documents with what they are near.
+type against struct {
+	corpus *Corpus
+	v      *Verify
+	wanted map[string][]int // places in Result.Known, by the id of the old document
+	sets   *sets            // of the new documents, by these places
+	shares []atomic.Uint64  // 0 if the old document has not been seen, else 1 and the bits of the similarity
+}
+
+// share is the similarity of a known document and the old one, and whether the latter was there.
+func (a *against) share(i int) (share float64, seen bool) {
+	s := a.shares[i].Load()
+	return math.Float64frombits(max(s, 1) - 1), s > 0
+}
+
+// raise makes a similarity at least share: where several documents have one id, the most alike counts.
+func (a *against) raise(i int, share float64) {
+	s := math.Float64bits(share) + 1 // ordered, since it is not negative
+	for old := a.shares[i].Load(); old < s && !a.shares[i].CompareAndSwap(old, s); {
+		old = a.shares[i].Load()
+	}
+}
+
+// read reads the old documents and compares those that are wanted.
+func (a *against) read(ctx context.Context, threads int) error {
+	opts := a.corpus.options
+	opts.Meter = a.v.Meter
+	g, inner := errgroup.WithContext(ctx)
+	todo := make(chan []document.Unit, 2*threads)
+	g.Go(func() error {
+		defer close(todo)
+		var units []document.Unit
+		bytes := 0
+		send := func() error {
+			select {
+			case todo <- units:
+				units, bytes = nil, 0
+				return nil
+			case <-inner.Done():
+				return inner.Err()
+			}
+		}
+		for u, err := range document.Scan(inner, a.v.Known, opts, nil) {
+			if _, skipped := errors.AsType[*document.Skip](err); skipped {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			units = append(units, u)
+			if bytes += u.Size(); bytes >= taskBytes {
+				if err := send(); err != nil {
+					return err
+				}
+			}
+		}
+		return send()
+	})
+	for range threads {
+		g.Go(func() error { return a.compare(opts, todo) })
+	}
+	return g.Wait()
+}
+
+// compare compares the old documents that are wanted with those that are near them.
+func (a *against) compare(opts document.Options, todo <-chan []document.Unit) error {
+	extractor := document.NewExtractor(opts)
+	shingler, err := jaccard.New(a.v.Shingles)
+	if err != nil {
+		return err
+	}
+	var set, own, buf []uint64
+	for units := range todo {
+		for _, u := range units {
+			doc, err := extractor.Extract(u)
+			if err != nil {
+				continue // no document
+			}
+			near := a.wanted[doc.ID]
+			if len(near) == 0 {
+				continue
+			}
+			set = shingler.Append(set[:0], doc.Text)
+			for _, i := range near {
+				if own, buf, err = a.sets.get(i, buf); err != nil {
+					return err
+				}
+				a.raise(i, jaccard.Similarity(own, set))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,282 @@
+package dedup
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/jaccard"
+)
+
+func simhashOf(f uint64) simhash.Fingerprint { return simhash.Fingerprint(f) }
+
+// copyAll is the copies by name.
+func copyAll(ctx context.Context, r *Result, names *Copies) (map[string]string, error) {
+	copies := map[string]string{}
+	err := r.Copy(ctx, names, nil, func(name string, fill func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := fill(&b)
+		copies[filepath.ToSlash(name)] = b.String()
+		return err
+	})
+	return copies, err
+}
+
+func pack(t *testing.T, name, content string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	switch filepath.Ext(name) {
+	case ".gz":
+		w = gzip.NewWriter(&b)
+	case ".zst":
+		z, err := zstd.NewWriter(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = z
+	default:
+		return []byte(content)
+	}
+	if _, err := io.WriteString(w, content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func unpack(t *testing.T, name, content string) string {
+	t.Helper()
+	var r io.Reader = strings.NewReader(content)
+	switch filepath.Ext(name) {
+	case ".gz":
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r = z
+	case ".zst":
+		z, err := zstd.NewReader(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer z.Close()
+		r = z
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestCopy(t *testing.T) {
+	const (
+		a = "Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"
+		b = "Bread needs four things: flour, water, salt and time, and the last is what most bakers are short of"
+	)
+	lineA, lineB := `{"text":"`+a+`"}`, `  {"id":7, "text":"`+b+`"} `
+	odd := "\xef\xbb\xbf" + lineA + "\r\n\nbroken\n{\"text\":\"few\"}\n" // kept as it is where a stays
+	files := map[string]string{
+		"in/1/one.jsonl":      odd + lineB + "\n" + lineB + "\n" + lineB,
+		"in/1/two.jsonl.gz":   lineA + "\n" + `{"text":"few"}` + "\n",
+		"in/2/one.jsonl.zst":  lineB + "\n" + lineB,
+		"in/2/table.csv":      "id,text\n1,\"" + a + "\"\n\n2,few\n3,\"" + b + "\"\n",
+		"in/2/empty.jsonl":    "",
+		"in/3/a.txt":          a,
+		"in/3/c.txt.gz":       "The wind over the pass is cold in the evening and the goats come down before it does",
+		"in/3/few.txt":        "few",
+		"in/3/picture.bin":    "\x00\x01",
+		"in/3/.hidden":        a,
+		"in/3/with space.txt": "The wind over the pass is cold in the evening and the goats come down before it does",
+	}
+	want := map[string]string{
+		"1/one.jsonl":     odd + lineB + "\n",
+		"1/two.jsonl.gz":  `{"text":"few"}` + "\n",
+		"2/one.jsonl.zst": "",
+		"2/table.csv":     "id,text\n\n2,few\n",
+		"2/empty.jsonl":   "",
+		"3/c.txt.gz":      files["in/3/c.txt.gz"],
+		"3/few.txt":       "few",
+	}
+	want["2/table.csv"] = "id,text\n\n2,few\n"
+	t.Chdir(t.TempDir())
+	for name, content := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, pack(t, name, content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inputs := []string{"in/1/one.jsonl", "in/1/two.jsonl.gz", "in/2", "in/3"}
+	names, err := NewCopies(t.Context(), inputs, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Find(t.Context(), c, Options{K: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := copyAll(t.Context(), r, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range got {
+		if plain := unpack(t, name, content); plain != want[name] {
+			t.Errorf("%s: %q, want %q", name, plain, want[name])
+		}
+	}
+	if g, w := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(g, w) {
+		t.Errorf("%q, want %q", g, w)
+	}
+	again, err := copyAll(t.Context(), r, names)
+	if err != nil || !maps.Equal(got, again) {
+		t.Error("copies differ from run to run", err)
+	}
+	// The copies have no near-duplicates any more.
+	for name, content := range got {
+		if err := os.MkdirAll(filepath.Join("out", filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("out", name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, _, err = ReadDocuments(t.Context(), []string{"out"}, ingest.Config{}, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Find(t.Context(), c, Options{K: 3}); err != nil || r.Len() != 0 {
+		t.Errorf("%d clusters are left, %v", r.Len(), err)
+	}
+}
+
+// TestCopyWARC: records go, and those that stay are compressed each by itself, as they were.
+func TestCopyWARC(t *testing.T) {
+	record := func(kind, uri, date, text string) string {
+		block := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + text
+		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			kind, uri, date, len(block), block)
+	}
+	const rivers = "Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"
+	records := []string{
+		record("response", "old", "2023-01-01T00:00:00Z", rivers), // goes
+		record("warcinfo", "", "", "made by a test"),
+		record("request", "new", "", "GET /"),
+		record("response", "new", "2024-01-01T00:00:00Z", rivers),
+		record("response", "older", "2022-01-01T00:00:00Z", rivers), // goes
+		record("response", "few", "", "few"),
+		record("metadata", "few", "", "of few"),
+	}
+	want := []string{records[1], records[2], records[3], records[5], records[6]}
+	t.Chdir(t.TempDir())
+	var packed []byte
+	for _, r := range records {
+		packed = append(packed, pack(t, "a.warc.gz", r)...)
+	}
+	for name, content := range map[string][]byte{"in/a.warc.gz": packed, "in/b.warc": []byte(strings.Join(records[:2], ""))} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := NewCopies(t.Context(), []string{"in"}, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := ReadDocuments(t.Context(), []string{"in"}, ingest.Config{}, ReadOptions{Keep: Keep{Policy: Newest}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Find(t.Context(), c, Options{K: 3, Verify: &Verify{Jaccard: 0.9, Shingles: jaccard.Options{Words: 3, Chars: 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := copyAll(t.Context(), r, names)
+	if err != nil || len(got) != 2 || got["b.warc"] != records[1] {
+		t.Fatalf("%q, %v", got, err)
+	}
+	in := strings.NewReader(got["a.warc.gz"])
+	z, err := gzip.NewReader(in)
+	for i := 0; err == nil && i < len(want); i++ {
+		z.Multistream(false)
+		member, err := io.ReadAll(z)
+		if err != nil || string(member) != want[i] {
+			t.Errorf("member %d is %q, want %q; %v", i, member, want[i], err)
+		}
+		if err := z.Reset(in); err != nil && (err != io.EOF || i != len(want)-1) {
+			t.Fatalf("after member %d: %v", i, err)
+		}
+	}
+	if err != nil || in.Len() > 0 {
+		t.Errorf("%d bytes more, %v", in.Len(), err)
+	}
+}
+
+func TestCopies(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a.jsonl", "d/a.jsonl", "d/e/b.jsonl", "f/a.jsonl"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("d", "link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		inputs []string
+		dir    string
+		want   string // root, or what the error says
+	}{
+		{[]string{"a.jsonl"}, "out", "."},
+		{[]string{"d/a.jsonl"}, "out", "d"},
+		{[]string{"d"}, "out", "d"},
+		{[]string{"d/a.jsonl", "f/a.jsonl"}, "out", "."},
+		{[]string{"d/a.jsonl", "d/e"}, "out", "d"},
+		{[]string{"*/a.jsonl"}, "out", "named twice"}, // d and link
+		{[]string{"a.jsonl", "./a.jsonl"}, "out", "named twice"},
+		{[]string{"d", "d/e"}, "out", "named twice"},
+		{[]string{"d"}, "d/out", "lies in the input"},
+		{[]string{"link"}, "d/e/out", "lies in the input"},
+		{[]string{"d"}, "link/out", "lies in the input"},
+		{[]string{"d/a.jsonl"}, "d/out", "d"},
+		{[]string{"-"}, "out", "has no name to be copied to"},
+		{[]string{"none"}, "out", "none"},
+		{[]string{"d"}, "none/out", "none"},
+	} {
+		names, err := NewCopies(t.Context(), c.inputs, c.dir)
+		if err != nil {
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: %v, want %s", c.inputs, err, c.want)
+			}
+			continue
+		}
+		if want, err := real(c.want); err != nil || names.root != want {
+			t.Errorf("%v: below %s, want %s", c.inputs, names.root, c.want)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package dedup
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/memory"
+)
+
+// A Corpus is documents by row, from 0.
+type Corpus struct {
+	recipe  *simhash.Recipe // nil for raw fingerprints
+	prints  []uint64
+	lengths []uint32 // of texts; empty for raw fingerprints
+	names   names    // empty where the rows are the names
+	values  values   // by which to keep, if the policy goes by one
+
+	o    ReadOptions
+	next int // the length at which memory is looked at again
+
+	// Where the documents were read, to read them again.
+	inputs  []string
+	options document.Options
+	units   bitmap // which units of the inputs became rows
+	scanned int    // units
+}
+
+// ReadOptions say how a corpus is read.
+type ReadOptions struct {
+	Keep    Keep
+	Find    Options      // what is going to be asked of it: memory depends on it
+	Limit   memory.Limit // of memory; the zero limit is none
+	Threads int          // default: as many as there are processors
+
+	// Say, if not nil, is told the most memory that everything takes, as
+	// [Bytes] has it: of fingerprints before they are read; of documents before
+	// that, when their number is unknown and 0, and before they are compared.
+	Say func(documents int, bytes uint64)
+
+	readingBytes uint64 // what reading documents takes
+}
+
+// NewCorpus is an empty corpus of documents with fingerprints of one recipe,
+// nil if that is unknown.
+func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
+	if o.Limit == (memory.Limit{}) {
+		o.Limit = memory.Unlimited
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	return &Corpus{recipe: recipe, values: values{keep: o.Keep}, o: o, next: checkFirst}
+}
+
+// fits refuses what is beyond the limit.
+func (c *Corpus) fits(what string, documents int) error {
+	return c.o.Limit.Check(what, Bytes(documents, c.names.bytes, c.inputs != nil, c.o))
+}
+
+// known says how many documents there are.
+func (c *Corpus) known(documents int) error {
+	if c.o.Say != nil {
+		c.o.Say(documents, Bytes(documents, c.names.bytes, c.inputs != nil, c.o))
+	}
+	what := fmt.Sprintf("comparing %d documents", documents)
+	if documents == 0 {
+		what = "reading"
+	}
+	return c.fits(what, documents)
+}
+
+// checkFirst is the length from which on memory is looked at, each time that
+// the corpus has doubled.
+const checkFirst = 1 << 18
+
+// A Document is one to be compared.
+type Document struct {
+	ID          string
+	Fingerprint simhash.Fingerprint
+	TextBytes   int            // length of its text
+	Value       document.Value // of the field that the policy goes by
+	Modified    int64          // of its file, nanoseconds since 1970; 0 if unknown
+}
+
+// Append adds a document. The error is an [memory.TooLargeError].
+func (c *Corpus) Append(d Document) error {
+	c.prints = append(c.prints, uint64(d.Fingerprint))
+	c.lengths = append(c.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
+	c.names.append(d.ID)
+	c.values.append(d.Value, d.Modified)
+	if len(c.prints) < c.next {
+		return nil
+	}
+	c.next *= 2
+	return c.fits(fmt.Sprintf("comparing %d documents, and there are more,", len(c.prints)), len(c.prints))
+}
+
+// Len is the number of documents.
+func (c *Corpus) Len() int { return len(c.prints) }
+
+// Recipe is how fingerprints were made, nil if that is unknown.
+func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
+
+// ID is the id of a row.
+func (c *Corpus) ID(row uint32) string {
+	if len(c.names.at) == 0 {
+		return strconv.FormatUint(uint64(row), 10)
+	}
+	return c.names.name(row)
+}
+
+// ReadDocuments fingerprints documents. Those with too few features for a
+// fingerprint are counted by the report and are not in the corpus. It sets
+// cfg.Document.ValueFields as the policy needs them.
+func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report, error) {
+	cfg.Document.ValueFields = o.Keep.fields()
+	if cfg.Recipe == (simhash.Recipe{}) {
+		cfg.Recipe = simhash.Default()
+	}
+	if o.Limit == (memory.Limit{}) {
+		o.Limit = memory.Unlimited
+	}
+	cfg = o.reading(cfg)
+	c := NewCorpus(&cfg.Recipe, o)
+	c.inputs, c.options = inputs, cfg.Document
+	c.options.Meter = nil // it counts the first reading
+	if err := c.known(0); err != nil {
+		return nil, ingest.Report{}, err
+	}
+	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
+		if !r.OK {
+			return nil
+		}
+		c.units.set(r.Unit)
+		return c.Append(Document{r.ID, r.Fingerprint, r.TextBytes, r.Value, r.Modified})
+	})
+	c.scanned = report.Units
+	if err == nil {
+		err = c.known(c.Len())
+	}
+	return c, report, err
+}
+
+// ReadPrints reads .ndf files, or raw .bin files, whose ids are the rows. It
+// verifies checksums, and that all files have one recipe.
+func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (*Corpus, error) {
+	c := NewCorpus(nil, o)
+	var files []*ndf.File
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	n := 0
+	for _, path := range paths {
+		f, err := ndf.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+		n += int(f.Len())
+		if s := f.Store(); s != nil {
+			c.names.bytes += uint64(s.Bytes()) // a lower bound: they are compressed there
+		}
+	}
+	if err := c.known(n); err != nil {
+		return nil, err
+	}
+	c.names.bytes = 0
+	c.recipe = files[0].Recipe()
+	c.prints = make([]uint64, 0, n)
+	if c.recipe != nil {
+		c.lengths, c.names.at = make([]uint32, 0, n), make([]uint64, 0, n)
+	}
+	for _, f := range files {
+		if err := c.readFile(ctx, f, files[0]); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
+	if s := f.Store(); s != nil {
+		if err := s.Verify(ctx, c.o.Threads, nil); err != nil {
+			return err
+		}
+	}
+	if err := mixed(first.Path(), c.recipe, f.Path(), f.Recipe()); err != nil {
+		return err
+	}
+	for chunk := range f.Chunks {
+		c.prints = append(c.prints, chunk...)
+	}
+	for chunk := range f.TextBytes {
+		c.lengths = append(c.lengths, chunk...)
+	}
+	for name, err := range f.Names {
+		if err != nil {
+			return err
+		}
+		c.names.append(name)
+		if len(c.names.at) >= c.next {
+			c.next *= 2
+			if err := c.fits(fmt.Sprintf("comparing %d documents", cap(c.prints)), cap(c.prints)); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// mixed refuses fingerprints of two recipes.
+func mixed(a string, ra *simhash.Recipe, b string, rb *simhash.Recipe) error {
+	switch {
+	case (ra == nil) != (rb == nil):
+		return fmt.Errorf("%w: one of %s and %s has raw fingerprints", simhash.ErrMixed, a, b)
+	case ra == nil:
+		return nil
+	}
+	if err := ra.Check(*rb); err != nil {
+		return fmt.Errorf("%s and %s: %w", a, b, err)
+	}
+	return nil
+}
+
+// bitmap is a set of small integers.
+type bitmap []uint64
+
+func (b *bitmap) set(i int) {
+	for len(*b) <= i/64 {
+		*b = append(*b, 0)
+	}
+	(*b)[i/64] |= 1 << (i % 64)
+}
+
+func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 == 1 }
+
+func newBitmap(n int) bitmap { return slices.Grow(bitmap(nil), n/64+1) }

@@ -1,0 +1,114 @@
+package dedup
+
+import (
+	"context"
+
+	"ndd/engine/near/cluster"
+)
+
+// Options say what is a near-duplicate and what to do about it. The policy of
+// what to keep belongs to the corpus.
+type Options struct {
+	K       int  // largest Hamming distance
+	Star    bool // members must be within K of what is kept, no chains
+	Threads int  // default: as many as there are processors
+
+	// Known, if not nil, is asked for all fingerprints at once which of them
+	// are near a document that is there already. It calls found for each such
+	// row, ascending, with that document's id. These rows go; what is left is
+	// compared with itself.
+	Known func(ctx context.Context, fingerprints []uint64, found func(row int, id string, distance int) error) error
+
+	// KnownBytes is the most memory that Known takes for so many fingerprints; nil: none worth counting.
+	KnownBytes func(documents int) uint64
+
+	// Meter, if not nil, counts what has been compared.
+	Meter *cluster.Meter
+
+	// Verify, if not nil, compares the texts; the corpus must have been read
+	// by [ReadDocuments], from files. A document that Known finds is compared with
+	// the one that it names, and only with that.
+	Verify *Verify
+}
+
+// Find finds the clusters of a corpus.
+func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
+	prefer, err := c.prefer()
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{corpus: c, verified: o.Verify != nil}
+	if o.Verify != nil {
+		if err := c.readable(); err != nil {
+			return nil, err
+		}
+		if o.Known != nil && len(o.Verify.Known) == 0 {
+			return nil, errNoTexts
+		}
+	}
+	prints := c.prints
+	var rest []uint32 // the rows to compare; all of them if it is nil
+	if o.Known != nil {
+		if rest, err = r.known(ctx, o.Known); err == nil && o.Verify != nil {
+			rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest)
+		}
+		if err != nil {
+			return nil, err
+		}
+		prints = make([]uint64, len(rest))
+		for i, row := range rest {
+			prints[i] = c.prints[row]
+		}
+	}
+	co := cluster.Options{K: o.K, Star: o.Star, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
+	if rest != nil && prefer != nil {
+		co.Prefer = func(a, b int) int { return prefer(int(rest[a]), int(rest[b])) }
+	}
+	found, err := cluster.Find(ctx, prints, co)
+	if err != nil {
+		return nil, err
+	}
+	r.Distinct = found.Distinct
+	r.take(found, rest)
+	if o.Verify != nil {
+		return r, r.verify(ctx, o.Verify, o.Threads, prefer)
+	}
+	return r, nil
+}
+
+// known sorts out what is known, and returns the other rows.
+func (r *Result) known(ctx context.Context, known func(context.Context, []uint64, func(int, string, int) error) error) (rest []uint32, err error) {
+	next := 0
+	upTo := func(row int) {
+		for ; next < row; next++ {
+			rest = append(rest, uint32(next))
+		}
+	}
+	rest = make([]uint32, 0, len(r.corpus.prints))
+	err = known(ctx, r.corpus.prints, func(row int, id string, distance int) error {
+		upTo(row)
+		next = row + 1
+		r.Known = append(r.Known, Known{Row: uint32(row), ID: id, Distance: distance})
+		return nil
+	})
+	upTo(len(r.corpus.prints))
+	return rest, err
+}
+
+// take copies the clusters, with the corpus's rows.
+func (r *Result) take(found *cluster.Result, rest []uint32) {
+	row := func(i uint32) uint32 {
+		if rest != nil {
+			return rest[i]
+		}
+		return i
+	}
+	r.rows = make([]uint32, 0, found.Rows())
+	r.ends, r.kept = make([]uint32, 0, found.Len()), make([]uint32, 0, found.Len())
+	for _, c := range found.Clusters() {
+		for _, i := range c.Rows {
+			r.rows = append(r.rows, row(i))
+		}
+		r.ends, r.kept = append(r.ends, uint32(len(r.rows))), append(r.kept, row(c.Representative))
+	}
+}

@@ -1,0 +1,46 @@
+package dedup
+
+import (
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/near/cluster"
+)
+
+// fixedBytes is what the program takes whatever there is to compare.
+const fixedBytes = 32 << 20
+
+// reading is cfg with less read ahead where there is little memory: a quarter of what the limit
+// leaves beside the rest, since reading takes twice that, and the documents, of which nothing is
+// known yet, need some, too.
+func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
+	least := cfg
+	least.Budget = 1
+	o.readingBytes = least.Memory()
+	left := o.Limit.Bytes - min(o.Limit.Bytes, Bytes(0, 0, true, *o))
+	cfg.Budget = int64(min(max(left/4, 1), ingest.BudgetBytes))
+	o.readingBytes = cfg.Memory()
+	return cfg
+}
+
+// Bytes is the most memory that reading and comparing that many documents takes
+// whose ids have idBytes in all; asDocuments tells whether they are read as
+// texts. A column that grows as documents arrive takes more than twice its bytes
+// for a moment; the clusters come when that is over.
+func Bytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint64 {
+	perDocument := uint64(8 + 4 + 8)
+	if o.Keep.Policy == Newest || o.Keep.Policy == Largest {
+		perDocument += 8
+	}
+	find := cluster.Options{Star: o.Find.Star, Threads: o.Threads}.Bytes(uint64(documents))
+	bytes := fixedBytes + idBytes + perDocument*uint64(documents)
+	if asDocuments {
+		find = max(find, o.readingBytes+perDocument*uint64(documents)*5/4)
+	}
+	bytes += find
+	if known := o.Find.KnownBytes; known != nil {
+		bytes += known(documents) // what the collector has not taken back while the rest is compared
+	}
+	if v := o.Find.Verify; v != nil {
+		bytes += uint64(v.memory())
+	}
+	return bytes
+}

@@ -1,0 +1,553 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/memory"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+func TestMain(m *testing.M) { leaks.Main(m) }
+
+// answer maps chunks of a size, in any order and the last one twice, and reduces.
+func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit {
+	t.Helper()
+	hits := newHits(t.TempDir(), 1<<20, 1)
+	defer hits.Close()
+	to := &expander{tables, 0, hits.Writer()}
+	m, err := tables.newMapper(func(matches []match) error { return to.take(t.Context(), matches) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for first := (len(base) - 1) / chunk * chunk; first >= 0 && len(base) > 0; first -= chunk {
+		if err := m.Map(base[first:min(first+chunk, len(base))], uint64(first)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Map(base[:min(chunk, len(base))], 0); err != nil {
+		t.Fatal(err)
+	}
+	to.close()
+	return collect(t, hits)
+}
+
+func collect(t testing.TB, hits *hits) (list []oracle.Hit) {
+	t.Helper()
+	for h, err := range hits.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, oracle.Hit{Query: int(h.Query), Distance: h.Distance, Fingerprint: h.Fingerprint, Row: int(h.Row)})
+	}
+	return list
+}
+
+func TestOracle(t *testing.T) {
+	for k := 0; k <= 6; k++ {
+		if testing.Short() && k%3 > 0 {
+			continue
+		}
+		for _, set := range sets.All(600, 100, k, uint64(k)+77) {
+			queries := append(slices.Clone(set.Queries), set.Queries[:20]...) // some twice
+			want := oracle.Search(set.Base, queries, k)
+			tables, err := newTables(queries, making{K: k, Threads: 2, Fingerprints: uint64(len(set.Base))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, chunk := range []int{100, 2048} {
+				if got := answer(t, tables, set.Base, chunk); !slices.Equal(got, want) {
+					t.Fatalf("k=%d, %s, chunks of %d: %d hits, want %d", k, set.Name, chunk, len(got), len(want))
+				}
+			}
+			tables.Close()
+		}
+	}
+}
+
+// TestLayouts answers with every layout that some number of queries may have: the
+// design and the number of buckets are those for so many, though there are few.
+func TestLayouts(t *testing.T) {
+	seen := map[string]bool{}
+	for k := 0; k <= 4; k++ {
+		for _, pretended := range []int{1, 100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000, 100_000_000} {
+			p := choose(job{queries: pretended, k: k})
+			p.part = min(p.part, sieveLeast)
+			name := fmt.Sprint(k, p)
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			for _, g := range p.groups {
+				for i, l := range g.layouts {
+					if l.bits > 18 || l.room > 12 { // the same in less memory
+						l.bits, l.room = min(l.bits, 18), min(l.room, 4)
+						if l.drop > 0 {
+							l.drop = 32 - l.bits
+						}
+						g.layouts[i] = l
+					}
+				}
+			}
+			if p.bits > 0 {
+				p.bits = 22
+			}
+			base, queries := sets.Planted(3000, 300)
+			if k%2 == 1 {
+				set := sets.All(2000, 300, k, 5)[1] // clustered
+				base, queries = set.Base, set.Queries
+			}
+			tables := &tables{k: k, queries: len(queries)}
+			if err := errors.Join(tables.number(queries, 1), tables.lay(p, 1)); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := answer(t, tables, base, 1000), oracle.Search(base, queries, k); !slices.Equal(got, want) {
+				t.Errorf("k=%d, tables for %d queries, %s: %d hits, want %d", k, pretended, name, len(got), len(want))
+			}
+			tables.Close()
+		}
+	}
+	if len(seen) < 15 {
+		t.Errorf("only %d layouts", len(seen))
+	}
+}
+
+// TestSieve answers through sieves of any size, whether they would pay or not.
+func TestSieve(t *testing.T) {
+	for k := 1; k <= 6; k++ {
+		if testing.Short() && k != 3 {
+			continue
+		}
+		for i, set := range sets.All(1500, 300, k, uint64(k)+7) {
+			queries := append(slices.Clone(set.Queries), set.Queries[:9]...)
+			want := oracle.Search(set.Base, queries, k)
+			size := sieveBitsLeast + (i+k)%3
+			tables := &tables{k: k, queries: len(queries)}
+			if err := errors.Join(tables.number(queries, 1), tables.lay(sieved(job{queries: len(queries), k: k, prints: 1}, size), 1)); err != nil {
+				t.Fatal(err)
+			}
+			if got := answer(t, tables, set.Base, 700); !slices.Equal(got, want) {
+				t.Errorf("k=%d, %s, 2^%d bits: %d hits, want %d", k, set.Name, size, len(got), len(want))
+			}
+			tables.Close()
+		}
+	}
+}
+
+// TestDilate compares with every pair of numbers.
+func TestDilate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, words := range []int{8, 16, 64} {
+		src, dst, want := make([]uint64, words), make([]uint64, words), make([]uint64, words)
+		for range 9 {
+			bit := rng.IntN(64 * words)
+			src[bit/64] |= 1 << (bit % 64)
+			for other := range 64 * words {
+				if bits.OnesCount(uint(bit^other)) <= 1 {
+					want[other/64] |= 1 << (other % 64)
+				}
+			}
+		}
+		if dilate(dst, src); !slices.Equal(dst, want) {
+			t.Errorf("%d words: got %x, want %x", words, dst, want)
+		}
+	}
+}
+
+func BenchmarkDilate(b *testing.B) {
+	src, dst := make([]uint64, 1<<20), make([]uint64, 1<<20)
+	for i := range src {
+		src[i] = 1 << (i % 64)
+	}
+	for b.Loop() {
+		dilate(dst, src)
+	}
+	if dst[0] != 1|1<<1|1<<2|1<<4|1<<8|1<<16|1<<32 {
+		b.Fatal(dst[0])
+	}
+	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(src)/8), "ns/line")
+}
+
+// TestLarge has real sizes: tables beyond a cache, piles that fill, and buckets that
+// are long since a third of the queries begin alike.
+func TestLarge(t *testing.T) {
+	n, nq := 1_500_000, 300_000
+	if testing.Short() {
+		n = 300_000
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	base := make([]uint64, n)
+	for i := range base {
+		base[i] = rng.Uint64()
+	}
+	queries := make([]uint64, nq)
+	var want []oracle.Hit
+	for i := range queries {
+		queries[i] = rng.Uint64()
+		if i%3 == 0 {
+			queries[i] &= 1<<40 - 1
+		}
+	}
+	for range nq / 10 {
+		q, row, d := rng.IntN(nq), rng.IntN(n), rng.IntN(4)
+		base[row] = sets.Near(rng, queries[q], d)
+	}
+	// What a sorted list of all words within 3 bits of F would say, for those rows
+	// that were planted and some more, by brute force.
+	tables, err := newTables(queries, making{K: 3, Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tables.Close()
+	if tables.sieve == nil || tables.tables[1].layout.piles == 0 {
+		t.Fatal("no sieve or no piles")
+	}
+	got := answer(t, tables, base, n/3+1)
+	sample := make([]uint64, 0, 200)
+	rows := map[int]int{}
+	for i := 0; i < n && len(sample) < cap(sample); i += n / 199 {
+		rows[i] = len(sample)
+		sample = append(sample, base[i])
+	}
+	for i := 0; i < len(got) && len(rows) < 300; i += len(got)/100 + 1 {
+		if _, ok := rows[got[i].Row]; !ok {
+			rows[got[i].Row] = len(sample)
+			sample = append(sample, base[got[i].Row])
+		}
+	}
+	want = oracle.Search(queries, sample, 3) // the other way round
+	var mine []oracle.Hit
+	for _, h := range got {
+		if at, ok := rows[h.Row]; ok {
+			mine = append(mine, oracle.Hit{Query: at, Distance: h.Distance, Fingerprint: queries[h.Query], Row: h.Query})
+		}
+	}
+	slices.SortFunc(mine, func(a, b oracle.Hit) int {
+		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Distance, b.Distance),
+			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Row, b.Row))
+	})
+	if len(got) < nq/20 || len(want) < 80 || !slices.Equal(mine, want) {
+		t.Errorf("%d hits; of the sample %d, want %d", len(got), len(mine), len(want))
+	}
+}
+
+func TestBadQueries(t *testing.T) {
+	if _, err := newTables(nil, making{K: 9, Threads: 1}); err == nil {
+		t.Fatal("no error for k = 9")
+	}
+	tables, err := newTables(nil, making{K: 3, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tables.Close()
+	if got := answer(t, tables, []uint64{1, 2}, 10); got != nil {
+		t.Fatalf("hits of no queries: %v", got)
+	}
+}
+
+func TestRun(t *testing.T) {
+	base, queries := sets.Planted(30_000, 500)
+	want := oracle.Search(base, queries, 3)
+	tables, err := newTables(queries, making{K: 3, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tables.Close()
+	for name, source := range map[string]func() Source{
+		"slice":  func() Source { return Slice(base, 0) },
+		"stream": func() Source { return Reader(bytes.NewReader(store.Bytes64(base))) },
+		"walk": func() Source {
+			return Walk(func(yield func([]uint64) bool) error {
+				for part := range slices.Chunk(base, 777) {
+					if !yield(part) {
+						break
+					}
+				}
+				return nil
+			})
+		},
+	} {
+		for _, threads := range []int{1, 3} {
+			done := uint64(0)
+			hits, err := tables.Run(context.Background(), source(), Options{Threads: threads, Progress: func(n uint64) { done = n }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := collect(t, hits); !slices.Equal(got, want) || done != uint64(len(base)) {
+				t.Fatalf("%s: %d hits, want %d; %d done", name, len(got), len(want), done)
+			}
+			hits.Close()
+		}
+	}
+	if _, err := tables.Run(context.Background(), Reader(strings.NewReader("eleven byte")), Options{Threads: 2}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a partial fingerprint: %v", err)
+	}
+	broken := errors.New("broken")
+	if _, err := tables.Run(context.Background(), func(func(Chunk) bool) error { return broken }, Options{Threads: 2}); !errors.Is(err, broken) {
+		t.Errorf("a source that fails: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := tables.Run(ctx, Slice(base, 0), Options{Threads: 2}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestSpill gives so little memory that runs are written, merged, and merged again.
+func TestSpill(t *testing.T) {
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(3, 4))
+	testHits(t, newHits(dir, 1, 2), dir, rng, 1000)
+	// Runs that are sorted by digits.
+	testHits(t, newHits(dir, 2*3*radixLeast/2*sortBytes, 2), dir, rng, 2)
+
+	for range newHits(dir, 0, 1).All(context.Background()) {
+		t.Error("a hit of none")
+	}
+
+	// A file that cannot be, and one that is lost.
+	w := newHits(dir+"/none", 1, 1).Writer()
+	var err error
+	for i := range uint64(1000) {
+		if err = w.Add(Hit{Query: i}); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
+// testHits adds hits of which each repeats some times, and wants at least so many runs.
+func testHits(t *testing.T, hits *hits, dir string, rng *rand.Rand, runs int64) {
+	t.Helper()
+	n := 500_000
+	if testing.Short() {
+		n = 300_000
+	}
+	var want []Hit
+	writers := []*hitWriter{hits.Writer(), hits.Writer()}
+	for i := range n {
+		h := Hit{rng.Uint64N(30_000), rng.IntN(4), rng.Uint64N(4), rng.Uint64N(3)}
+		want = append(want, h)
+		if err := writers[i%2].Add(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, w := range writers {
+		w.Close()
+	}
+	slices.SortFunc(want, func(a, b Hit) int { return a.record().compare(b.record()) })
+	want = slices.Compact(want)
+	var got []Hit
+	for h, err := range hits.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, h)
+	}
+	if hits.Spilt() < runs*256*recordBytes || !slices.Equal(got, want) {
+		t.Errorf("%d hits after %d bytes of runs, want %d", len(got), hits.Spilt(), len(want))
+	}
+	if err := hits.Close(); err != nil {
+		t.Error(err)
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
+		t.Errorf("left over: %v, %v", names, err)
+	}
+}
+
+// TestAnswer gives memory for some of the queries at a time.
+func TestAnswer(t *testing.T) {
+	base, queries := sets.Planted(20_000, 10_000)
+	want := oracle.Search(base, queries, 3)
+	for _, memory := range []uint64{1 << 30, 2 << 20, 600 << 10} {
+		o := Options{Threads: 1, Memory: memory, Temp: t.TempDir()}
+		s, err := Plan(len(queries), 3, false, o)
+		if err != nil || s.Total() > memory || (s.Queries == len(queries)) != (memory == 1<<30) {
+			t.Fatalf("%d bytes: %+v, %v", memory, s, err)
+		}
+		opened := 0
+		var got []oracle.Hit
+		for h, err := range Answer(context.Background(), func() (Source, error) { opened++; return Slice(base, 0), nil }, queries, 3, s, o) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, oracle.Hit{Query: int(h.Query), Distance: h.Distance, Fingerprint: h.Fingerprint, Row: int(h.Row)})
+		}
+		if !slices.Equal(got, want) || opened != (len(queries)+s.Queries-1)/s.Queries {
+			t.Errorf("%d bytes: %d hits, want %d; F opened %d times", memory, len(got), len(want), opened)
+		}
+		for range Answer(context.Background(), func() (Source, error) { return Slice(base, 0), nil }, queries, 3, s, o) {
+			break // without a leak
+		}
+	}
+	if _, err := Plan(len(queries), 3, true, Options{Threads: 1, Memory: 64 << 20}); !errors.Is(err, memory.ErrTooLarge) {
+		t.Errorf("a stream in less than two chunks: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	n := 0
+	var last error
+	for _, err := range Answer(ctx, func() (Source, error) { return Slice(base, 0), nil }, queries, 3, Space{Queries: 1000, Hits: 1 << 20}, Options{}) {
+		n++
+		last = err
+		cancel()
+	}
+	if !errors.Is(last, context.Canceled) || n > len(want)/2 {
+		t.Errorf("cancelled: %v after %d hits", last, n)
+	}
+}
+
+// TestPlan: where memory is little, fewer goroutines come before F is read again, which a pipe cannot
+// be at all.
+func TestPlan(t *testing.T) {
+	const queries = 1_000_000
+	for _, limit := range []uint64{1 << 30, 512 << 20, 64 << 20, 8 << 20, 1 << 20} {
+		for _, streamed := range []bool{false, true} {
+			for _, threads := range []int{1, 4, 64} {
+				o := Options{Threads: threads, Memory: limit, Fingerprints: 1 << 30}
+				s, err := Plan(queries, 3, streamed, o)
+				if streamed && limit <= 2*8*chunkPrints {
+					if !errors.Is(err, memory.ErrTooLarge) {
+						t.Errorf("%d bytes for buffers of 64 MiB: %+v, %v", limit, s, err)
+					}
+					continue
+				}
+				if err != nil || s.Total() > limit || s.Threads < 1 || s.Threads > threads || s.Queries < queries && limit >= 512<<20 {
+					t.Errorf("%d bytes, %d threads: %+v, %v", limit, threads, s, err)
+				}
+				o.Once = true
+				if once, err := Plan(queries, 3, streamed, o); err == nil && (once.Queries < queries || once.Total() > limit) ||
+					err != nil && (s.Queries == queries || !errors.Is(err, memory.ErrTooLarge)) {
+					t.Errorf("%d bytes, %d threads, a pipe: %+v, %v, else %+v", limit, threads, once, err, s)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkMap maps a sieve's part of random fingerprints past random queries: as the plan that is
+// chosen says, without a sieve, and with maps of other sizes. It is what the cost model is made from,
+// and shows what a better choice would have been. One in 10,000 matches.
+func BenchmarkMap(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	base := make([]uint64, sievePrints)
+	for _, nq := range []int{10, 100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000} {
+		queries := make([]uint64, nq)
+		for i := range queries {
+			queries[i] = rng.Uint64()
+		}
+		for i := range base {
+			base[i] = rng.Uint64()
+			if i%10_000 == 0 {
+				base[i] = sets.Near(rng, queries[rng.IntN(nq)], i/10_000%4)
+			}
+		}
+		chosen := choose(job{queries: nq, k: 3})
+		benchmarkMap(b, "chosen", base, queries, chosen)
+		if chosen.bits == 0 {
+			continue
+		}
+		benchmarkMap(b, "plain", base, queries, choose(job{queries: nq, k: 3, plain: true}))
+		for bits := max(sieveBitsLeast, chosen.bits-2); bits <= min(32, chosen.bits+1); bits++ {
+			benchmarkMap(b, "sieve", base, queries, sieved(job{queries: nq, k: 3}, bits))
+		}
+	}
+}
+
+func benchmarkMap(b *testing.B, what string, base, queries []uint64, p plan) {
+	b.Run(fmt.Sprintf("q=%d/plan=%s/design=%s", len(queries), what, p.name), func(b *testing.B) {
+		tables := &tables{k: 3, queries: len(queries)}
+		defer tables.Close()
+		if err := errors.Join(tables.number(queries, 2), tables.lay(p, 2)); err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		m, err := tables.newMapper(func(matches []match) error { n += len(matches); return nil })
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer m.Close()
+		for b.Loop() {
+			n = 0
+			if err := m.Map(base, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if n < len(base)/10_000 {
+			b.Fatalf("%d matches", n)
+		}
+		b.ReportMetric(p.cost, "predicted-ns/fp")
+		b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(base)), "ns/fp")
+	})
+}
+
+// BenchmarkLayout maps random fingerprints past random queries in one table of each
+// layout: what the cost model is made from.
+func BenchmarkLayout(b *testing.B) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	base := make([]uint64, 4<<20)
+	for i := range base {
+		base[i] = rng.Uint64()
+	}
+	for _, nq := range []int{1000, 10_000, 100_000, 300_000, 1_000_000, 4_000_000, 16_000_000} {
+		queries := make([]uint64, nq)
+		for i := range queries {
+			queries[i] = rng.Uint64()
+		}
+		for bits := 1; bits <= 22; bits++ {
+			if mean := float64(nq) / float64(int(1)<<bits); mean < 3 || mean > 130 {
+				continue
+			}
+			for _, near := range []bool{false, true} {
+				l := layoutOf(nq, bits)
+				if near {
+					if l.bytes > 4<<20 {
+						continue
+					}
+					l.piles = 0
+				} else if l.piles == 0 {
+					if bits < pilesLeast {
+						continue
+					}
+					l.piles, l.room = pilesLeast, roomBits-pilesLeast
+				}
+				tables := &tables{k: 3, queries: nq}
+				p := plan{part: partPrints, groups: []group{{tables: []permute.Table{{Mask: 0x5555555555555555}}, layouts: []layout{l}}}}
+				if err := errors.Join(tables.number(queries, 2), tables.lay(p, 2)); err != nil {
+					b.Fatal(err)
+				}
+				b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d/piles=%d/room=%d", nq, bits, tables.tables[0].buckets.Lanes(), l.bytes, l.piles, l.room), func(b *testing.B) {
+					m, err := tables.newMapper(func([]match) error { return nil })
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer m.Close()
+					for b.Loop() {
+						if err := m.Map(base, 0); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(l.cost, "predicted-ns/fp")
+					b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(base)), "ns/fp")
+				})
+				tables.Close()
+			}
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"ndd/engine/storage/store"
+)
+
+// chunkPrints is how many fingerprints a chunk has: the paper's 64 MiB.
+const chunkPrints = 8 << 20
+
+// A Chunk is a part of F, the unit that is mapped.
+type Chunk struct {
+	Fingerprints []uint64
+	First        uint64 // row of the first
+	done         func() // gives the memory back; may be nil
+}
+
+// A Source calls yield with all of F, chunk after chunk, until that returns false.
+type Source func(yield func(Chunk) bool) error
+
+// Slice is the source of fingerprints in memory, or mapped, the first of which is row
+// first of F.
+func Slice(f []uint64, first uint64) Source {
+	return func(yield func(Chunk) bool) error {
+		for at := 0; at < len(f); at += chunkPrints {
+			part := f[at:min(at+chunkPrints, len(f))]
+			if !yield(Chunk{Fingerprints: part, First: first + uint64(at)}) {
+				return nil
+			}
+		}
+		return nil
+	}
+}
+
+// Reader is the source of little-endian fingerprints in a stream, such as a
+// pipe. A stream that ends within a fingerprint is an error. It can be used once.
+func Reader(r io.Reader) Source {
+	return func(yield func(Chunk) bool) error {
+		var free buffers
+		for first := uint64(0); ; {
+			buffer := free.take()
+			n, err := io.ReadFull(r, store.Bytes64(buffer))
+			switch {
+			case n%8 != 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)):
+				return fmt.Errorf("%w: the stream ends after %d bytes, within a fingerprint", store.ErrCorrupt, first*8+uint64(n))
+			case n == 0 && errors.Is(err, io.EOF):
+				return nil
+			case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+				return err
+			}
+			if !yield(free.chunk(buffer, n/8, first)) {
+				return nil
+			}
+			first += uint64(n / 8)
+		}
+	}
+}
+
+// Walk is the source of fingerprints that are handed out some at a time, such as those
+// of an index, whose tables are decoded block by block. Rows count them.
+func Walk(walk func(yield func([]uint64) bool) error) Source {
+	return func(yield func(Chunk) bool) error {
+		var free buffers
+		buffer, n, first := free.take(), 0, uint64(0)
+		going := true
+		err := walk(func(prints []uint64) bool {
+			for len(prints) > 0 {
+				c := copy(buffer[n:], prints)
+				prints = prints[c:]
+				if n += c; n < len(buffer) {
+					continue
+				}
+				if going = yield(free.chunk(buffer, n, first)); !going {
+					return false
+				}
+				first += uint64(n)
+				buffer, n = free.take(), 0
+			}
+			return true
+		})
+		if err == nil && going && n > 0 {
+			yield(free.chunk(buffer, n, first))
+		}
+		return err
+	}
+}
+
+// buffers are chunks that were mapped, to be filled again: as many as are mapped at a
+// time, and one that is being filled.
+type buffers struct{ free chan []uint64 }
+
+func (b *buffers) take() []uint64 {
+	if b.free == nil {
+		b.free = make(chan []uint64, 4096)
+	}
+	select {
+	case buffer := <-b.free:
+		return buffer
+	default:
+		return make([]uint64, chunkPrints)
+	}
+}
+
+func (b *buffers) chunk(buffer []uint64, n int, first uint64) Chunk {
+	return Chunk{buffer[:n], first, func() {
+		select {
+		case b.free <- buffer:
+		default:
+		}
+	}}
+}

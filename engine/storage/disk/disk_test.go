@@ -1,0 +1,168 @@
+package disk_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ndd/engine/oracle/faults"
+	"ndd/engine/storage/disk"
+)
+
+// left are the names in a folder.
+func left(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestFile replaces a file: whatever call fails, the old one or the new one is there, whole.
+func TestFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	calls := faults.Each(t, 1, func(d *disk.Disk) error {
+		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := d.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Abort()
+		for range 3 {
+			if _, err := io.WriteString(f, "new"); err != nil {
+				return err
+			}
+		}
+		return f.Commit()
+	}, func(f faults.Fault, whole bool) {
+		want := map[bool]string{false: "old", true: "newnewnew"}[whole]
+		if got := read(t, path); got != want || left(t, dir) != "f" {
+			t.Errorf("%+v: %q, %s", f, got, left(t, dir))
+		}
+	})
+	if calls != 9 { // create, 3 writes, chmod, sync, close, rename, sync of the folder
+		t.Errorf("%d calls", calls)
+	}
+}
+
+// TestFolder makes folders whose files are synced each by itself, or with the file system.
+func TestFolder(t *testing.T) {
+	for _, files := range []int{0, 3, 40} {
+		t.Run(fmt.Sprintf("files=%d", files), func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "f")
+			faults.Each(t, 1+files/4, func(d *disk.Disk) error {
+				if err := os.RemoveAll(path); err != nil {
+					t.Fatal(err)
+				}
+				f, err := d.CreateFolder(path)
+				if err != nil {
+					return err
+				}
+				defer f.Abort()
+				for i := range files {
+					err := f.Write(fmt.Sprintf("%d/file%d", i%3, i), func(w *bufio.Writer) error {
+						_, err := w.WriteString("content")
+						return err
+					})
+					if err != nil {
+						return err
+					}
+				}
+				return f.Commit()
+			}, func(f faults.Fault, whole bool) {
+				want := map[bool]string{true: "f"}[whole]
+				if got := left(t, dir); got != want {
+					t.Errorf("%+v: %s", f, got)
+				}
+			})
+			if err := os.MkdirAll(path, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := (*disk.Disk)(nil).CreateFolder(path); !errors.Is(err, os.ErrExist) {
+				t.Errorf("a second one: %v", err)
+			}
+		})
+	}
+}
+
+// TestTemp writes, empties and reads temporary files; none has a name at the end, also where
+// removing it fails while it is open.
+func TestTemp(t *testing.T) {
+	dir := t.TempDir()
+	work := func(d *disk.Disk) (err error) {
+		f, err := d.Temp(dir, "test")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		if _, err := f.Write([]byte("gone")); err != nil {
+			return err
+		}
+		if err := f.Rewind(); err != nil {
+			return err
+		}
+		if _, err := f.WriteAt([]byte("there"), 2); err != nil {
+			return err
+		}
+		data, err := io.ReadAll(f.File())
+		if err != nil || string(data) != "\x00\x00there" {
+			t.Errorf("%q, %v", data, err)
+		}
+		return nil
+	}
+	calls := faults.Calls(t, work)
+	if len(calls) != 6 { // create, remove, write, truncate, write, close
+		t.Errorf("%d calls", len(calls))
+	}
+	for n := range calls {
+		f := faults.Fault{Call: calls[n], Number: n}
+		err := work(f.Disk())
+		if f.Call.Call == disk.CallRemove && err != nil || f.Call.Call != disk.CallRemove && err == nil || left(t, dir) != "" {
+			t.Errorf("%+v: %v; %s", f, err, left(t, dir))
+		}
+	}
+	var none *disk.Temp
+	if err := none.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRefused is what no file can be made at.
+func TestRefused(t *testing.T) {
+	dir := t.TempDir()
+	for path, why := range map[string]string{
+		dir:                                "is a directory",
+		os.DevNull:                         "is a device or a pipe",
+		filepath.Join(dir, "none", "file"): "no such file or directory",
+	} {
+		if f, err := (*disk.Disk)(nil).Create(path); err == nil || !strings.Contains(err.Error(), filepath.Dir(path)) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, %v", path, f, err)
+		}
+	}
+	if got := left(t, dir); got != "" {
+		t.Error(got)
+	}
+}

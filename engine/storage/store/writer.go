@@ -1,0 +1,229 @@
+package store
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"ndd/engine/storage/disk"
+)
+
+// A Writer writes one file, section after section. Create it with [Create],
+// call [Writer.Section], then [Writer.Write] as often as needed for each
+// section, then [Writer.Commit]. After an error, or to give up, call
+// [Writer.Abort], which removes the temporary file; Abort after Commit does
+// nothing, so that it can be deferred.
+//
+// Checksums and the file are another goroutine's work, a batch of the file's bytes
+// behind the caller:
+//
+//	caller --Write--> batch of 2 MiB --channel--> sums, file
+//
+// so that whoever encodes does not wait for the disk until four batches (8
+// MiB) are full. An error of the file is reported by a later Write, and by
+// Commit in any case.
+//
+// Batches end where huge pages do. A file system with large folios keeps each in
+// the page cache as one, and who maps the file then has it in huge pages, without
+// a copy: 1 fault for what takes 32 otherwise, and probes that find the
+// translation of their address.
+type Writer struct {
+	file *disk.File // nil when committed or given up
+	head header
+	at   uint64 // offset in the file of what is written next
+
+	entries []entry
+	batch   batch
+
+	batches chan batch
+	free    chan []byte
+	done    sync.WaitGroup
+	failed  atomic.Pointer[error]
+	sums    summer // the goroutine's until done
+}
+
+const (
+	batchBytes = 2 << 20 // a huge page of amd64, and of arm64 with pages of 4 KiB
+	batchesMax = 4       // in all
+)
+
+// batch is the next bytes of the file, up to a multiple of batchBytes.
+type batch struct {
+	data  []byte
+	parts []part
+}
+
+// A part is how many bytes, padding included, belong to a section; -1 is that of
+// what is none.
+type part struct{ section, bytes int }
+
+func (b *batch) add(section int, p []byte) {
+	b.data = append(b.data, p...)
+	if n := len(b.parts); n > 0 && b.parts[n-1].section == section {
+		b.parts[n-1].bytes += len(p)
+	} else {
+		b.parts = append(b.parts, part{section, len(p)})
+	}
+}
+
+// Options are how a file is written. The zero value is for every use but tests.
+type Options struct {
+	Random io.Reader  // source of the file's identity; default crypto/rand
+	Disk   *disk.Disk // default the system's
+}
+
+// Create begins the file at path, which will replace a file of that name.
+func Create(path string, kind Kind, generation uint64) (*Writer, error) {
+	return CreateWith(path, kind, generation, Options{})
+}
+
+// CreateWith is [Create] with options.
+func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, error) {
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	id := Identity{Generation: generation}
+	if _, err := io.ReadFull(o.Random, id.ID[:]); err != nil {
+		return nil, fmt.Errorf("store: an identity for %s: %w", path, err)
+	}
+	return create(o.Disk, path, kind, id)
+}
+
+func create(d *disk.Disk, path string, kind Kind, id Identity) (*Writer, error) {
+	file, err := d.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{file: file, head: header{kind, id},
+		batches: make(chan batch, batchesMax), free: make(chan []byte, batchesMax)}
+	for range batchesMax - 1 { // the caller has one
+		w.free <- nil
+	}
+	w.sums.id = &w.head.Identity
+	w.done.Go(w.run)
+	w.add(w.head.append(nil))
+	return w, nil
+}
+
+// Identity is the new file's.
+func (w *Writer) Identity() Identity { return w.head.Identity }
+
+// Section ends the current section and begins the next. Names need not be
+// unique: readers see the sections of one name in order.
+func (w *Writer) Section(name string) {
+	if name == "" || len(name) > nameMax {
+		panic(fmt.Sprintf("store: section name %q is not of 1 to %d bytes", name, nameMax))
+	}
+	w.endSection()
+	w.entries = append(w.entries, entry{name: name, offset: w.at})
+}
+
+// Write appends to the current section.
+func (w *Writer) Write(p []byte) (int, error) {
+	if len(w.entries) == 0 {
+		panic("store: Write before Section")
+	}
+	if err := w.err(); err != nil {
+		return 0, err
+	}
+	w.entries[len(w.entries)-1].length += uint64(len(p))
+	w.add(p)
+	return len(p), nil
+}
+
+// add appends bytes of the current section, padding included, or of none.
+func (w *Writer) add(p []byte) {
+	for len(p) > 0 {
+		n := min(len(p), batchBytes-len(w.batch.data))
+		w.batch.add(len(w.entries)-1, p[:n])
+		w.at += uint64(n)
+		p = p[n:]
+		if len(w.batch.data) == batchBytes {
+			w.handOver()
+		}
+	}
+}
+
+// handOver gives the batch to the goroutine and takes an empty one.
+func (w *Writer) handOver() {
+	w.batches <- w.batch
+	w.batch = batch{data: (<-w.free)[:0]}
+}
+
+func (w *Writer) endSection() {
+	if len(w.entries) == 0 || w.file == nil {
+		return
+	}
+	e := &w.entries[len(w.entries)-1]
+	w.add(make([]byte, e.padded()-e.length))
+}
+
+// run sums and writes batches. After an error it only empties the channel.
+func (w *Writer) run() {
+	for b := range w.batches {
+		data := b.data
+		for _, p := range b.parts {
+			w.sums.write(p.section, data[:p.bytes])
+			data = data[p.bytes:]
+		}
+		if w.failed.Load() == nil {
+			if _, err := w.file.Write(b.data); err != nil {
+				w.failed.Store(&err)
+			}
+		}
+		w.free <- b.data
+	}
+	w.sums.end()
+}
+
+func (w *Writer) err() error {
+	if p := w.failed.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Commit ends the last section, writes sums, footer and trailer, syncs the
+// file and publishes it under its name. What an error leaves, [disk.File.Commit] says.
+func (w *Writer) Commit() error {
+	if w.file == nil {
+		return errGivenUp
+	}
+	w.endSection()
+	w.batches <- w.batch
+	defer w.Abort()
+	w.wait()
+	err := w.err()
+	if err == nil {
+		_, err = w.file.Write(w.head.appendTail(nil, w.at, w.entries, w.sums.sums))
+	}
+	if err == nil {
+		err = w.file.Commit()
+	}
+	return err
+}
+
+var errGivenUp = errors.New("store: the file was committed or given up before")
+
+// Abort removes what was written, unless it was committed.
+func (w *Writer) Abort() {
+	if w.file == nil {
+		return
+	}
+	w.wait()
+	w.file.Abort()
+	w.file = nil
+	w.failed.CompareAndSwap(nil, &errGivenUp)
+}
+
+// wait ends the goroutine when it has done all that was handed over.
+func (w *Writer) wait() {
+	if w.batches != nil {
+		close(w.batches)
+		w.done.Wait()
+		w.batches = nil
+	}
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/oracle/faults"
+	"ndd/engine/storage/disk"
+)
+
+// TestWriterFaults is promise P3 for a file of some batches: each call fails, and the file that
+// stood there, or the new one where only the durability of its name is in doubt, is whole.
+func TestWriterFaults(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	small(t, path, Identity{})
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := make([]byte, batchBytes/4)
+	calls := faults.Each(t, 1, func(d *disk.Disk) error {
+		if err := os.WriteFile(path, before, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		w, err := CreateWith(path, KindSegment, 1, Options{Disk: d})
+		if err != nil {
+			return err
+		}
+		defer w.Abort()
+		for range 3 {
+			w.Section("s")
+			for range 4 * batchesMax {
+				w.Write(part) // Commit tells
+			}
+		}
+		err = w.Commit()
+		w.Section("late")
+		if _, e := w.Write(part); e == nil {
+			t.Error("a write behind Commit")
+		}
+		if w.Commit() == nil {
+			t.Error("a second Commit")
+		}
+		return err
+	}, func(f faults.Fault, whole bool) {
+		f1, err := Open(path, KindSegment)
+		if err != nil {
+			t.Fatalf("%+v: %v", f, err)
+		}
+		defer f1.Close()
+		if err := f1.Verify(t.Context(), 1, nil); err != nil || len(f1.Sections()) != map[bool]int{false: 4, true: 3}[whole] {
+			t.Errorf("%+v: %d sections, %v", f, len(f1.Sections()), err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+			t.Errorf("%+v: %v, %v", f, left, err)
+		}
+	})
+	if calls < 3*batchesMax {
+		t.Errorf("%d calls", calls)
+	}
+}
+
+// TestWriterSays is that whoever writes much learns soon that it is in vain.
+func TestWriterSays(t *testing.T) {
+	f := faults.Fault{Call: faults.Call{Call: disk.CallWrite}, Number: 1, Lasting: true}
+	w, err := CreateWith(filepath.Join(t.TempDir(), "f"), KindSegment, 1, Options{Disk: f.Disk()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	w.Section("s")
+	part := make([]byte, batchBytes)
+	for range 2 * batchesMax {
+		if _, err = w.Write(part); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, f.Err()) {
+		t.Errorf("the error after %d batches: %v", 2*batchesMax, err)
+	}
+}
