@@ -14,10 +14,10 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// TestBuildFaults is promise P3 for builds, of named documents, with sorted keys in memory and
+// TestBuildFaults has each call to the disk fail in turn during builds, of named documents, with sorted keys in memory and
 // in a temporary file: whatever call fails, there is an error, and nothing is left, or the whole
-// index where only the durability of its name is in doubt. It is P2 too: nothing has its name
-// before it is durable.
+// index where only the durability of its name is in doubt. After a power
+// cut, too: nothing has its name before it is durable.
 func TestBuildFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pages.ndf")
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})

@@ -60,7 +60,8 @@ var goldenFiles = []struct {
 	{store.KindFingerprints, []string{"pages.ndf"}},
 }
 
-// TestEveryBitOfAnIndex is promise P4. The short form takes one bit of each byte.
+// TestEveryBitOfAnIndex is the promise that damage is found: each flipped bit, before any answer.
+// The short form takes one bit of each byte.
 func TestEveryBitOfAnIndex(t *testing.T) {
 	step := 1 // bytes
 	if testing.Short() {
@@ -99,8 +100,8 @@ func TestEveryBitOfAnIndex(t *testing.T) {
 	}
 }
 
-// TestEveryLengthOfAnIndex is the first half of P5: a typed error that names
-// the file, and no memory taken because of what a file says of itself.
+// TestEveryLengthOfAnIndex is the promise on hostile files, for every length: a typed error that
+// names the file, and no memory taken because of what a file says of itself.
 func TestEveryLengthOfAnIndex(t *testing.T) {
 	for _, file := range goldenFiles {
 		data := read(t, file.path...)

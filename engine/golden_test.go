@@ -22,7 +22,7 @@ import (
 )
 
 // Golden files of every released version of the format are in testdata/golden:
-// promise P20 is that they open, verify and answer. `go test ./engine -run
+// the promise is that they open, verify and answer. `go test ./engine -run
 // Golden -update` writes those of the current version anew, which is right only
 // before it is released.
 //
@@ -131,7 +131,7 @@ func TestGoldenBytes(t *testing.T) {
 	}
 }
 
-// TestOtherVersion is the other half of P20: refused, by its name.
+// TestOtherVersion is the promise for versions that this program does not know: refused, by its name.
 func TestOtherVersion(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(golden, "planar", "00000001.segment"))
 	if err != nil {

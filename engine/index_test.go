@@ -347,7 +347,7 @@ func TestBadInput(t *testing.T) {
 }
 
 // TestCorruptIndex flips bytes all over an index's files: each is found when
-// the index is opened, as corrupt, not as missing (promise P6).
+// the index is opened, as corrupt, not as missing.
 func TestCorruptIndex(t *testing.T) {
 	d, _ := permute.Choose(4, 3, 0)
 	ctx := context.Background()

@@ -57,7 +57,7 @@ func TestOpenModes(t *testing.T) {
 	}
 }
 
-// TestOpenTooLarge is promise P17 for opening.
+// TestOpenTooLarge opens an index that does not fit in memory: it is refused before it is read.
 func TestOpenTooLarge(t *testing.T) {
 	size := uint64(len(read(t, "planar", "00000001.segment")))
 	for _, load := range []bool{false, true} {
@@ -68,7 +68,7 @@ func TestOpenTooLarge(t *testing.T) {
 	}
 }
 
-// TestBuildTooLarge is promise P17 for building: refused before anything is
+// TestBuildTooLarge builds what does not fit in memory: refused before anything is
 // written; and with a little more memory, done through a temporary file that is
 // gone afterwards.
 func TestBuildTooLarge(t *testing.T) {
@@ -148,8 +148,8 @@ func TestFitBeside(t *testing.T) {
 	}
 }
 
-// TestTruncatedIndex is promise P15 for reading in order: an index loses its
-// end while it is open. (A loaded one does not mind.)
+// TestTruncatedIndex reads an index in order that loses its end while it is open: an error, not a
+// crash. (A loaded one does not mind.)
 func TestTruncatedIndex(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // which refuses to truncate a file that is in use
@@ -178,7 +178,7 @@ func TestTruncatedIndex(t *testing.T) {
 	}
 }
 
-// TestTruncatedQuery is promise P15: single queries, batches and sweeps of an
+// TestTruncatedQuery asks a truncated index: single queries, batches and sweeps of an
 // index that loses its end meanwhile end in errors.
 func TestTruncatedQuery(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -120,9 +120,10 @@ var longSections = map[string][]string{
 	"pages of many":   {"fingerprints", "text.bytes", "names", "unmarked"},
 }
 
-// TestReplayedBlocks is promise P4's second half, for every kind of file: sound blocks where they
-// do not belong, alone and with their sums, are found, be they of another place of the file, of
-// another file with the same content, or of another generation of the same file.
+// TestReplayedBlocks is the promise that damage is found, for blocks that are sound and stand where
+// they do not belong, in every kind of file, alone and with their sums: they are found, be they of
+// another place of the file, of another file with the same content, or of another generation of the
+// same file.
 func TestReplayedBlocks(t *testing.T) {
 	for name, data := range replayed(t) {
 		t.Run(name, func(t *testing.T) {

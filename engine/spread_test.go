@@ -98,7 +98,7 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 }
 
 // TestSpread says that answers do not depend on where the tables are and who
-// searches them (promise P8), sweeps and inserts included.
+// searches them, sweeps and inserts included.
 func TestSpread(t *testing.T) {
 	names, roots := []string{"halves", "paper-4"}, []fs.FS{twoNodes(1 << 20), os.DirFS("/")}
 	if testing.Short() {
@@ -143,7 +143,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestSpreadFaults has every system call fail with every error (promise P16):
+// TestSpreadFaults has every system call of placement fail with every error:
 // the index opens all the same and answers as ever.
 func TestSpreadFaults(t *testing.T) {
 	design := halves(t)
@@ -276,7 +276,7 @@ func TestSpreadClose(t *testing.T) {
 }
 
 // TestSpreadTruncated cuts an index's file while its tables are copied: an
-// error, not a crash (promise P15), and nothing is left behind.
+// error, not a crash, and nothing is left behind.
 func TestSpreadTruncated(t *testing.T) {
 	design := halves(t)
 	prints := sets.Uniform(300_000, 3)

@@ -136,7 +136,7 @@ func appendLine(text []byte, query int, fingerprint uint64, distance, row int) [
 	return append(strconv.AppendInt(text, int64(row), 10), '\n')
 }
 
-// TestTrace is promise P8: one trace of fingerprints and queries, in so many
+// TestTrace is the promise of the same answers in every setting: one trace of fingerprints and queries, in so many
 // settings, gives byte for byte what brute force gives.
 func TestTrace(t *testing.T) {
 	docs, asks, n := *traceDocs, *traceQueries, *traceSets

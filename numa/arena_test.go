@@ -90,7 +90,7 @@ func said(h *Host, texts ...string) bool {
 	return false
 }
 
-// TestInject has every system call fail with every error (promise P16): what
+// TestInject has every system call fail with every error: what
 // it would have given is left out, with one line, and everything else works.
 // Only memory that is not there is an error.
 func TestInject(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is read as what is wanted")
 
-// TestHosts reads hosts of many shapes (promise P16). Each is a file of
+// TestHosts reads hosts of many shapes. Each is a file of
 // testdata/hosts: the files that the host has, and what is made of them.
 func TestHosts(t *testing.T) {
 	names, err := filepath.Glob("testdata/hosts/*.txtar")

@@ -13,7 +13,7 @@ import (
 
 var damages = flag.Int("damages", 1000, "files that TestDamagedIndex damages")
 
-// TestDamagedIndex is promise P6: what is present but bad is not absent. An
+// TestDamagedIndex is the promise that what is present but bad is not absent. An
 // index with one flipped bit, or cut short, ends batch, query and serve with
 // status 3, the file's name, and no answer at all.
 func TestDamagedIndex(t *testing.T) {

@@ -30,7 +30,7 @@ func on(t *testing.T, m memory.Machine, args ...string) (status int, stdout, std
 	return status, out.String(), err.String()
 }
 
-// TestPreloadRefused is promise P17 at the command: an index that does not fit is refused with what
+// TestPreloadRefused is at the command what TestOpenTooLarge is in the engine: an index that does not fit is refused with what
 // it needs, what there is and what to do, by its manifest alone: its segment need not even be there.
 func TestPreloadRefused(t *testing.T) {
 	golden := filepath.Join("..", "..", "testdata", "golden", "v1")

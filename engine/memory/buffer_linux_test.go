@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestPopulate injects what the system may answer (promises P16 and P17).
+// TestPopulate injects what the system may answer to a request to populate memory: where it cannot
+// populate, that is no failure; where there is no memory, it is.
 func TestPopulate(t *testing.T) {
 	b := make([]byte, 3*4096)
 	for _, c := range []struct{ first, want error }{

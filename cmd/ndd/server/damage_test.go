@@ -18,7 +18,7 @@ import (
 	"ndd/permute"
 )
 
-// TestIndexLosesItsEnd truncates a served index (promises P6 and P15): every
+// TestIndexLosesItsEnd truncates a served index: every
 // query and batch is answered with 503, the process lives, and the rest of the
 // server too.
 func TestIndexLosesItsEnd(t *testing.T) {

@@ -44,7 +44,7 @@ func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
 	return w.Commit()
 }
 
-// TestFaults is promise P3.
+// TestFaults has each call to the disk fail in turn: no failure goes unsaid, and nothing half written is left.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f.ndf")

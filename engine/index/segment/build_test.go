@@ -93,8 +93,7 @@ func TestSameFile(t *testing.T) {
 	}
 }
 
-// TestRefused is promise P17: too little memory is refused before anything is
-// taken or written.
+// TestRefused builds with too little memory: refused before anything is taken or written.
 func TestRefused(t *testing.T) {
 	var m store.Memory
 	for _, c := range []struct {

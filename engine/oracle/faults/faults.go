@@ -1,5 +1,6 @@
 // Package faults makes every call to a disk fail in turn, and holds the order of calls against
-// what outlasts a power cut: promises P3 and P2 for whatever writes through package disk.
+// what outlasts a power cut. It proves for whatever writes through package disk that an I/O error
+// is never silent, and that a power cut leaves whole files or none.
 package faults
 
 import (

@@ -85,7 +85,7 @@ func File(t testing.TB, kind store.Kind, sections []store.Section) *store.File {
 	return f
 }
 
-// Limit is what may be allocated for so many bytes of input: promise P5.
+// Limit is what may be allocated for so many bytes of hostile input: 16 times that and 1 MiB.
 func Limit(bytes uint64) uint64 { return 16*bytes + 1<<20 }
 
 // Allocates fails the test when f takes more of the heap than limit bytes.

@@ -1,4 +1,4 @@
-// Package leaks ends tests that leave goroutines behind (promise P14).
+// Package leaks ends tests that leave goroutines behind.
 //
 // A goroutine whose work is done may still have to be scheduled before it is gone. goleak gives it
 // less than half a second, which a loaded machine does not; here it has a minute. Only a leak costs that.

@@ -16,7 +16,7 @@
 //
 // Everything that ndd writes goes through here: files of package store, indexes, outputs,
 // what does not fit in memory. So each call is in one place, where a test makes it fail
-// ([Failing]): promises P2 and P3.
+// ([Failing]) and looks at what a power cut would leave.
 //
 // A [Disk] may be used from many goroutines; what it makes from one each, but for
 // [Temp.ReadAt] and [Temp.WriteAt].

@@ -13,8 +13,8 @@ import (
 
 var seen byte // keeps reads from being optimised away
 
-// TestTruncatedUnderneath is promise P15: a mapped file loses its end while it
-// is read, by Go and by a kernel.
+// TestTruncatedUnderneath truncates a mapped file while it is read, by Go and by a kernel: that is
+// an error, not a crash.
 func TestTruncatedUnderneath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	truncated := false

@@ -118,7 +118,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestEveryBit is promise P4 on the smallest file: each flipped bit is found.
+// TestEveryBit flips each bit of the smallest file that has everything: each is found.
 func TestEveryBit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	small(t, path, Identity{})

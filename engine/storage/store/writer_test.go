@@ -10,7 +10,7 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// TestWriterFaults is promise P3 for a file of some batches: each call fails, and the file that
+// TestWriterFaults has each call to the disk fail while a file of some batches is written: there is an error, and the file that
 // stood there, or the new one where only the durability of its name is in doubt, is whole.
 func TestWriterFaults(t *testing.T) {
 	dir := t.TempDir()

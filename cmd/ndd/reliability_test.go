@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReliabilityPage holds engine/RELIABILITY.md against the tree: every test that it names, as
+// package.Test, is there, and every promise has a test or says that it is not proved yet.
+func TestReliabilityPage(t *testing.T) {
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "engine", "RELIABILITY.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`\b([a-z][a-z0-9/]*)\.((?:Test|Fuzz)[A-Z]\w*)`)
+	found := named.FindAllSubmatch(page, -1)
+	if len(found) < 50 {
+		t.Fatalf("only %d tests are named", len(found))
+	}
+	for _, m := range found {
+		if dir, test := string(m[1]), string(m[2]); !hasTest(t, filepath.Join(root, dir), test) {
+			t.Errorf("there is no %s in %s", test, dir)
+		}
+	}
+	promises := strings.Split(strings.Split(string(page), "## Long forms")[0], "\n**")[1:]
+	if len(promises) < 20 {
+		t.Fatalf("only %d promises", len(promises))
+	}
+	for _, p := range promises {
+		if name, _, _ := strings.Cut(p, "."); !named.MatchString(p) && !strings.Contains(p, "ot proved yet") {
+			t.Errorf("%q has no test, and is not said to have none", name)
+		}
+	}
+}
+
+// hasTest says whether one of the folder's test files declares the test.
+func hasTest(t *testing.T, dir, test string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("\nfunc "+test+"(")) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestPromisesInWords refuses comments that call a promise by a number: the page names them in words.
+func TestPromisesInWords(t *testing.T) {
+	number := regexp.MustCompile(`(?i)promises? P\d|\(P\d+\)`)
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if at := number.FindIndex(text); at != nil {
+			t.Errorf("%s: %s", path, text[at[0]:at[1]])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
