@@ -130,11 +130,11 @@ func input(files []*ndf.File) segment.Input {
 			in.Chunks = append(in.Chunks, c)
 		}
 	}
-	if len(files) > 0 && files[0].HasNames() {
-		in.Names = func(yield func(string, error) bool) {
+	if len(files) > 0 && files[0].HasIDs() {
+		in.IDs = func(yield func(string, error) bool) {
 			for _, f := range files {
-				for name, err := range f.Names {
-					if !yield(name, err) {
+				for id, err := range f.IDs {
+					if !yield(id, err) {
 						return
 					}
 				}

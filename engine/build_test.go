@@ -26,7 +26,7 @@ func TestBuildFaults(t *testing.T) {
 	}
 	defer w.Abort()
 	for i := range 5000 {
-		d := ndf.Document{Name: filepath.Join("page", simhash.Fingerprint(i).String()), Fingerprint: simhash.Fingerprint(uint64(i/2) * 0x9e3779b97f4a7c15)}
+		d := ndf.Document{ID: filepath.Join("page", simhash.Fingerprint(i).String()), Fingerprint: simhash.Fingerprint(uint64(i/2) * 0x9e3779b97f4a7c15)}
 		if err := w.Append(d); err != nil {
 			t.Fatal(err)
 		}

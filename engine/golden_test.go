@@ -154,7 +154,7 @@ func goldenQueries(prints []uint64) (queries []uint64) {
 
 func oracleAnswers(t *testing.T, pages *ndf.File) string {
 	var names []string
-	for name, err := range pages.Names {
+	for name, err := range pages.IDs {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func oracleAnswers(t *testing.T, pages *ndf.File) string {
 }
 
 func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
-	names := x.Names()
+	names := x.IDs()
 	var out strings.Builder
 	for _, q := range goldenQueries(prints) {
 		hits, err := x.Query(simhash.Fingerprint(q), 3, AllDocs)
@@ -178,7 +178,7 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 		}
 		for _, h := range hits {
 			for _, d := range h.Docs {
-				name, err := names.Name(d)
+				name, err := names.ID(d)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -219,7 +219,7 @@ func writeGolden(t *testing.T) {
 		case 4, 5: // a near-duplicate of the one before
 			f ^= 1 << (i % 64)
 		} // else a copy of it
-		if err := w.Append(ndf.Document{Name: fmt.Sprintf("https://example.org/%d/page-%d.html", i/50, i), Fingerprint: simhash.Fingerprint(f), TextBytes: 1000 + i}); err != nil {
+		if err := w.Append(ndf.Document{ID: fmt.Sprintf("https://example.org/%d/page-%d.html", i/50, i), Fingerprint: simhash.Fingerprint(f), TextBytes: 1000 + i}); err != nil {
 			t.Fatal(err)
 		}
 	}

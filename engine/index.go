@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/names"
+	"ndd/engine/index/idlist"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/storage/store"
@@ -117,21 +117,21 @@ func (x *Index) Check(ctx context.Context) error {
 	return nil
 }
 
-// Names looks documents' names up. It belongs to one goroutine.
-type Names struct {
+// IDs looks up the IDs of documents. It belongs to one goroutine.
+type IDs struct {
 	index   *Index
 	place   uint32
 	version *version // of the cursors
-	cursors map[*names.Names]*names.Cursor
+	cursors map[*idlist.List]*idlist.Cursor
 }
 
-// Names is a new look-up.
-func (x *Index) Names() *Names {
-	return &Names{index: x, place: x.place(), cursors: make(map[*names.Names]*names.Cursor)}
+// IDs returns a new look-up.
+func (x *Index) IDs() *IDs {
+	return &IDs{index: x, place: x.place(), cursors: make(map[*idlist.List]*idlist.Cursor)}
 }
 
-// Name is the document's name: its ordinal in decimal when it has none.
-func (n *Names) Name(doc DocID) (_ string, err error) {
+// ID returns the document's ID: its ordinal in decimal when it has none.
+func (n *IDs) ID(doc DocID) (_ string, err error) {
 	v, err := n.index.hold(n.place)
 	if err != nil {
 		return "", err
@@ -146,7 +146,7 @@ func (n *Names) Name(doc DocID) (_ string, err error) {
 		if doc < s.first || doc >= s.first+DocID(s.Documents()) {
 			continue
 		}
-		list := s.Segment.Names()
+		list := s.Segment.IDs()
 		if list == nil {
 			return strconv.FormatUint(uint64(doc), 10), nil
 		}
@@ -155,16 +155,16 @@ func (n *Names) Name(doc DocID) (_ string, err error) {
 			c = list.Cursor()
 			n.cursors[list] = c
 		}
-		return c.Name(uint64(doc - s.first))
+		return c.ID(uint64(doc - s.first))
 	}
 	for _, b := range v.buffers {
 		if doc < b.first || doc >= b.first+DocID(b.len()) {
 			continue
 		}
-		if b.names == nil {
+		if b.ids == nil {
 			return strconv.FormatUint(uint64(doc), 10), nil
 		}
-		return b.names[doc-b.first], nil
+		return b.ids[doc-b.first], nil
 	}
 	return "", fmt.Errorf("document %d: no such document", doc)
 }

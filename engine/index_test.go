@@ -237,17 +237,17 @@ func TestInsertNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	names := x.Names()
+	names := x.IDs()
 	for i := range n {
 		hits, err := x.Query(simhash.Fingerprint(uint64(i)<<20), 0, 9)
 		if err != nil || len(hits) != 1 || len(hits[0].Docs) != 1 {
 			t.Fatalf("%v %v", hits, err)
 		}
-		if name, err := names.Name(hits[0].Docs[0]); err != nil || name != fmt.Sprintf("doc %d", i) {
+		if name, err := names.ID(hits[0].Docs[0]); err != nil || name != fmt.Sprintf("doc %d", i) {
 			t.Fatalf("document %d is %q, %v", i, name, err)
 		}
 	}
-	if _, err := names.Name(DocID(n)); err == nil {
+	if _, err := names.ID(DocID(n)); err == nil {
 		t.Fatal("a name for a document that is not there")
 	}
 }
@@ -323,7 +323,7 @@ func TestBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Append(ndf.Document{Name: "a", Fingerprint: 1})
+	w.Append(ndf.Document{ID: "a", Fingerprint: 1})
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}

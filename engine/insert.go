@@ -31,14 +31,14 @@ var ErrClosed = errors.New("the index is closed")
 type buffer struct {
 	first        DocID
 	fingerprints []uint64 // bufferDocs of them
-	names        []string // nil when documents have none
+	ids          []string // nil when documents have none
 	n            atomic.Int64
 }
 
 func newBuffer(first DocID, named bool) *buffer {
 	b := &buffer{first: first, fingerprints: make([]uint64, bufferDocs)}
 	if named {
-		b.names = make([]string, bufferDocs)
+		b.ids = make([]string, bufferDocs)
 	}
 	return b
 }
@@ -46,11 +46,11 @@ func newBuffer(first DocID, named bool) *buffer {
 func (b *buffer) len() int { return int(b.n.Load()) }
 
 // add appends a document; the store of n publishes it.
-func (b *buffer) add(f uint64, name string) DocID {
+func (b *buffer) add(f uint64, id string) DocID {
 	i := b.n.Load()
 	b.fingerprints[i] = f
-	if b.names != nil {
-		b.names[i] = name
+	if b.ids != nil {
+		b.ids[i] = id
 	}
 	b.n.Store(i + 1)
 	return b.first + DocID(i)
@@ -87,7 +87,7 @@ func (w *inserter) stop() {
 // A Doc is a document to insert.
 type Doc struct {
 	Fingerprint simhash.Fingerprint
-	Name        string // left out when the index keeps no names
+	ID          string // left out when the index keeps none
 }
 
 // Insert adds documents and returns the number of the first; the others
@@ -134,7 +134,7 @@ func (x *Index) insert(d Doc) (DocID, error) {
 		v := x.current.Load()
 		last := v.buffers[len(v.buffers)-1]
 		if last.len() < bufferDocs {
-			return last.add(uint64(d.Fingerprint), d.Name), nil
+			return last.add(uint64(d.Fingerprint), d.ID), nil
 		}
 		if len(v.buffers) > buffersMax {
 			x.room.Wait()
@@ -225,7 +225,7 @@ func (x *Index) merge(merged []*placed, b *buffer) (*placed, error) {
 	copy(at, b.fingerprints)
 	in := segment.Input{Fingerprints: rows.Data}
 	if x.named {
-		in.Names = namesOf(merged, b)
+		in.IDs = idsOf(merged, b)
 	}
 	arena := new(store.Arena)
 	if err := segment.Write(context.Background(), arena, in, o); err != nil {
@@ -247,7 +247,7 @@ func (x *Index) merge(merged []*placed, b *buffer) (*placed, error) {
 
 // roomFor asks a machine for the memory that a merge of so many documents takes:
 // the rows, what the builder takes, and the new segment, of at most 10 bytes a
-// document and table, and twice while a section of it grows; names are not
+// document and table, and twice while a section of it grows; IDs are not
 // counted. Small ones are not worth asking for.
 func roomFor(docs int, o segment.Options, m memory.Machine) error {
 	const small = 64 * bufferDocs
@@ -262,18 +262,18 @@ func roomFor(docs int, o segment.Options, m memory.Machine) error {
 	return m.Limit(0).Check(fmt.Sprintf("merging %d documents", docs), need)
 }
 
-func namesOf(merged []*placed, b *buffer) iter.Seq2[string, error] {
+func idsOf(merged []*placed, b *buffer) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, s := range merged {
-			c := s.Segment.Names().Cursor()
+			c := s.Segment.IDs().Cursor()
 			for row := range s.Documents() {
-				if !yield(c.Name(row)) {
+				if !yield(c.ID(row)) {
 					return
 				}
 			}
 		}
-		for _, name := range b.names {
-			if !yield(name, nil) {
+		for _, id := range b.ids {
+			if !yield(id, nil) {
 				return
 			}
 		}

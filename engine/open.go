@@ -183,7 +183,7 @@ func (x *opening) open(ctx context.Context, o OpenOptions) (index *Index, err er
 		}
 	}
 	first := x.segments[0].Segment
-	index = newIndex(*first.Design(), x.manifest.Recipe, first.Names() != nil, x.segments, x.files)
+	index = newIndex(*first.Design(), x.manifest.Recipe, first.IDs() != nil, x.segments, x.files)
 	index.workers = x.workers
 	index.choice, index.opening = x.manifest.Choice, did
 	return index, nil

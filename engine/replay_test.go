@@ -67,8 +67,8 @@ func replayed(t *testing.T) map[string][]byte {
 	defer w.Abort()
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range 60_000 {
-		d := ndf.Document{Name: fmt.Sprintf("https://example.org/%x", rng.Uint64()), Fingerprint: simhash.Fingerprint(rng.Uint64()), TextBytes: i}
-		if err := errors.Join(w.Append(d), w.AppendUnmarked(d.Name)); err != nil {
+		d := ndf.Document{ID: fmt.Sprintf("https://example.org/%x", rng.Uint64()), Fingerprint: simhash.Fingerprint(rng.Uint64()), TextBytes: i}
+		if err := errors.Join(w.Append(d), w.AppendUnmarked(d.ID)); err != nil {
 			t.Fatal(err)
 		}
 	}

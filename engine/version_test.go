@@ -49,7 +49,7 @@ func TestCloseWhileRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		parts := x.current.Load().segments
-		names := x.Names()
+		names := x.IDs()
 		queries := prints[:3000]
 		found := 0
 		err = x.Batch(t.Context(), queries, BatchOptions{K: 3, Docs: 1, Threads: 2}, func(query int, hits []Hit) error {
@@ -74,7 +74,7 @@ func TestCloseWhileRead(t *testing.T) {
 		_, query := x.Query(1, 0, 0)
 		_, insert := x.Insert([]Doc{{Fingerprint: 1}})
 		_, _, admit := x.CheckAndInsert(Doc{Fingerprint: 1}, 0, 0)
-		_, name := names.Name(0)
+		_, name := names.ID(0)
 		for what, err := range map[string]error{
 			"query": query, "insert": insert, "check and insert": admit, "name": name,
 			"batch":  x.Batch(t.Context(), queries, BatchOptions{}, nil),
@@ -166,12 +166,12 @@ func TestVersions(t *testing.T) {
 			}
 			return err
 		})
-		names := x.Names()
+		names := x.IDs()
 		loop("names", func() error {
 			last := DocID(len(base)) + DocID(inserted.Load())
 			for doc := range last {
 				if doc%997 == 0 || doc+3 > last {
-					if _, err := names.Name(doc); err != nil {
+					if _, err := names.ID(doc); err != nil {
 						return err
 					}
 				}
@@ -240,7 +240,7 @@ func TestInsertedSegments(t *testing.T) {
 	var all []uint64
 	for len(all) < 33*bufferDocs {
 		all = append(all, rng.Uint64())
-		if _, err := x.Insert([]Doc{{Fingerprint: fingerprint(all[len(all)-1]), Name: "n"}}); err != nil {
+		if _, err := x.Insert([]Doc{{Fingerprint: fingerprint(all[len(all)-1]), ID: "n"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

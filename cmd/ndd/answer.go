@@ -40,7 +40,7 @@ func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made
 type indexed struct {
 	b     *batch
 	index *engine.Index
-	names *engine.Names
+	names *engine.IDs
 }
 
 func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
@@ -52,7 +52,7 @@ func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		x.Close()
 		return nil, err
 	}
-	return &indexed{b, x, x.Names()}, nil
+	return &indexed{b, x, x.IDs()}, nil
 }
 
 // sameRecipe refuses queries that were made by another recipe.
@@ -65,7 +65,7 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 	return nil
 }
 
-func (a *indexed) Name(doc uint64) (string, error) { return a.names.Name(engine.DocID(doc)) }
+func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
 func (a *indexed) Close() error                    { return a.index.Close() }
 
 func (a *indexed) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {

@@ -176,7 +176,7 @@ take before it begins.`,
 func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags *designFlags, r plan.Request) error {
 	for _, f := range files {
 		r.Documents += f.Len()
-		if f.HasNames() {
+		if f.HasIDs() {
 			r.NameBytes += f.Store().Bytes() - 8*f.Len()
 		}
 	}

@@ -90,7 +90,7 @@ func (g *globals) checkPrints(ctx context.Context, path string) (err error) {
 		return err
 	}
 	unmarked := 0
-	for _, list := range []func(func(string, error) bool){f.Names, f.Unmarked} {
+	for _, list := range []func(func(string, error) bool){f.IDs, f.Unmarked} {
 		unmarked = 0
 		for _, err := range list {
 			if err != nil {

@@ -105,7 +105,7 @@ func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.
 		if !r.OK {
 			return w.AppendUnmarked(r.ID)
 		}
-		return w.Append(ndf.Document{Name: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes})
+		return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes})
 	})
 	if err != nil && err != errPartly {
 		return err

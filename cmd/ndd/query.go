@@ -97,7 +97,7 @@ first, each document once.`,
 				return err
 			}
 			defer x.Close()
-			q := &querier{index: x, names: x.Names(), k: index.k, write: write}
+			q := &querier{index: x, names: x.IDs(), k: index.k, write: write}
 			if asDocuments {
 				return g.queryDocuments(cmd, q, args, &docs)
 			}
@@ -114,7 +114,7 @@ first, each document once.`,
 // querier answers queries one by one.
 type querier struct {
 	index *engine.Index
-	names *engine.Names
+	names *engine.IDs
 	k     int
 	write func(query string, h *engine.Hit, id string) error
 }
@@ -126,7 +126,7 @@ func (q *querier) ask(query string, f simhash.Fingerprint) error {
 	}
 	for i := range hits {
 		for _, doc := range hits[i].Docs {
-			id, err := q.names.Name(doc)
+			id, err := q.names.ID(doc)
 			if err != nil {
 				return err
 			}

@@ -33,7 +33,7 @@ type scanned struct {
 	file     *ndf.File       // nil for a pipe or an index
 	names    *ndf.Lookup     // nil where there are none
 	walked   *engine.Index   // nil unless F is one
-	docNames *engine.Names   // of it
+	docNames *engine.IDs     // of it
 	ctx      context.Context // of a walk
 }
 
@@ -65,7 +65,7 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	from, to := b.shard.of(f.Len())
 	s := &scanned{b: b, prints: f.Fingerprints()[from:to], first: from, total: to - from, file: f}
 	s.open = func() (scan.Source, error) { return scan.Slice(s.prints, s.first), nil }
-	if f.HasNames() {
+	if f.HasIDs() {
 		s.names = f.Lookup()
 	}
 	return s, nil
@@ -92,7 +92,7 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 			stats.Segments, b.scan, b.scan, b.shard)
 	}
 	from, to := b.shard.of(stats.Fingerprints)
-	s := &scanned{b: b, streamed: true, first: from, total: to - from, walked: x, docNames: x.Names()}
+	s := &scanned{b: b, streamed: true, first: from, total: to - from, walked: x, docNames: x.IDs()}
 	s.open = func() (scan.Source, error) { return scan.Walk(s.walk), nil }
 	return s, nil
 }
@@ -112,9 +112,9 @@ func (s *scanned) walk(yield func([]uint64) bool) error {
 func (s *scanned) Name(doc uint64) (string, error) {
 	switch {
 	case s.walked != nil:
-		return s.docNames.Name(engine.DocID(doc))
+		return s.docNames.ID(engine.DocID(doc))
 	case s.names != nil:
-		return s.names.Name(doc)
+		return s.names.ID(doc)
 	}
 	return strconv.FormatUint(doc, 10), nil
 }

@@ -177,7 +177,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 		}
 		_, err := x.Insert(waiting)
 		for _, d := range waiting {
-			l.Loaded(d.Name, d.Fingerprint)
+			l.Loaded(d.ID, d.Fingerprint)
 		}
 		waiting = waiting[:0]
 		return err
@@ -187,7 +187,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 			l.LeftOut()
 			return nil
 		}
-		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, Name: r.ID})
+		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, ID: r.ID})
 		if len(waiting) < insertDocs {
 			return nil
 		}

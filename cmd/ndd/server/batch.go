@@ -58,7 +58,7 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	s.metrics.asked.Add(float64(len(queries)))
 	w.Header().Set("Content-Type", media)
 	out := bufio.NewWriterSize(w, 64<<10)
-	names := x.Names()
+	names := x.IDs()
 	var line []byte
 	each := engine.AllDocs
 	if unique {
@@ -68,7 +68,7 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	err := x.Batch(r.Context(), queries, o, func(query int, hits []engine.Hit) error {
 		for i := range hits {
 			for _, doc := range hits[i].Docs {
-				id, err := names.Name(doc)
+				id, err := names.ID(doc)
 				if err != nil {
 					return err
 				}

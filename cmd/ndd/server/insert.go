@@ -117,10 +117,10 @@ func (s *service) insert(ctx context.Context, in *insertRequest) (*insertAnswer,
 	}
 	s.metrics.added.Add(float64(len(docs)))
 	answer := &insertAnswer{make([]insertedDocument, len(docs))}
-	names := x.Names()
+	names := x.IDs()
 	for i, d := range docs {
 		id := first + engine.DocID(i)
-		name, err := names.Name(id)
+		name, err := names.ID(id)
 		if err != nil {
 			return nil, broken(err)
 		}
@@ -156,7 +156,7 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) (*checkA
 		s.metrics.added.Inc()
 		number := uint64(id)
 		answer.Number = &number
-		if answer.ID, err = x.Names().Name(id); err != nil {
+		if answer.ID, err = x.IDs().ID(id); err != nil {
 			return nil, broken(err)
 		}
 	}
@@ -176,7 +176,7 @@ func (s *service) doc(ctx context.Context, d *Document, place string) (engine.Do
 	if p != nil {
 		return engine.Doc{}, p
 	}
-	return engine.Doc{Fingerprint: f, Name: *d.ID}, nil
+	return engine.Doc{Fingerprint: f, ID: *d.ID}, nil
 }
 
 // checkID refuses names that would break the lines of an answer.

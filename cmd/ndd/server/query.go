@@ -157,7 +157,7 @@ func (s *service) query(f simhash.Fingerprint, k, limit int) (*Neighbours, *prob
 // describe gives hits the names of their documents, limit of them at most.
 func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, limit int) (*Neighbours, *problem) {
 	n := &Neighbours{Fingerprint: f.String(), K: k, Hits: make([]hit, 0, min(len(hits), limit))}
-	names := x.Names()
+	names := x.IDs()
 	for _, h := range hits {
 		n.Documents += int(h.Documents)
 		docs := h.Docs[:min(limit, len(h.Docs))]
@@ -171,7 +171,7 @@ func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, 
 		out := hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance, Documents: int(h.Documents), IDs: make([]string, len(docs))}
 		for i, doc := range docs {
 			var err error
-			if out.IDs[i], err = names.Name(doc); err != nil {
+			if out.IDs[i], err = names.ID(doc); err != nil {
 				return nil, broken(err)
 			}
 		}

@@ -432,18 +432,18 @@ func TestExampleWorks(t *testing.T) {
 		want string // in the command
 		hits int
 	}{
-		{"a text", []engine.Doc{{Fingerprint: printA, Name: write("a.txt", pageA)}}, "text/plain", 1},
-		{"a page", []engine.Doc{{Fingerprint: printA, Name: write("a.html", "<script>no noise</script><p>"+pageA)}}, "text/html", 1},
-		{"the one of many that has a double", []engine.Doc{{Fingerprint: printB, Name: write("b.txt", pageB)}, {Fingerprint: printA, Name: write("a1.txt", pageA)}, {Fingerprint: printA ^ 1, Name: "elsewhere"}}, "a1.txt", 2},
-		{"a line of a file", []engine.Doc{{Fingerprint: printA, Name: write("lines.jsonl", "{}") + ":1"}}, `"fingerprint": "` + printA.String(), 1},
-		{"a file that has changed", []engine.Doc{{Fingerprint: printA, Name: write("changed.txt", pageB)}}, `"fingerprint"`, 1},
-		{"a name that a shell takes apart", []engine.Doc{{Fingerprint: printA, Name: write("a b.txt", pageA)}}, `"fingerprint"`, 1},
+		{"a text", []engine.Doc{{Fingerprint: printA, ID: write("a.txt", pageA)}}, "text/plain", 1},
+		{"a page", []engine.Doc{{Fingerprint: printA, ID: write("a.html", "<script>no noise</script><p>"+pageA)}}, "text/html", 1},
+		{"the one of many that has a double", []engine.Doc{{Fingerprint: printB, ID: write("b.txt", pageB)}, {Fingerprint: printA, ID: write("a1.txt", pageA)}, {Fingerprint: printA ^ 1, ID: "elsewhere"}}, "a1.txt", 2},
+		{"a line of a file", []engine.Doc{{Fingerprint: printA, ID: write("lines.jsonl", "{}") + ":1"}}, `"fingerprint": "` + printA.String(), 1},
+		{"a file that has changed", []engine.Doc{{Fingerprint: printA, ID: write("changed.txt", pageB)}}, `"fingerprint"`, 1},
+		{"a name that a shell takes apart", []engine.Doc{{Fingerprint: printA, ID: write("a b.txt", pageA)}}, `"fingerprint"`, 1},
 		{"nothing loaded", nil, "check-and-insert", 0},
 	} {
 		r := runServer(t, Options{notice: func() {}}, func(_ context.Context, l *Loading) (*engine.Index, error) {
 			x := newIndex(t, 3, defaultRecipe(), nil)
 			for _, d := range c.docs {
-				l.Loaded(d.Name, d.Fingerprint)
+				l.Loaded(d.ID, d.Fingerprint)
 			}
 			_, err := x.Insert(c.docs)
 			return x, err

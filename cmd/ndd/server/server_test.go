@@ -59,7 +59,7 @@ func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *eng
 	}
 	docs := make([]engine.Doc, len(prints))
 	for i, f := range prints {
-		docs[i] = engine.Doc{Fingerprint: simhash.Fingerprint(f), Name: fmt.Sprintf("row-%d", i)}
+		docs[i] = engine.Doc{Fingerprint: simhash.Fingerprint(f), ID: fmt.Sprintf("row-%d", i)}
 	}
 	if _, err := x.Insert(docs); err != nil {
 		t.Fatal(err)

@@ -55,12 +55,12 @@ func exercise(t testing.TB, list []store.Section) {
 func exerciseNames(t testing.TB, f *File) {
 	look, row := f.Lookup(), uint64(0)
 	var failed error
-	for name, err := range f.Names {
+	for name, err := range f.IDs {
 		if failed = err; err != nil {
 			break
 		}
 		if row%61 == 0 {
-			if again, err := look.Name(row); err != nil || again != name {
+			if again, err := look.ID(row); err != nil || again != name {
 				t.Errorf("row %d is %q, and looked up %q, %v", row, name, again, err)
 			}
 		}
@@ -70,7 +70,7 @@ func exerciseNames(t testing.TB, f *File) {
 		t.Errorf("%d names of %d documents", row, f.Len())
 	}
 	if f.Len() > 0 {
-		_, err := look.Name(f.Len() - 1)
+		_, err := look.ID(f.Len() - 1)
 		hostile.Says(t, "a name", err)
 	}
 	hostile.Says(t, "names", failed)

@@ -6,9 +6,9 @@
 //	recipe         how texts became fingerprints, JSON      once, first
 //	fingerprints   uint64 each                              \
 //	text.bytes     length of the text, uint32 each           | once per 2^20
-//	names          package names' blocks                     | documents
-//	names.ends     package names' ends                      /
-//	unmarked       names of the documents with too few      \
+//	names          package idlist's blocks of IDs            | documents
+//	names.ends     package idlist's ends                    /
+//	unmarked       IDs of the documents with too few        \
 //	unmarked.ends  features for a fingerprint               /  once, last
 //
 // so that it is written as documents arrive, with memory for 2^20 of them.
@@ -26,7 +26,7 @@ import (
 	"path/filepath"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/names"
+	"ndd/engine/index/idlist"
 	"ndd/engine/storage/store"
 )
 
@@ -36,13 +36,13 @@ const chunkDocs = 1 << 20
 // A Writer writes an .ndf file. Call [Writer.Commit] at the end, or
 // [Writer.Abort]; until then nothing stands under the file's name.
 type Writer struct {
-	file     *store.Writer
-	names    *names.Writer
-	nameData bytes.Buffer
-	prints   []uint64
-	lengths  []uint32
+	file    *store.Writer
+	ids     *idlist.Writer
+	idData  bytes.Buffer
+	prints  []uint64
+	lengths []uint32
 
-	unmarked     *names.Writer
+	unmarked     *idlist.Writer
 	unmarkedData bytes.Buffer
 }
 
@@ -53,8 +53,8 @@ func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error
 		return nil, err
 	}
 	w := &Writer{file: file}
-	w.names = names.NewWriter(&w.nameData)
-	w.unmarked = names.NewWriter(&w.unmarkedData)
+	w.ids = idlist.NewWriter(&w.idData)
+	w.unmarked = idlist.NewWriter(&w.unmarkedData)
 	data, err := json.Marshal(recipe)
 	if err != nil {
 		file.Abort()
@@ -67,14 +67,14 @@ func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error
 
 // A Document is what the file holds of one.
 type Document struct {
-	Name        string
+	ID          string
 	Fingerprint simhash.Fingerprint
 	TextBytes   int // length of the text, kept up to 2^32-1
 }
 
 // Append adds a document.
 func (w *Writer) Append(d Document) error {
-	if err := w.names.Append(d.Name); err != nil {
+	if err := w.ids.Append(d.ID); err != nil {
 		return err
 	}
 	w.prints = append(w.prints, uint64(d.Fingerprint))
@@ -86,10 +86,10 @@ func (w *Writer) Append(d Document) error {
 }
 
 // AppendUnmarked notes a document that got no fingerprint.
-func (w *Writer) AppendUnmarked(name string) error { return w.unmarked.Append(name) }
+func (w *Writer) AppendUnmarked(id string) error { return w.unmarked.Append(id) }
 
 func (w *Writer) flush() error {
-	ends, err := w.names.Close()
+	ends, err := w.ids.Close()
 	if err != nil {
 		return err
 	}
@@ -97,13 +97,13 @@ func (w *Writer) flush() error {
 	w.file.Write(store.Bytes64(w.prints))
 	w.file.Section("text.bytes")
 	w.file.Write(store.Bytes32(w.lengths))
-	err = writeNames(w.file, "names", &w.nameData, ends)
+	err = writeIDs(w.file, "names", &w.idData, ends)
 	w.prints, w.lengths = w.prints[:0], w.lengths[:0]
-	w.names = names.NewWriter(&w.nameData)
+	w.ids = idlist.NewWriter(&w.idData)
 	return err
 }
 
-func writeNames(file *store.Writer, section string, blocks *bytes.Buffer, ends []uint64) error {
+func writeIDs(file *store.Writer, section string, blocks *bytes.Buffer, ends []uint64) error {
 	file.Section(section)
 	file.Write(blocks.Bytes())
 	blocks.Reset()
@@ -120,7 +120,7 @@ func (w *Writer) Commit() error {
 	}
 	ends, err := w.unmarked.Close()
 	if err == nil {
-		err = writeNames(w.file, "unmarked", &w.unmarkedData, ends)
+		err = writeIDs(w.file, "unmarked", &w.unmarkedData, ends)
 	}
 	if err != nil {
 		w.Abort()
@@ -142,13 +142,13 @@ type File struct {
 	file   *store.File // nil for raw files
 	raw    []byte
 	unmap  func() error
-	noted  *names.Names
+	noted  *idlist.List
 }
 
 type chunk struct {
 	fingerprints []uint64
 	lengths      []uint32     // nil for raw files
-	names        *names.Names // nil for raw files
+	ids          *idlist.List // nil for raw files
 }
 
 // Open opens an .ndf file, known by its content, or else takes the file as a
@@ -269,23 +269,23 @@ func (f *File) parse() (err error) {
 	last := len(s) - 2
 	for i := 1; i < last; i += perChunk {
 		if s[i].Name != "fingerprints" || s[i+1].Name != "text.bytes" || s[i+2].Name != "names" || s[i+3].Name != "names.ends" {
-			return s[i].Corrupt(0, "where fingerprints, lengths and names are due")
+			return s[i].Corrupt(0, "where fingerprints, lengths and IDs are due")
 		}
-		n, err := names.Open(s[i+2], s[i+3])
+		n, err := idlist.Open(s[i+2], s[i+3])
 		if err != nil {
 			return err
 		}
-		c := chunk{fingerprints: store.Uint64s(s[i].Data), lengths: store.Uint32s(s[i+1].Data), names: n}
+		c := chunk{fingerprints: store.Uint64s(s[i].Data), lengths: store.Uint32s(s[i+1].Data), ids: n}
 		f.chunks = append(f.chunks, c)
 		if uint64(len(s[i].Data)) != 8*n.Len() || uint64(len(s[i+1].Data)) != 4*n.Len() {
-			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d names", len(s[i].Data), len(s[i+1].Data), n.Len())
+			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d IDs", len(s[i].Data), len(s[i+1].Data), n.Len())
 		}
 		f.docs += n.Len()
 	}
 	if s[last].Name != "unmarked" || s[last+1].Name != "unmarked.ends" {
-		return s[last].Corrupt(0, "where the unmarked names are due")
+		return s[last].Corrupt(0, "where the IDs of unmarked documents are due")
 	}
-	f.noted, err = names.Open(s[last], s[last+1])
+	f.noted, err = idlist.Open(s[last], s[last+1])
 	return err
 }
 
@@ -298,8 +298,8 @@ func (f *File) Recipe() *simhash.Recipe { return f.recipe }
 // Len is the number of documents.
 func (f *File) Len() uint64 { return f.docs }
 
-// HasNames reports whether documents have names beside their rows.
-func (f *File) HasNames() bool { return f.file != nil }
+// HasIDs reports whether documents have IDs beside their rows.
+func (f *File) HasIDs() bool { return f.file != nil }
 
 // Store is the checksummed file below, nil for a raw file, which has no
 // checksums.
@@ -338,25 +338,25 @@ func (f *File) TextBytes(yield func([]uint32) bool) {
 	}
 }
 
-// Names yields the documents' names in order of row; nothing for a raw file.
-func (f *File) Names(yield func(string, error) bool) {
+// IDs yields the documents' IDs in order of row; nothing for a raw file.
+func (f *File) IDs(yield func(string, error) bool) {
 	for i := range f.chunks {
-		if !yieldNames(f.chunks[i].names, yield) {
+		if !yieldIDs(f.chunks[i].ids, yield) {
 			return
 		}
 	}
 }
 
-// Unmarked yields the names of documents that got no fingerprint.
-func (f *File) Unmarked(yield func(string, error) bool) { yieldNames(f.noted, yield) }
+// Unmarked yields the IDs of documents that got no fingerprint.
+func (f *File) Unmarked(yield func(string, error) bool) { yieldIDs(f.noted, yield) }
 
-func yieldNames(n *names.Names, yield func(string, error) bool) bool {
+func yieldIDs(n *idlist.List, yield func(string, error) bool) bool {
 	if n == nil {
 		return true
 	}
 	cursor := n.Cursor()
 	for i := range n.Len() {
-		if s, err := cursor.Name(i); !yield(s, err) || err != nil {
+		if s, err := cursor.ID(i); !yield(s, err) || err != nil {
 			return false
 		}
 	}
@@ -366,8 +366,8 @@ func yieldNames(n *names.Names, yield func(string, error) bool) bool {
 // Close releases the file.
 func (f *File) Close() error {
 	for _, c := range f.chunks {
-		if c.names != nil {
-			c.names.Close()
+		if c.ids != nil {
+			c.ids.Close()
 		}
 	}
 	if f.noted != nil {
@@ -379,19 +379,19 @@ func (f *File) Close() error {
 	return f.unmap()
 }
 
-// A Lookup finds names by row. It belongs to one goroutine.
+// A Lookup finds IDs by row. It belongs to one goroutine.
 type Lookup struct {
 	file    *File
-	cursors []*names.Cursor // by chunk
+	cursors []*idlist.Cursor // by chunk
 }
 
-// Lookup is a new one. The file must have names.
-func (f *File) Lookup() *Lookup { return &Lookup{f, make([]*names.Cursor, len(f.chunks))} }
+// Lookup returns a new lookup. The file must have IDs.
+func (f *File) Lookup() *Lookup { return &Lookup{f, make([]*idlist.Cursor, len(f.chunks))} }
 
-// Name is the name of the document of a row.
-func (l *Lookup) Name(row uint64) (string, error) {
+// ID returns the ID of the document of a row.
+func (l *Lookup) ID(row uint64) (string, error) {
 	for i := range l.file.chunks {
-		list := l.file.chunks[i].names
+		list := l.file.chunks[i].ids
 		if row >= list.Len() {
 			row -= list.Len()
 			continue
@@ -399,7 +399,7 @@ func (l *Lookup) Name(row uint64) (string, error) {
 		if l.cursors[i] == nil {
 			l.cursors[i] = list.Cursor()
 		}
-		return l.cursors[i].Name(row)
+		return l.cursors[i].ID(row)
 	}
 	panic("ndf: no such row")
 }

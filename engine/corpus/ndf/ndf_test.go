@@ -72,7 +72,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Len() != uint64(docs) || *f.Recipe() != simhash.Default() || !f.HasNames() {
+		if f.Len() != uint64(docs) || *f.Recipe() != simhash.Default() || !f.HasIDs() {
 			t.Fatalf("%d documents, recipe %v", f.Len(), f.Recipe())
 		}
 		all := f.Fingerprints()
@@ -94,7 +94,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("%d lengths of %d", lengths, docs)
 		}
 		i := 0
-		for s, err := range f.Names {
+		for s, err := range f.IDs {
 			if err != nil || s != name(i) || simhash.Fingerprint(all[i]) != print(i) {
 				t.Fatalf("row %d: %q %v", i, s, err)
 			}
@@ -109,7 +109,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		look := f.Lookup()
 		for row := 0; row < docs; row += 1 + docs/50 {
-			if s, err := look.Name(uint64(row)); err != nil || s != name(row) {
+			if s, err := look.ID(uint64(row)); err != nil || s != name(row) {
 				t.Fatalf("row %d: %q %v", row, s, err)
 			}
 		}
@@ -129,10 +129,10 @@ func TestRaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if !slices.Equal(f.Fingerprints(), want) || f.Recipe() != nil || f.HasNames() || f.Len() != 3 {
+	if !slices.Equal(f.Fingerprints(), want) || f.Recipe() != nil || f.HasIDs() || f.Len() != 3 {
 		t.Fatal("differs")
 	}
-	for range f.Names {
+	for range f.IDs {
 		t.Fatal("a raw file has no names")
 	}
 	os.WriteFile(path+"0", nil, 0o644)

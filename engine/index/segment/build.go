@@ -59,7 +59,7 @@ func (b *builder) close() (err error) {
 // ids sorts the fingerprints with their rows as table 0 has them, writes the
 // ids, and keeps the distinct keys.
 func (b *builder) ids(ctx context.Context) error {
-	w, err := newIDWriter(b.sink, b.docs)
+	w, err := newDocWriter(b.sink, b.docs)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,12 @@
 // Package segment holds a set of documents' fingerprints as an immutable unit:
 // the permuted tables of a design over the distinct fingerprints, the
-// documents of each fingerprint, and their names.
+// documents of each fingerprint, and their IDs.
 //
 //	ids.ordinals   documents by (rank in table 0, row), packed
 //	ids.firsts     a bit for each of them: first of its fingerprint?  (only with duplicates)
 //	ids.samples    every 512th one of ids.firsts                      (only with duplicates)
 //	segment        design, layout, counts (JSON)
-//	names, names.ends  by row (package names), when the documents have names
+//	names, names.ends  IDs by row (package idlist), when the documents have them
 //	t0.*, t1.* ... one table for each of the design (package table)
 //
 // A search asks every table, drops what a former table reports (the canonical

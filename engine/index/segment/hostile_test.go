@@ -39,8 +39,8 @@ func exercise(t testing.TB, list []store.Section) {
 				hostile.Says(t, "docs", err)
 			}
 		}
-		if n := s.Names(); n != nil {
-			_, err = n.Cursor().Name(n.Len() / 2)
+		if n := s.IDs(); n != nil {
+			_, err = n.Cursor().ID(n.Len() / 2)
 			hostile.Says(t, "name", err)
 		}
 	})

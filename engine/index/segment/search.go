@@ -124,7 +124,7 @@ func (s *Segment) AskDocs(fingerprints []uint64, c *Scratch) (err error) {
 	keys, room := c.queries[:n], c.queries[n:2*n]
 	asm.Permute(keys, fingerprints, s.perms[0].Mask())
 	if table.AskRanks(s.tables[0], keys, &c.table) { // they are ranks now
-		s.ids.ask(keys, room)
+		s.docs.ask(keys, room)
 	}
 	return nil
 }
@@ -140,15 +140,15 @@ func (s *Segment) Docs(dst []uint64, fingerprint uint64, most int, c *Scratch) (
 	if err != nil || !ok {
 		return dst, 0, err
 	}
-	from, to, ok := s.ids.of(rank)
+	from, to, ok := s.docs.of(rank)
 	if !ok {
-		return dst, 0, s.ids.corrupt(0, "no documents of the fingerprint of rank %d", rank)
+		return dst, 0, s.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank)
 	}
 	total = to - from
 	for i := from; i < from+min(total, uint64(most)); i++ {
-		doc := s.ids.ordinals.At(i)
+		doc := s.docs.ordinals.At(i)
 		if doc >= s.meta.Documents {
-			return dst, 0, s.ids.corrupt(i, "document %d of %d", doc, s.meta.Documents)
+			return dst, 0, s.docs.corrupt(i, "document %d of %d", doc, s.meta.Documents)
 		}
 		dst = append(dst, doc)
 	}

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 
 	"ndd/asm"
-	"ndd/engine/index/names"
+	"ndd/engine/index/idlist"
 	"ndd/engine/index/table"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -18,8 +18,8 @@ type Segment struct {
 	every  []int // their numbers
 	perms  []permute.Permutation
 	plans  []atomic.Pointer[plan] // by distance k
-	ids    ids
-	names  *names.Names // nil when documents have none
+	docs   docList
+	ids    *idlist.List // nil when documents have none
 }
 
 // Open opens the segment that [Write] wrote. The source must stay open.
@@ -55,18 +55,18 @@ func Open(source store.Source) (*Segment, error) {
 		s.perms = append(s.perms, permute.New(t.Mask))
 	}
 	s.plans = make([]atomic.Pointer[plan], m.Design.K+1)
-	if s.ids, err = openIDs(source, m.Documents, m.Fingerprints); err != nil {
+	if s.docs, err = openDocs(source, m.Documents, m.Fingerprints); err != nil {
 		return nil, err
 	}
 	if m.Named {
-		if s.names, err = openNames(source, m.Documents); err != nil {
+		if s.ids, err = openIDs(source, m.Documents); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-func openNames(source store.Source, docs uint64) (*names.Names, error) {
+func openIDs(source store.Source, docs uint64) (*idlist.List, error) {
 	blocks, err := source.Section("names")
 	if err != nil {
 		return nil, err
@@ -75,13 +75,13 @@ func openNames(source store.Source, docs uint64) (*names.Names, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := names.Open(blocks, ends)
+	n, err := idlist.Open(blocks, ends)
 	if err != nil {
 		return nil, err
 	}
 	if n.Len() != docs {
 		n.Close()
-		return nil, ends.Corrupt(0, "%d names for %d documents", n.Len(), docs)
+		return nil, ends.Corrupt(0, "%d IDs for %d documents", n.Len(), docs)
 	}
 	return n, nil
 }
@@ -101,13 +101,13 @@ func (s *Segment) Documents() uint64 { return s.meta.Documents }
 // Tables are the segment's, in the order of its design.
 func (s *Segment) Tables() []table.Table { return s.tables }
 
-// Names are the documents' by row, nil when they have none.
-func (s *Segment) Names() *names.Names { return s.names }
+// IDs returns the documents' IDs by row, nil when they have none.
+func (s *Segment) IDs() *idlist.List { return s.ids }
 
 // Close frees what is not the source's.
 func (s *Segment) Close() {
-	if s.names != nil {
-		s.names.Close()
+	if s.ids != nil {
+		s.ids.Close()
 	}
 }
 
@@ -155,21 +155,21 @@ func (s *Segment) Check() (err error) {
 	seen := make([]uint64, (s.meta.Documents+63)/64)
 	end := uint64(0)
 	for rank := range s.meta.Fingerprints {
-		from, to, ok := s.ids.of(rank)
+		from, to, ok := s.docs.of(rank)
 		if !ok || from != end {
-			return s.ids.corrupt(end, "the documents of fingerprint %d do not follow those of the one before", rank)
+			return s.docs.corrupt(end, "the documents of fingerprint %d do not follow those of the one before", rank)
 		}
 		end = to
 		for i := from; i < to; i++ {
-			doc := s.ids.ordinals.At(i)
+			doc := s.docs.ordinals.At(i)
 			if doc >= s.meta.Documents || seen[doc/64]>>(doc%64)&1 != 0 {
-				return s.ids.corrupt(i, "document %d is out of range or has two fingerprints", doc)
+				return s.docs.corrupt(i, "document %d is out of range or has two fingerprints", doc)
 			}
 			seen[doc/64] |= 1 << (doc % 64)
 		}
 	}
 	if end != s.meta.Documents {
-		return s.ids.corrupt(end, "%d documents of %d belong to a fingerprint", end, s.meta.Documents)
+		return s.docs.corrupt(end, "%d documents of %d belong to a fingerprint", end, s.meta.Documents)
 	}
 	return nil
 }
@@ -190,16 +190,16 @@ func (s *Segment) Rows(rows []uint64) (err error) {
 	var bad error
 	err = s.Walk(func(fingerprints []uint64) bool {
 		for _, f := range fingerprints {
-			from, to, ok := s.ids.of(rank)
+			from, to, ok := s.docs.of(rank)
 			if !ok {
-				bad = s.ids.corrupt(0, "no documents of the fingerprint of rank %d", rank)
+				bad = s.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank)
 				return false
 			}
 			rank++
 			for i := from; i < to; i++ {
-				doc := s.ids.ordinals.At(i)
+				doc := s.docs.ordinals.At(i)
 				if doc >= s.meta.Documents {
-					bad = s.ids.corrupt(i, "document %d of %d", doc, s.meta.Documents)
+					bad = s.docs.corrupt(i, "document %d of %d", doc, s.meta.Documents)
 					return false
 				}
 				rows[doc] = f

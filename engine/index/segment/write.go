@@ -8,7 +8,7 @@ import (
 	"iter"
 	"runtime"
 
-	"ndd/engine/index/names"
+	"ndd/engine/index/idlist"
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
 	"ndd/engine/storage/disk"
@@ -20,7 +20,7 @@ import (
 type Input struct {
 	Fingerprints []uint64                 // by row, in any order, with repetitions
 	Chunks       [][]uint64               // more of them, where they do not lie in one piece
-	Names        iter.Seq2[string, error] // by row; nil when documents have none
+	IDs          iter.Seq2[string, error] // by row; nil when documents have none
 }
 
 // Len is the number of documents.
@@ -91,11 +91,11 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if err := b.ids(ctx); err != nil {
 		return err
 	}
-	if err := b.head(in.Names != nil); err != nil {
+	if err := b.head(in.IDs != nil); err != nil {
 		return err
 	}
-	if in.Names != nil {
-		if err := writeNames(b.sink, in.Names, uint64(b.docs)); err != nil {
+	if in.IDs != nil {
+		if err := writeIDs(b.sink, in.IDs, uint64(b.docs)); err != nil {
 			return err
 		}
 	}
@@ -143,13 +143,13 @@ func (s *guardedSink) Write(p []byte) (int, error) {
 	return s.Sink.Write(p)
 }
 
-func writeNames(sink store.Sink, list iter.Seq2[string, error], docs uint64) error {
+func writeIDs(sink store.Sink, list iter.Seq2[string, error], docs uint64) error {
 	sink.Section("names")
-	w := names.NewWriter(sink)
+	w := idlist.NewWriter(sink)
 	seen := uint64(0)
-	for name, err := range list {
+	for id, err := range list {
 		if err == nil {
-			err = w.Append(name)
+			err = w.Append(id)
 		}
 		if err != nil {
 			w.Close()
@@ -162,7 +162,7 @@ func writeNames(sink store.Sink, list iter.Seq2[string, error], docs uint64) err
 		return err
 	}
 	if seen != docs {
-		return fmt.Errorf("%d names for %d documents", seen, docs)
+		return fmt.Errorf("%d IDs for %d documents", seen, docs)
 	}
 	sink.Section("names.ends")
 	_, err = sink.Write(store.Bytes64(ends))

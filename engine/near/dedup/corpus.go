@@ -203,7 +203,7 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	for chunk := range f.TextBytes {
 		c.lengths = append(c.lengths, chunk...)
 	}
-	for name, err := range f.Names {
+	for name, err := range f.IDs {
 		if err != nil {
 			return err
 		}

@@ -10,21 +10,21 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// ids tells the documents of a fingerprint by its rank in table 0. Documents
+// docList holds the documents of each fingerprint by its rank in table 0. Documents
 // are numbered by their row in the segment.
 //
 //	rank       0   1       2
 //	ordinals   7   0 3 9   2        packed
 //	firsts     1   1 0 0   1        absent when every fingerprint has one document
-type ids struct {
+type docList struct {
 	section  store.Section // of the ordinals
 	docs     uint64
 	ordinals succinct.Packed
 	firsts   *succinct.Ones
 }
 
-// idWriter writes ids as the pairs of table 0 come in.
-type idWriter struct {
+// docWriter writes a docList as the pairs of table 0 come in.
+type docWriter struct {
 	sink   store.Sink
 	width  int
 	buffer []byte // packed words
@@ -36,20 +36,20 @@ type idWriter struct {
 	firsts *memory.Buffer[uint64]
 }
 
-func newIDWriter(sink store.Sink, docs int) (*idWriter, error) {
+func newDocWriter(sink store.Sink, docs int) (*docWriter, error) {
 	firsts, err := memory.Make[uint64]((docs + 63) / 64)
 	if err != nil {
 		return nil, err
 	}
 	sink.Section("ids.ordinals")
-	return &idWriter{sink: sink, width: ordinalWidth(uint64(docs)), firsts: firsts, buffer: make([]byte, 0, 1<<16)}, nil
+	return &docWriter{sink: sink, width: ordinalWidth(uint64(docs)), firsts: firsts, buffer: make([]byte, 0, 1<<16)}, nil
 }
 
-func (w *idWriter) close() { w.firsts.Free() }
+func (w *docWriter) close() { w.firsts.Free() }
 
 // append writes the rows of the next pairs, and appends their keys that are new
 // to keys.
-func (w *idWriter) append(keys []uint64, pairs []radix.Pair) ([]uint64, error) {
+func (w *docWriter) append(keys []uint64, pairs []radix.Pair) ([]uint64, error) {
 	for _, p := range pairs {
 		if w.docs == 0 || p[0] != w.before {
 			keys = append(keys, p[0])
@@ -72,7 +72,7 @@ func (w *idWriter) append(keys []uint64, pairs []radix.Pair) ([]uint64, error) {
 	return keys, nil
 }
 
-func (w *idWriter) word(v uint64) (err error) {
+func (w *docWriter) word(v uint64) (err error) {
 	w.buffer = binary.LittleEndian.AppendUint64(w.buffer, v)
 	if len(w.buffer) == cap(w.buffer) {
 		_, err = w.sink.Write(w.buffer)
@@ -83,7 +83,7 @@ func (w *idWriter) word(v uint64) (err error) {
 
 // finish writes what is left, and which documents are the first of their
 // fingerprint, unless all are.
-func (w *idWriter) finish(distinct int) error {
+func (w *docWriter) finish(distinct int) error {
 	if w.used > 0 {
 		w.buffer = binary.LittleEndian.AppendUint64(w.buffer, w.held)
 	}
@@ -102,7 +102,7 @@ func (w *idWriter) finish(distinct int) error {
 
 func ordinalWidth(docs uint64) int { return succinct.WidthFor(max(docs, 1) - 1) }
 
-func openIDs(source store.Source, docs, fingerprints uint64) (x ids, err error) {
+func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err error) {
 	ordinals, err := source.Section("ids.ordinals")
 	if err != nil {
 		return x, err
@@ -132,13 +132,13 @@ func openIDs(source store.Source, docs, fingerprints uint64) (x ids, err error) 
 
 // corrupt is an error about what stands at ordinal i, or about the fingerprints that ordinals
 // belong to.
-func (x *ids) corrupt(i uint64, why string, args ...any) error {
+func (x *docList) corrupt(i uint64, why string, args ...any) error {
 	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
 }
 
 // ask asks memory for what is read of the fingerprints of about these ranks. room is as
 // long as ranks.
-func (x *ids) ask(ranks, room []uint64) {
+func (x *docList) ask(ranks, room []uint64) {
 	copy(room, ranks)
 	if x.firsts != nil {
 		x.firsts.Ask(ranks, room)
@@ -153,7 +153,7 @@ func (x *ids) ask(ranks, room []uint64) {
 }
 
 // of is the range of ordinals of the fingerprint of that rank.
-func (x *ids) of(rank uint64) (from, to uint64, ok bool) {
+func (x *docList) of(rank uint64) (from, to uint64, ok bool) {
 	if x.firsts == nil {
 		return rank, rank + 1, rank < x.docs
 	}

@@ -1,4 +1,4 @@
-package names
+package idlist
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func build(t testing.TB, list []string) (*bytes.Buffer, []uint64) {
 }
 
 // open opens blocks and ends as a file's sections would be.
-func open(blocks []byte, ends []uint64) (*Names, error) {
+func open(blocks []byte, ends []uint64) (*List, error) {
 	return Open(store.Section{Name: "names", Data: blocks}, store.Section{Name: "names.ends", Data: store.Bytes64(ends)})
 }
 
@@ -57,7 +57,7 @@ func TestRoundTrip(t *testing.T) {
 		c := names.Cursor()
 		for i := range list {
 			j := i * 7919 % n // in and out of the kept block
-			if got, err := c.Name(uint64(j)); err != nil || got != list[j] {
+			if got, err := c.ID(uint64(j)); err != nil || got != list[j] {
 				t.Fatalf("name %d: %q, %v; want %q", j, got, err, list[j])
 			}
 		}
@@ -89,7 +89,7 @@ func TestCorrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	if _, err := n.Cursor().Name(perBlock); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := n.Cursor().ID(perBlock); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("ends out of order: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestLyingFrame(t *testing.T) {
 		says  string
 	}{
 		{lie, "says 8388608 bytes and has at most 1"},
-		{honest, "a name runs past the end"}, // 97 bytes long
+		{honest, "an ID runs past the end"}, // 97 bytes long
 		{append(slices.Clone(honest), 0), "a zstd frame of 13 bytes in 14"},
 		{honest[:12], "runs past the end"},
 		{honest[:10], "without its last block"},
@@ -117,7 +117,7 @@ func TestLyingFrame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hostile.Allocates(t, hostile.Limit(uint64(len(c.frame))), func() { _, err = n.Cursor().Name(0) })
+		hostile.Allocates(t, hostile.Limit(uint64(len(c.frame))), func() { _, err = n.Cursor().ID(0) })
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%x: %v, want %q", c.frame, err, c.says)
 		}
@@ -136,7 +136,7 @@ func FuzzBlock(f *testing.F) {
 		defer n.Close()
 		c := n.Cursor()
 		for i := range min(count, 300) {
-			if _, err := c.Name(i); err != nil && !errors.Is(err, store.ErrCorrupt) {
+			if _, err := c.ID(i); err != nil && !errors.Is(err, store.ErrCorrupt) {
 				t.Fatal(err)
 			}
 		}
