@@ -14,11 +14,8 @@
 //
 // # Data flow
 //
-//	text ──► chunk ──► normalise, fold ──► segment ──► token hash ──► shingle ──► count ──► votes ──► sign
-//	         ascii.go  normal.go           segment.go  memo.go        shingle.go  count.go  counters.go, sum.go
-//	           │                               ▲
-//	           └── ASCII: one table-driven ────┘
-//	               pass, nothing copied
+//	text ──► tokens, their hashes ──► shingle ──► count ──► votes ──► sign
+//	         package token            shingle.go  count.go  counters.go, votes.go
 //
 // Every feature votes on each of the 64 bits: its weight for a 1 where its hash has a 1, its weight for a
 // 0 where it has a 0. The fingerprint has a 1 where the ones have strictly more votes; a tie is a 0.

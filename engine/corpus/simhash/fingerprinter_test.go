@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
+
+	"ndd/engine/corpus/token"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -139,8 +141,8 @@ func TestHistoryDoesNotMatter(t *testing.T) {
 				}
 				// Against the specification and the oracle of the votes.
 				spec := featuresBySpecification(r, text)
-				weigh(spec[kindWord].times, r.WordWeights)
-				weigh(spec[kindChar].times, r.CharWeights)
+				weigh(spec[token.Word].times, r.WordWeights)
+				weigh(spec[token.Char].times, r.CharWeights)
 				hashes := append(append([]uint64(nil), spec[0].hashes...), spec[1].hashes...)
 				weights := append(append([]uint32(nil), spec[0].times...), spec[1].times...)
 				if want := sumOracle(hashes, weights); aok && a != want {
@@ -184,8 +186,8 @@ func TestCounterGenerations(t *testing.T) {
 			t.Fatalf("text %d: %v for %s", f.text, got, texts[i].name)
 		}
 	}
-	if f.text > 10 || f.counts[kindWord].generation > 10 {
-		t.Fatalf("text %d, generation %d: the test did not reach the end", f.text, f.counts[kindWord].generation)
+	if f.text > 10 || f.counts[token.Word].generation > 10 {
+		t.Fatalf("text %d, generation %d: the test did not reach the end", f.text, f.counts[token.Word].generation)
 	}
 	c := counter{}
 	c.reset()

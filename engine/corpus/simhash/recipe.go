@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"ndd/engine/corpus/token"
 )
 
 // RecipeVersion is the version of the rules in this package that turn text into features. It grows
@@ -192,6 +194,14 @@ func (r Recipe) Check(other Recipe) error {
 
 // ErrMixed is what [Recipe.Check] wraps: fingerprints of two recipes were about to be mixed.
 var ErrMixed = errors.New("fingerprints of different recipes cannot be mixed")
+
+// validStopWords refuses a language that has no list.
+func validStopWords(language string) error {
+	if err := token.CheckStopWords(language); err != nil {
+		return fmt.Errorf("recipe: %w", err)
+	}
+	return nil
+}
 
 // validKey wants exactly the 32 bytes of a HighwayHash key, in lower case so that equal keys are equal strings.
 func validKey(key string) error {

@@ -1,28 +1,24 @@
 package simhash
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"ndd/engine/corpus/token"
+)
 
 // shingler turns a stream of token hashes into features: every n tokens in a row within a run. Words and
 // characters are runs of their own, each with its own n; a change from one to the other ends the run. A run
 // shorter than n is one feature, so that short texts and single foreign words are not lost.
 type shingler struct {
-	size   [2]int // shingle length by kind
-	kind   kind   // of this run
-	filled int    // tokens in this run so far
+	size   [2]int     // shingle length by kind
+	kind   token.Kind // of this run
+	filled int        // tokens in this run so far
 	ring   [maxShingle]uint64
 	counts *[2]counter // by kind
 }
 
-// kind says what a token is.
-type kind uint8
-
-const (
-	kindWord kind = iota
-	kindChar
-)
-
 // push adds one token, whose hash is not 0.
-func (s *shingler) push(hash uint64, k kind) {
+func (s *shingler) push(hash uint64, k token.Kind) {
 	if k != s.kind {
 		s.endRun()
 		s.kind = k

@@ -1,4 +1,4 @@
-package simhash
+package token
 
 import (
 	"encoding/binary"
@@ -37,20 +37,20 @@ var asciiClass = func() (class [256]uint8) {
 	return class
 }()
 
-// words segments text from byte i on, as UAX #29 does, as long as all is ASCII, and pushes the words. It
+// words segments text from byte i on, as UAX #29 does, as long as all is ASCII, and pushes the tokens. It
 // returns where it stopped: the end of text, or the first byte of the token (possibly empty) that a
 // character beyond ASCII touches.
 //
 // Most words are up to 16 letters, and shortWord finds, folds and packs them eight bytes at a time. For all others a
 // table-driven pass over the bytes finds the end.
-func (f *Fingerprinter) words(text []byte, i int) int {
-	short := f.recipe.Tokeniser != TokeniserChars
+func (s *Scanner) words(text []byte, i int) int {
+	short := !s.opts.Chars
 	for i < len(text) {
 		switch asciiClass[text[i]] {
 		case asciiLetter:
-			if short && i+memoMax+2 <= len(text) {
+			if short && i+MaxPacked+2 <= len(text) {
 				if lo, hi, n := shortWord(text[i:]); n > 0 {
-					f.pushSlot(f.memo.short(lo, hi, n))
+					s.next().set(lo, hi, n, s.origin+i, s.origin+i+n, Word)
 					i += n
 					continue
 				}
@@ -59,71 +59,107 @@ func (f *Fingerprinter) words(text []byte, i int) int {
 		case asciiBeyond:
 			return i
 		default:
+			if s.opts.Punctuation && text[i] > ' ' && text[i] != 0x7f {
+				if i+1 < len(text) && asciiClass[text[i+1]] == asciiBeyond {
+					return i // a combining character may make another one of it
+				}
+				s.asciiByte(text, i, asciiMark(text[i]))
+			}
 			i++
 			continue
 		}
-		end := i
-		wordly := false // has a letter or a digit, not underscores alone
-		last := uint8(asciiExtend)
-	word:
-		for end < len(text) {
-			class := asciiClass[text[end]]
-			switch class {
-			case asciiLetter, asciiDigit:
-				wordly = true
-			case asciiExtend:
-			case asciiBeyond:
-				return i
-			case asciiMid, asciiMidAny, asciiMidNum:
-				if end+1 == len(text) {
-					break word
-				}
-				next := asciiClass[text[end+1]]
-				if next == asciiBeyond {
-					return i
-				}
-				joins := next == last &&
-					(last == asciiLetter && class != asciiMidNum || last == asciiDigit && class != asciiMid)
-				if !joins {
-					break word
-				}
-				end++
-				class = next
-			default:
-				break word
-			}
-			last = class
-			end++
+		end, wordly := asciiWordEnd(text, i)
+		if end == i {
+			return i
 		}
 		if wordly {
-			f.asciiWord(text, i, end)
+			s.asciiWord(text, i, end)
+		} else if s.opts.Punctuation {
+			for j := i; j < end; j++ {
+				s.asciiByte(text, j, asciiMark(text[j]))
+			}
 		}
 		i = end
 	}
 	return i
 }
 
-// asciiWord folds and pushes text[i:end].
-func (f *Fingerprinter) asciiWord(text []byte, i, end int) {
-	n := end - i
-	if f.recipe.Tokeniser == TokeniserChars || n > memoMax {
-		f.folded = f.folded[:0]
-		for _, c := range text[i:end] {
-			f.folded = append(f.folded, lowerASCII(c))
+// asciiWordEnd returns the end of the word that starts at i with a letter, a digit or an underscore, and whether it has
+// a letter or a digit; it returns i if the word touches a character beyond ASCII.
+func asciiWordEnd(text []byte, i int) (end int, wordly bool) {
+	last := uint8(asciiExtend)
+	for end = i; end < len(text); end++ {
+		class := asciiClass[text[end]]
+		switch class {
+		case asciiLetter, asciiDigit:
+			wordly = true
+		case asciiExtend:
+		case asciiBeyond:
+			return i, false
+		case asciiMid, asciiMidAny, asciiMidNum:
+			if end+1 == len(text) {
+				return end, wordly
+			}
+			next := asciiClass[text[end+1]]
+			if next == asciiBeyond {
+				return i, false
+			}
+			joins := next == last &&
+				(last == asciiLetter && class != asciiMidNum || last == asciiDigit && class != asciiMid)
+			if !joins {
+				return end, wordly
+			}
+			end++
+			class = next
+		default:
+			return end, wordly
 		}
-		f.pushWord(f.folded)
+		last = class
+	}
+	return end, wordly
+}
+
+// asciiWord folds and pushes text[i:end]; the chars tokeniser takes its letters and digits apart.
+func (s *Scanner) asciiWord(text []byte, i, end int) {
+	if s.opts.Chars {
+		for j := i; j < end; j++ {
+			if class := asciiClass[text[j]]; class == asciiLetter || class == asciiDigit {
+				s.asciiByte(text, j, Char)
+			} else if s.opts.Punctuation {
+				s.asciiByte(text, j, asciiMark(text[j]))
+			}
+		}
 		return
 	}
-	var pad [memoMax]byte
-	copy(pad[:], text[i:end])
-	lo, hi := binary.LittleEndian.Uint64(pad[:8]), binary.LittleEndian.Uint64(pad[8:])
-	f.pushSlot(f.memo.short(lowerASCII8(lo), lowerASCII8(hi), n))
+	if end-i > MaxPacked {
+		s.folded = s.folded[:0]
+		for _, c := range text[i:end] {
+			s.folded = append(s.folded, lowerASCII(c))
+		}
+		s.push(s.folded, s.origin+i, s.origin+end, Word)
+		return
+	}
+	lo, hi := pack(text[i:end])
+	s.next().set(lowerASCII8(lo), lowerASCII8(hi), end-i, s.origin+i, s.origin+end, Word)
+}
+
+// asciiByte pushes one byte as a token.
+func (s *Scanner) asciiByte(text []byte, i int, kind Kind) {
+	s.next().set(uint64(lowerASCII(text[i])), 0, 1, s.origin+i, s.origin+i+1, kind)
+}
+
+// asciiMark returns the kind of a punctuation mark or symbol.
+func asciiMark(c byte) Kind {
+	if c == '.' || c == '!' || c == '?' {
+		return SentenceEnd
+	}
+	return Punctuation
 }
 
 // shortWord folds and packs the word that s starts with, if it is 1 to 16 letters and what follows ends it; n is
 // 0 otherwise. s has at least 18 bytes.
 func shortWord(s []byte) (lo, hi uint64, n int) {
-	_ = s[memoMax+1]
+	_ = s[MaxPacked+1]
 	lo = binary.LittleEndian.Uint64(s)
 	if stop := ^letters8(lo) & tops; stop != 0 {
 		n = bits.TrailingZeros64(stop) / 8
@@ -172,8 +208,8 @@ func lowerASCII8(x uint64) uint64 {
 	return x | upper>>2
 }
 
-// chunkEnd is the end of the chunk that starts at i: the first ASCII byte that is a boundary for words and
-// for normalisation both. Nothing before it depends on anything after it.
+// chunkEnd returns the end of the chunk whose first byte is before i: the first ASCII byte from i on that is a boundary
+// for words and for normalisation both. Nothing before it depends on anything after it.
 func chunkEnd(text []byte, i int) int {
 	for i < len(text) && asciiClass[text[i]] != asciiBreak {
 		i++

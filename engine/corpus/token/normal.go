@@ -1,8 +1,7 @@
-package simhash
+package token
 
 import (
 	"bytes"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,9 +21,12 @@ type normaliser struct {
 	fold  cases.Caser
 	dst   []byte // the result
 	a, b  []byte // between the steps
+
+	pieces []piece // of the last chunk
+	cursor int     // into pieces, of locate
 }
 
-func newNormaliser() *normaliser { return &normaliser{fold: cases.Fold()} }
+func newNormaliser() normaliser { return normaliser{fold: cases.Fold()} }
 
 // normalForm appends the normal form of valid UTF-8 to dst.
 func (n *normaliser) normalForm(dst []byte, s string) []byte {
@@ -76,7 +78,8 @@ func invisible(r rune) bool {
 	return r >= 0xad && (unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || r == 0x34f)
 }
 
-// chunk gives the normal form of s, in memory that the next call reuses. Invalid bytes become U+FFFD.
+// chunk returns the normal form of s, in memory that the next call reuses, and notes in pieces where which part of it
+// came from. Invalid bytes become U+FFFD.
 //
 // Characters with an entry in the rune table stand for themselves and do not combine with what is before
 // them. Where one without an entry appears, the normal form is taken from the character before it up to
@@ -86,6 +89,7 @@ func (n *normaliser) chunk(s []byte) []byte {
 		n.table = runes()
 	}
 	dst := n.dst[:0]
+	n.pieces, n.cursor = n.pieces[:0], 0
 	before := -1   // where the character before this one starts in s, if it may combine with this one
 	beforeDst := 0 // and in dst
 	for i := 0; i < len(s); {
@@ -108,14 +112,23 @@ func (n *normaliser) chunk(s []byte) []byte {
 		r, size := utf8.DecodeRune(s[i:])
 		if m := n.table.simple(r); m != 0 {
 			before, beforeDst = i, len(dst)
+			if size == utf8.RuneLen(m) {
+				dst = utf8.AppendRune(dst, m)
+				i += size
+				continue
+			}
+			n.joint(len(dst), i)
 			dst = utf8.AppendRune(dst, m)
 			i += size
+			n.plain(len(dst), i)
 			continue
 		}
 		if r == utf8.RuneError {
 			before = -1
+			n.joint(len(dst), i)
 			dst = utf8.AppendRune(dst, r)
 			i += size
+			n.plain(len(dst), i)
 			continue
 		}
 		start := i
@@ -128,72 +141,11 @@ func (n *normaliser) chunk(s []byte) []byte {
 				break
 			}
 		}
+		n.joint(len(dst), start)
 		dst = n.normalForm(dst, string(s[start:i]))
+		n.plain(len(dst), i)
 		before = -1
 	}
 	n.dst = dst
 	return dst
-}
-
-// runeTable holds, for the first 65,536 characters, what the hot loops ask: 136 KiB, made once, when the
-// first text beyond ASCII comes.
-type runeTable struct {
-	normal     [1 << 16]uint16 // the normal form where it is one character that starts anew, else 0
-	continuous [1 << 10]uint64 // one bit: a character of a script without spaces
-}
-
-// runes makes the table. It takes a few milliseconds.
-var runes = sync.OnceValue(func() *runeTable {
-	t := &runeTable{}
-	n := newNormaliser()
-	var form []byte
-	for r := rune(0x80); r < 1<<16; r++ {
-		if continuousScript(r) {
-			t.continuous[r>>6] |= 1 << (r & 63)
-		}
-		if r >= 0xd800 && r < 0xe000 || r == utf8.RuneError {
-			continue
-		}
-		if !norm.NFKC.PropertiesString(string(r)).BoundaryBefore() {
-			continue
-		}
-		form = n.normalForm(form[:0], string(r))
-		m, size := utf8.DecodeRune(form)
-		if size == len(form) && size > 0 && m < 1<<16 && norm.NFKC.Properties(form).BoundaryBefore() {
-			t.normal[r] = uint16(m)
-		}
-	}
-	return t
-})
-
-// simple is the normal form of r, or 0 where it takes the slow way.
-func (t *runeTable) simple(r rune) rune {
-	if r < 1<<16 {
-		return rune(t.normal[r])
-	}
-	if r >= 0x20000 && r < 0x2f800 || r >= 0x30000 && r < 0x32000 { // Han, less the compatibility block
-		return r
-	}
-	return 0
-}
-
-// isContinuous is continuousScript by table.
-func (t *runeTable) isContinuous(r rune) bool {
-	if r < 1<<16 {
-		return t.continuous[r>>6]>>(r&63)&1 != 0
-	}
-	return continuousScript(r)
-}
-
-// continuousScript tells letters and vowel signs of scripts that put no spaces between words.
-func continuousScript(r rune) bool {
-	if r < 0xe01 {
-		return false
-	}
-	if r == 0x30fc || r == 0x3007 { // the long vowel mark, common to the kana; the Han zero, a number
-		return true
-	}
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
-		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) &&
-		(unicode.IsLetter(r) || unicode.IsMark(r))
 }

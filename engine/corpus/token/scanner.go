@@ -1,0 +1,127 @@
+package token
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// Options say which tokens a Scanner yields. The zero Options yield words and characters, and mark no stop words.
+type Options struct {
+	Chars       bool   // every letter and digit is a token of kind Char, in every script
+	StopWords   string // language whose stop words are marked, such as "en"; "" for none
+	Punctuation bool   // yield tokens of kind Punctuation and SentenceEnd too
+}
+
+// A Scanner takes texts apart. It reuses its memory from text to text, about 12 KiB and as much as the longest chunk of
+// a text needs. It belongs to one goroutine.
+type Scanner struct {
+	opts   Options
+	stop   *stopTable // nil if no stop words are marked
+	normal normaliser
+	yield  func([]Token)
+	n      int    // tokens in batch
+	moved  int    // tokens of batch whose positions are those of the source
+	origin int    // where the chunk at work starts in the source; 0 where none is
+	long   []byte // the bytes of tokens longer than MaxPacked in batch
+	folded []byte
+	batch  [batchTokens]Token
+}
+
+// batchTokens is how many tokens pass to the caller at a time: 10 KiB, which stay in the L1 cache.
+const batchTokens = 256
+
+// NewScanner returns a Scanner, or an error that names the languages there are if the one of o.StopWords is not among
+// them.
+func NewScanner(o Options) (*Scanner, error) {
+	if err := CheckStopWords(o.StopWords); err != nil {
+		return nil, err
+	}
+	return &Scanner{opts: o, stop: newStopTable(o.StopWords), normal: newNormaliser()}, nil
+}
+
+// Scan takes a text apart and calls yield with its tokens in order of the text, up to 256 at a time; they are valid
+// during the call. Stop words are among them, marked. Bytes that are not UTF-8 separate words.
+//
+// ASCII is taken in one pass, and what touches anything else chunk by chunk. The text is read and never written.
+func (s *Scanner) Scan(text string, yield func([]Token)) {
+	s.yield = yield
+	source := unsafe.Slice(unsafe.StringData(text), len(text))
+	for i := 0; i < len(source); {
+		i = s.words(source, i)
+		if i == len(source) {
+			break
+		}
+		end := chunkEnd(source, i+1)
+		s.chunk(source[i:end], i)
+		i = end
+	}
+	s.flush()
+	s.yield = nil
+}
+
+// AppendText appends the normalised bytes of a token to dst, during the call of yield that handed the token over.
+func (s *Scanner) AppendText(dst []byte, t *Token) []byte {
+	if t.packed == 0 {
+		return append(dst, s.long[t.lo:t.lo+t.hi]...)
+	}
+	var pad [MaxPacked]byte
+	binary.LittleEndian.PutUint64(pad[:8], t.lo)
+	binary.LittleEndian.PutUint64(pad[8:], t.hi)
+	return append(dst, pad[:t.packed]...)
+}
+
+// next returns room for one more token. Its Stop is false.
+func (s *Scanner) next() *Token {
+	if s.n == batchTokens {
+		s.flush()
+	}
+	s.n++
+	return &s.batch[s.n-1]
+}
+
+// set makes t a token of 1 to MaxPacked bytes, made of the text from start to end.
+func (t *Token) set(lo, hi uint64, n, start, end int, kind Kind) {
+	t.lo, t.hi, t.Start, t.End, t.packed, t.Kind = lo, hi, start, end, uint8(n), kind
+}
+
+// push adds a token by its normalised bytes.
+func (s *Scanner) push(token []byte, start, end int, kind Kind) {
+	if len(token) <= MaxPacked {
+		lo, hi := pack(token)
+		s.next().set(lo, hi, len(token), start, end, kind)
+		return
+	}
+	s.next().set(uint64(len(s.long)), uint64(len(token)), 0, start, end, kind)
+	s.long = append(s.long, token...)
+}
+
+// flush hands over the tokens there are.
+func (s *Scanner) flush() {
+	s.locate()
+	if s.stop != nil {
+		s.stop.mark(s.batch[:s.n])
+	}
+	if s.n > 0 {
+		s.yield(s.batch[:s.n])
+	}
+	s.n, s.moved = 0, 0
+	s.long = s.long[:0]
+}
+
+// chunk takes apart a piece of the source that starts at origin and is not all ASCII.
+func (s *Scanner) chunk(source []byte, origin int) {
+	normal := s.normal.chunk(source)
+	s.moved, s.origin = s.n, origin
+	s.segment(normal)
+	s.locate()
+	s.normal.pieces = s.normal.pieces[:0]
+	s.origin = 0
+}
+
+// locate turns positions of tokens as if the chunk had been normalised in place into positions in the source.
+func (s *Scanner) locate() {
+	if len(s.normal.pieces) > 0 {
+		s.normal.locate(s.batch[s.moved:s.n], s.origin)
+	}
+	s.moved = s.n
+}

@@ -1,0 +1,154 @@
+package token
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/words"
+)
+
+// holds says which characters a range has.
+type holds uint8
+
+const (
+	beyondASCII holds = 1 << iota
+	letters           // or digits, without which there is no word
+)
+
+// segment pushes the tokens of a normalised chunk: characters of continuous scripts one by one, what lies
+// between them by UAX #29.
+//
+//	"vue的组件v2"  ►  word vue, characters 的 组 件, word v2
+func (s *Scanner) segment(chunk []byte) {
+	table := s.normal.table
+	start := 0 // of the range that is not continuous
+	var kinds holds
+	for i := 0; i < len(chunk); {
+		if chunk[i] < utf8.RuneSelf {
+			if c := asciiClass[chunk[i]]; c == asciiLetter || c == asciiDigit {
+				kinds |= letters
+			}
+			i++
+			continue
+		}
+		r, size := decodeValid(chunk[i:])
+		if !table.isContinuous(r) {
+			kinds |= beyondASCII
+			if table.isLetter(r) {
+				kinds |= letters
+			}
+			i += size
+			continue
+		}
+		if start < i {
+			s.spaced(chunk[:i], start, kinds)
+		}
+		if size == 3 {
+			lo := uint64(chunk[i]) | uint64(chunk[i+1])<<8 | uint64(chunk[i+2])<<16
+			s.next().set(lo, 0, 3, s.origin+i, s.origin+i+3, Char)
+		} else {
+			s.pushChar(chunk[i:i+size], i)
+		}
+		i += size
+		start, kinds = i, 0
+	}
+	if start < len(chunk) {
+		s.spaced(chunk, start, kinds)
+	}
+}
+
+// spaced pushes the tokens of chunk[start:], which has no character of a continuous script.
+func (s *Scanner) spaced(chunk []byte, start int, kinds holds) {
+	switch {
+	case kinds&beyondASCII == 0:
+		s.words(chunk, start)
+		return
+	case kinds&letters == 0:
+		s.pushMarks(chunk[start:], start)
+		return
+	}
+	for w := words.FromBytes(chunk[start:]); w.Next(); {
+		token := w.Value()
+		switch {
+		case !isWord(token):
+			s.pushMarks(token, start)
+		case s.opts.Chars:
+			s.pushChars(token, start)
+		default:
+			s.push(token, s.origin+start, s.origin+start+len(token), Word)
+		}
+		start += len(token)
+	}
+}
+
+// wordly returns whether r makes a word of the token that it is in.
+func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// isWord tells words from white space, punctuation and symbols.
+func isWord(token []byte) bool {
+	for len(token) > 0 {
+		r, size := utf8.DecodeRune(token)
+		if wordly(r) {
+			return true
+		}
+		token = token[size:]
+	}
+	return false
+}
+
+// pushChars pushes the letters, digits and marks of a word that starts at start, for the chars tokeniser.
+func (s *Scanner) pushChars(token []byte, start int) {
+	for len(token) > 0 {
+		r, size := utf8.DecodeRune(token)
+		if wordly(r) || unicode.IsMark(r) {
+			s.pushChar(token[:size], start)
+		} else {
+			s.pushMarks(token[:size], start)
+		}
+		token, start = token[size:], start+size
+	}
+}
+
+// pushChar pushes a character by its 1 to 4 bytes.
+func (s *Scanner) pushChar(char []byte, start int) {
+	var lo uint64
+	for i, c := range char {
+		lo |= uint64(c) << (8 * i)
+	}
+	s.next().set(lo, 0, len(char), s.origin+start, s.origin+start+len(char), Char)
+}
+
+// pushMarks pushes the punctuation marks and symbols of what is no word, if they are wanted. White space, combining
+// and control characters and what was not UTF-8 are none.
+func (s *Scanner) pushMarks(token []byte, start int) {
+	if !s.opts.Punctuation {
+		return
+	}
+	for len(token) > 0 {
+		r, size := utf8.DecodeRune(token)
+		if kind, ok := mark(r); ok {
+			s.push(token[:size], s.origin+start, s.origin+start+size, kind)
+		}
+		token, start = token[size:], start+size
+	}
+}
+
+// mark returns the kind of a punctuation mark or symbol, and whether r is one.
+func mark(r rune) (Kind, bool) {
+	switch {
+	case r == utf8.RuneError || !unicode.IsPunct(r) && !unicode.IsSymbol(r):
+		return 0, false
+	case unicode.Is(unicode.Sentence_Terminal, r):
+		return SentenceEnd, true
+	}
+	return Punctuation, true
+}
+
+// decodeValid decodes the first character of valid UTF-8 that begins with one beyond ASCII; the three-byte ones of
+// Chinese, Japanese and Thai without a call.
+func decodeValid(s []byte) (r rune, size int) {
+	if s[0]&0xf0 == 0xe0 && len(s) >= 3 {
+		return rune(s[0]&0x0f)<<12 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), 3
+	}
+	return utf8.DecodeRune(s)
+}

@@ -1,0 +1,317 @@
+package token
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/words"
+	"github.com/minio/highwayhash"
+	"pgregory.net/rapid"
+)
+
+// found is a token without its place.
+type found struct {
+	text string
+	kind Kind
+}
+
+// specification says in the plainest way what a Scanner that is asked for punctuation has to yield: normalise everything
+// at once, take characters of continuous scripts alone, and leave the rest to UAX #29. With chars, letters and digits
+// are all alone.
+func specification(text string, chars bool) (tokens []found) {
+	n := newNormaliser()
+	text = string(n.normalForm(nil, strings.ToValidUTF8(text, "\ufffd")))
+	flush := func(s string) {
+		for w := words.FromString(s); w.Next(); {
+			word := isWord([]byte(w.Value()))
+			if word && !chars {
+				tokens = append(tokens, found{w.Value(), Word})
+				continue
+			}
+			for _, r := range w.Value() {
+				if kind, ok := mark(r); ok {
+					tokens = append(tokens, found{string(r), kind})
+				} else if word && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) {
+					tokens = append(tokens, found{string(r), Char})
+				}
+			}
+		}
+	}
+	start := 0
+	for i, r := range text {
+		if continuousScript(r) {
+			flush(text[start:i])
+			start = i + utf8.RuneLen(r)
+			tokens = append(tokens, found{text[i:start], Char})
+		}
+	}
+	flush(text[start:])
+	return tokens
+}
+
+// scan returns the tokens of a text, with their places apart.
+func scan(t fataler, o Options, text string) (tokens []found, places [][2]int, stops []bool) {
+	s, err := NewScanner(o)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	s.Scan(text, func(batch []Token) {
+		for i := range batch {
+			b := &batch[i]
+			tokens = append(tokens, found{string(s.AppendText(nil, b)), b.Kind})
+			places, stops = append(places, [2]int{b.Start, b.End}), append(stops, b.Stop)
+		}
+	})
+	return tokens, places, stops
+}
+
+type fataler interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+// checkTokens compares a Scanner's tokens with the specification, and their places with the text: they ascend, and what
+// they cover has the token for its normal form.
+func checkTokens(t fataler, text string) {
+	t.Helper()
+	for _, chars := range []bool{false, true} {
+		want := specification(text, chars)
+		got, places, _ := scan(t, Options{Chars: chars, Punctuation: true}, text)
+		if !slices.Equal(got, want) {
+			t.Fatalf("chars %v: %q: tokens %v, by the specification %v", chars, text, got, want)
+		}
+		if !chars {
+			checkPlaces(t, text, got, places)
+		}
+		want = slices.DeleteFunc(want, func(f found) bool { return f.kind >= Punctuation })
+		if got, _, _ = scan(t, Options{Chars: chars}, text); !slices.Equal(got, want) {
+			t.Fatalf("chars %v, no punctuation: %q: tokens %v, by the specification %v", chars, text, got, want)
+		}
+	}
+}
+
+func checkPlaces(t fataler, text string, tokens []found, places [][2]int) {
+	t.Helper()
+	n := newNormaliser()
+	end := 0
+	for i, p := range places {
+		if p[0] < 0 || p[1] <= p[0] || p[1] > len(text) || i > 0 && p[0] < places[i-1][0] || p[1] < end {
+			t.Fatalf("%q: places %d of %v", text, places, tokens)
+		}
+		end = p[1]
+		covered := string(n.normalForm(nil, strings.ToValidUTF8(text[p[0]:p[1]], "\ufffd")))
+		if !strings.Contains(covered, tokens[i].text) {
+			t.Fatalf("%q: token %q is said to come from %q", text, tokens[i].text, text[p[0]:p[1]])
+		}
+	}
+}
+
+var tokenTexts = []string{
+	"", " ", "a", "The quick (\"brown\") fox can't jump 32.3 feet, right?",
+	"e.g. example.com, 3,456.789 a.1 1.a a_b _ __ _1 foo_ a:b a;b 1;2 1:2 it's' 'tis x' .a ..a a..b",
+	"don’t l’été naïve — “Ärger” STRASSE Straße ΣΊΣΥΦΟΣ ﬁn ①② ½ ǆ İstanbul",
+	"e\u0301te\u0301 vs \u00e9t\u00e9; \u1112\u1161\u11ab\u1100\u1173\u11af 한글",
+	"\u304b\u3099 が ｶﾞ ﾊﾟﾊﾟ ﾃｽﾄ", "使用 Vue 3.4 的组件，在2024年！ＡＢＣ　１２３", "東京タワーは高い。コーヒー々〆",
+	"สวัสดีชาวโลก กำ ก\u0e48\u0e33", "ພາສາລາວ ខ្មែរ မြန်မာ", "שלום \"א\"ב\" ע'ב", "co\u00adoperate a\u200bb 中\u200b文 \ufefftext x\ufe0f",
+	"a\xffb \xe4\xb8 中\x80文", "𠀀𪜶丽 𝔘𝔫𝔦 😀👍🏽",
+	"a word.é and a word,é and a word:é, word;é; word'é word\"é word_é word1é, all with enough behind them",
+	"word 中 word 文 word 中 word 文 words", "a\xe0\x83\xa9b \xe0\x80\x80 \xed\xa0\x80 中\xe4\xb8",
+	"sixteenletterwrd seventeenletterwd eightletters.x SIXTEENLETTERWRD",
+	"<\u0338 =\u0338 é\u0338x", "\u0300a a\u0300\u0301\u0323b 1\u20e31",
+}
+
+func TestTokensAgainstSpecification(t *testing.T) {
+	for _, text := range tokenTexts {
+		checkTokens(t, text)
+	}
+	alphabet := []rune("aB1_.,:;'\"- \n’é中文がか\u3099ｶﾞก็ำ가\u11a8\u0301\u0323\u200d\u00ad，Ａ½ß\ufffdאᾳ\u0345😀")
+	rapid.Check(t, func(t *rapid.T) {
+		checkTokens(t, string(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 40).Draw(t, "text")))
+	})
+	rapid.Check(t, func(t *rapid.T) { checkTokens(t, rapid.String().Draw(t, "text")) })
+}
+
+// checkNormal compares the piecewise normal form with that of everything at once.
+func checkNormal(t fataler, n *normaliser, text string) {
+	t.Helper()
+	got := string(n.chunk([]byte(text)))
+	want := string(n.normalForm(nil, string([]rune(text)))) // U+FFFD for each invalid byte
+	if got != want {
+		t.Fatalf("%q: %q piece by piece, %q at once", text, got, want)
+	}
+}
+
+func TestNormaliser(t *testing.T) {
+	normaliser := newNormaliser()
+	n := &normaliser
+	for _, text := range tokenTexts {
+		checkNormal(t, n, text)
+	}
+	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, rapid.String().Draw(t, "text")) })
+	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))) })
+	for r := rune(0); r < 0xe0200; r++ {
+		// The ideographs and syllables are alike, and little is assigned beyond them: every 97th will do.
+		if r >= 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xf900 || r >= 0x20000 {
+			r += 96
+		}
+		checkNormal(t, n, "e"+string(r)+"a\u0301"+string(r)+"\u3099")
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	for _, text := range tokenTexts {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		n := newNormaliser()
+		checkNormal(t, &n, text)
+		checkTokens(t, text)
+	})
+}
+
+// TestExample shows what a text becomes: source ranges, kinds and stop words.
+func TestExample(t *testing.T) {
+	const text = "The ﬁne Straße isn't “here”. 使用 Ｖｕｅ３．４ 的组件。"
+	var got strings.Builder
+	tokens, places, stops := scan(t, Options{Punctuation: true, StopWords: "en"}, text)
+	for i, k := range tokens {
+		fmt.Fprintf(&got, "%s|%s|%v", text[places[i][0]:places[i][1]], k.text, k.kind)
+		if stops[i] {
+			got.WriteString("|stop")
+		}
+		got.WriteByte('\n')
+	}
+	want := strings.TrimLeft(`
+The|the|word|stop
+ﬁne|fine|word
+Straße|strasse|word
+isn't|isn't|word|stop
+“|“|punctuation
+here|here|word|stop
+”|”|punctuation
+.|.|sentence end
+使|使|char
+用|用|char
+Ｖｕｅ３．４|vue3.4|word
+的|的|char
+组|组|char
+件|件|char
+。|。|sentence end
+`, "\n")
+	if got.String() != want {
+		t.Errorf("got\n%swant\n%s", got.String(), want)
+	}
+}
+
+// TestPlacesOfWhatIsJoined: where characters combine, the range covers all that a token was made of, and no more than
+// what was normalised together with it.
+func TestPlacesOfWhatIsJoined(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want [][2]int
+	}{
+		{"nai\u0308ve x", [][2]int{{0, 7}, {8, 9}}},
+		{"é e\u0301 é", [][2]int{{0, 2}, {3, 6}, {7, 9}}},
+		{"中ｶﾞ文", [][2]int{{0, 3}, {3, 9}, {9, 12}}},
+		{"Ａ\u00adＢ Ｃ", [][2]int{{0, 8}, {9, 12}}},
+		{"a\xffb \xe4\xb8 中", [][2]int{{0, 1}, {2, 3}, {7, 10}}},
+	} {
+		if _, places, _ := scan(t, Options{}, c.text); !slices.Equal(places, c.want) {
+			t.Errorf("%q: %d, want %d", c.text, places, c.want)
+		}
+	}
+}
+
+// TestLongTokens: tokens around the length that is packed, more of them than a batch, keep their bytes and their places.
+func TestLongTokens(t *testing.T) {
+	for _, unit := range []string{"a", "é", "q1"} {
+		var text strings.Builder
+		var want []string
+		for i := range 3 * batchTokens {
+			want = append(want, strings.Repeat(unit, i%40+1))
+			text.WriteString(want[i] + " ")
+		}
+		tokens, places, _ := scan(t, Options{}, text.String())
+		for i, w := range want {
+			if i >= len(tokens) || tokens[i].text != w || text.String()[places[i][0]:places[i][1]] != w {
+				t.Fatalf("token %d of %d: want %q", i, len(tokens), w)
+			}
+		}
+		if len(tokens) != len(want) {
+			t.Fatalf("%d tokens, want %d", len(tokens), len(want))
+		}
+	}
+}
+
+// TestStopWords: each word of the list is marked, in any case, and nothing else; words that no table can pack neither.
+func TestStopWords(t *testing.T) {
+	for language, list := range stopWords {
+		stop := map[string]bool{}
+		for _, w := range strings.Fields(list) {
+			stop[w] = true
+			if len(w) > MaxPacked {
+				t.Errorf("%s: %q cannot be packed", language, w)
+			}
+		}
+		text := strings.ToUpper(list) + " thee ours' upona shouldn'tshouldn'tshouldn't lighthouse 7 中 the"
+		tokens, _, stops := scan(t, Options{StopWords: language}, text)
+		for i, k := range tokens {
+			if stops[i] != stop[k.text] {
+				t.Errorf("%s: %q marked: %v", language, k.text, stops[i])
+			}
+		}
+	}
+	if _, err := NewScanner(Options{StopWords: "xx"}); err == nil || !strings.Contains(err.Error(), `stop_words is "xx", must be empty or one of en`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestHasher: a token's hash is the same whether it is remembered, was pushed out, or is too long for a slot, and tags
+// last as long as their token.
+func TestHasher(t *testing.T) {
+	s, err := NewScanner(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := [32]byte{1, 2, 3}
+	h := NewHasher(s, key)
+	hashes := map[string]uint64{}
+	byHash := map[uint64]string{}
+	tagged := 0
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,3}|[a-z]{15,18}|[中-丿]`), 0, 50).Draw(t, "tokens")
+		s.Scan(strings.Join(list, " "), func(batch []Token) {
+			for i := range batch {
+				token := string(s.AppendText(nil, &batch[i]))
+				slot := h.Slot(&batch[i])
+				if want, ok := hashes[token]; ok && slot.Hash != want || slot.Hash != max(highwayhash.Sum64([]byte(token), key[:]), 1) {
+					t.Fatalf("%q: hash %x, before %x", token, slot.Hash, want)
+				}
+				if other, ok := byHash[slot.Hash]; ok && other != token {
+					t.Fatalf("%q and %q have one hash", token, other)
+				}
+				hashes[token], byHash[slot.Hash] = slot.Hash, token
+				if slot.Tag != 0 && slot.Tag != slot.Hash {
+					t.Fatalf("%q has another token's tag", token)
+				}
+				if slot.Tag != 0 {
+					tagged++
+				}
+				slot.Tag = slot.Hash
+			}
+		})
+	})
+	if tagged == 0 {
+		t.Error("no tag lasted")
+	}
+	h.ClearTags()
+	for i := range h.slots {
+		if h.slots[i].Tag != 0 {
+			t.Fatalf("slot %d has a tag", i)
+		}
+	}
+}
