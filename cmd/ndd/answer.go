@@ -12,13 +12,14 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/result"
 	"ndd/engine/storage/store"
 )
 
 // An answerer answers the queries of a batch line by line, in order, or counts the lines.
 type answerer interface {
-	answer(ctx context.Context, line func(row) error) error
-	count(ctx context.Context, t *tally) error
+	answer(ctx context.Context, line func(result.Row) error) error
+	count(ctx context.Context, t *result.Tally) error
 	Name(doc uint64) (string, error)
 	// record tells what it answers from apart from anything else.
 	record(ctx context.Context) (fileRecord, *simhash.Recipe, error)
@@ -82,14 +83,14 @@ func recordOfIndex(ctx context.Context, dir string, x *engine.Index) (fileRecord
 	return r, x.Recipe(), err
 }
 
-func (a *indexed) answer(ctx context.Context, line func(row) error) error {
+func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {
 	docs := engine.AllDocs
 	if a.b.unique {
 		docs = 1
 	}
-	return a.each(ctx, docs, func(r row, h *engine.Hit) error {
+	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error {
 		for _, doc := range h.Docs {
-			r.doc = uint64(doc)
+			r.DocID = uint64(doc)
 			if err := line(r); err != nil {
 				return err
 			}
@@ -99,15 +100,15 @@ func (a *indexed) answer(ctx context.Context, line func(row) error) error {
 }
 
 // count lists no documents: an empty page's fingerprint may have millions, for every query.
-func (a *indexed) count(ctx context.Context, t *tally) error {
-	return a.each(ctx, 1, func(r row, h *engine.Hit) error {
-		t.add(r, h.Documents)
+func (a *indexed) count(ctx context.Context, t *result.Tally) error {
+	return a.each(ctx, 1, func(r result.Row, h *engine.Hit) error {
+		t.Count(r, h.Documents)
 		return nil
 	})
 }
 
 // each calls yield with every hit, in order, with so many of its documents; the row lacks one.
-func (a *indexed) each(ctx context.Context, docs int, yield func(row, *engine.Hit) error) error {
+func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
 	bar := a.b.g.newBar("answering", int64(len(a.b.queries)), countUnit)
 	defer bar.end()
 	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, Memory: a.b.memory})
@@ -121,7 +122,7 @@ func (a *indexed) each(ctx context.Context, docs int, yield func(row, *engine.Hi
 		bar.set(int64(answer.Query))
 		for i := range answer.Hits {
 			h := &answer.Hits[i]
-			if err := yield(row{query: a.b.first + answer.Query, fingerprint: h.Fingerprint, distance: h.Distance}, h); err != nil {
+			if err := yield(result.Row{Query: a.b.first + answer.Query, Fingerprint: h.Fingerprint, Distance: h.Distance}, h); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/result"
 	"ndd/permute"
 )
 
@@ -63,6 +64,9 @@ the other, are the whole. Those of F, a file or an index, are merged by (tsv)
 	return cmd
 }
 
+// formats are the formats of hits by their names on the command line.
+var formats = map[string]result.Format{"tsv": result.TSV, "json": result.JSON, "bin": result.Binary}
+
 // batch is one run of the command.
 type batch struct {
 	g          *globals
@@ -82,8 +86,8 @@ type batch struct {
 	queries []uint64 // the shard's
 	first   int      // row of the first
 
-	write rowWriter
-	tally tally
+	rows  *result.Writer
+	tally result.Tally
 }
 
 // check checks the flags that exclude or need each other. q is the path of the queries.
@@ -100,7 +104,7 @@ func (b *batch) check(q string) (err error) {
 	}
 	sharded := b.shardFlag != ""
 	switch {
-	case rowWriters[b.format] == nil:
+	case formats[b.format] == 0:
 		return usagef("--format %q: must be tsv, json or bin", b.format)
 	case b.scan != "" && b.index.dir != "":
 		return usagef("-i and --scan exclude each other")
@@ -152,7 +156,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer q.Close()
-	b.queries, b.tally.unique = q.Fingerprints(), b.unique
+	b.queries, b.tally.Unique = q.Fingerprints(), b.unique
 	if b.scan == "" {
 		from, to := b.shard.of(uint64(len(b.queries)))
 		b.queries, b.first = b.queries[from:to], int(from)
@@ -220,7 +224,7 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 	}
 	defer o.abort()
 	if !b.count {
-		b.write = rowWriters[b.format](o, against.Name)
+		b.rows = result.NewWriter(o, formats[b.format], against.Name)
 	}
 	begun := time.Now()
 	if b.count {
@@ -237,7 +241,7 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 			return t, err
 		}
 	}
-	return b.tally.of(len(b.queries)), nil
+	return totalsOf(len(b.queries), &b.tally.Totals), nil
 }
 
 // report says the totals.
@@ -283,9 +287,9 @@ func (g *globals) readPipe(ctx context.Context, path string, read func(io.Reader
 }
 
 // line takes one line of the answer: it counts, and writes it.
-func (b *batch) line(r row) error {
-	if !b.tally.add(r, 1) {
+func (b *batch) line(r result.Row) error {
+	if !b.tally.Count(r, 1) {
 		return nil
 	}
-	return b.write(r)
+	return b.rows.Write(r)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"ndd/engine/near/dedup"
+	"ndd/engine/result"
 	"ndd/engine/storage/disk"
 )
 
@@ -33,7 +34,7 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 			if r.Verified() {
 				similarity = "  " + share(cl.Similarities[i])
 			}
-			_, err := fmt.Fprintf(w, "%4d%s  %s\n", r.Distance(row, cl.Kept), similarity, plain(c.ID(row)))
+			_, err := fmt.Fprintf(w, "%4d%s  %s\n", r.Distance(row, cl.Kept), similarity, result.Escape(c.ID(row)))
 			return err
 		}
 		for i, row := range cl.Rows {
@@ -60,7 +61,7 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 		if r.Verified() {
 			similarity = "  " + share(k.Similarity)
 		}
-		if _, err := fmt.Fprintf(w, "%4d%s  %s  is near  %s\n", k.Distance, similarity, plain(c.ID(k.Row)), plain(k.ID)); err != nil {
+		if _, err := fmt.Fprintf(w, "%4d%s  %s  is near  %s\n", k.Distance, similarity, result.Escape(c.ID(k.Row)), result.Escape(k.ID)); err != nil {
 			return err
 		}
 	}
@@ -150,10 +151,10 @@ func (t *clusterTables) end(w *bufio.Writer, similarity float32) error {
 
 func (t *clusterTables) clusters(w *bufio.Writer) error {
 	for cl := range t.r.Clusters() {
-		kept := plain(t.c.ID(cl.Kept))
+		kept := result.Escape(t.c.ID(cl.Kept))
 		for i, row := range cl.Rows {
 			line := strconv.AppendInt(t.line[:0], int64(cl.Number), 10)
-			line = append(append(line, '\t'), plain(t.c.ID(row))...)
+			line = append(append(line, '\t'), result.Escape(t.c.ID(row))...)
 			line = append(append(line, '\t'), kept...)
 			line = strconv.AppendInt(append(line, '\t'), int64(t.r.Distance(row, cl.Kept)), 10)
 			if row == cl.Kept {
@@ -175,8 +176,8 @@ func (t *clusterTables) clusters(w *bufio.Writer) error {
 
 func (t *clusterTables) dropped(w *bufio.Writer) error {
 	for d := range t.r.Dropped() {
-		line := append(t.line[:0], plain(t.c.ID(d.Row))...)
-		line = append(append(line, '\t'), plain(d.Kept)...)
+		line := append(t.line[:0], result.Escape(t.c.ID(d.Row))...)
+		line = append(append(line, '\t'), result.Escape(d.Kept)...)
 		t.line = strconv.AppendInt(append(line, '\t'), int64(d.Distance), 10)
 		if err := t.end(w, d.Similarity); err != nil {
 			return err
@@ -187,7 +188,7 @@ func (t *clusterTables) dropped(w *bufio.Writer) error {
 
 func (t *clusterTables) kept(w *bufio.Writer) error {
 	for row := range t.r.Kept() {
-		w.WriteString(plain(t.c.ID(row)))
+		w.WriteString(result.Escape(t.c.ID(row)))
 		if err := w.WriteByte('\n'); err != nil {
 			return err
 		}

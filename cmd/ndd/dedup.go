@@ -17,6 +17,7 @@ import (
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/jaccard"
+	"ndd/engine/result"
 	"ndd/permute"
 )
 
@@ -387,7 +388,7 @@ func (d *deduping) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup
 	} else {
 		what.WriteString("a giant cluster ")
 	}
-	fmt.Fprintf(&what, "of %s, for which %s is kept, up to %d bits away", humanize.Comma(int64(len(largest.Rows))), plain(c.ID(largest.Kept)), most)
+	fmt.Fprintf(&what, "of %s, for which %s is kept, up to %d bits away", humanize.Comma(int64(len(largest.Rows))), result.Escape(c.ID(largest.Kept)), most)
 	switch {
 	case r.Verified():
 	case most > d.k:

@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/result"
 	"ndd/engine/storage/store"
 )
 
@@ -81,7 +82,7 @@ func writePrint(w *bufio.Writer, r ingest.Record) error {
 		w.WriteString(noPrint)
 	}
 	w.WriteByte('\t')
-	w.WriteString(plain(r.ID))
+	w.WriteString(result.Escape(r.ID))
 	return w.WriteByte('\n')
 }
 

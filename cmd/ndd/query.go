@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/result"
 )
 
 // indexFlags open an index.
@@ -83,9 +83,8 @@ first, each document once.`,
   ndd query -i index -k 1 --format json - < prints.txt`,
 		Args: someArgs("query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, err := hitWriter(g.stdout, format)
-			if err != nil {
-				return err
+			if !formats[format].HasID() || formats[format] == 0 {
+				return usagef("--format %q: must be tsv or json", format)
 			}
 			if !asDocuments {
 				if err := g.refuse("is for --document", append(documentFlagNames, "document-format")...); err != nil {
@@ -97,7 +96,10 @@ first, each document once.`,
 				return err
 			}
 			defer x.Close()
-			q := &querier{index: x, names: x.IDs(), k: index.k, write: write}
+			ids := x.IDs()
+			q := &querier{index: x, k: index.k, rows: result.NewWriter(g.stdout, formats[format], func(doc uint64) (string, error) {
+				return ids.ID(engine.DocID(doc))
+			})}
 			if asDocuments {
 				return g.queryDocuments(cmd, q, args, &docs)
 			}
@@ -114,9 +116,8 @@ first, each document once.`,
 // querier answers queries one by one.
 type querier struct {
 	index *engine.Index
-	names *engine.IDs
 	k     int
-	write func(query string, h *engine.Hit, id string) error
+	rows  *result.Writer
 }
 
 func (q *querier) ask(query string, f simhash.Fingerprint) error {
@@ -126,11 +127,7 @@ func (q *querier) ask(query string, f simhash.Fingerprint) error {
 	}
 	for i := range hits {
 		for _, doc := range hits[i].Docs {
-			id, err := q.names.ID(doc)
-			if err != nil {
-				return err
-			}
-			if err := q.write(query, &hits[i], id); err != nil {
+			if err := q.rows.WriteNamed(query, result.Row{Fingerprint: hits[i].Fingerprint, Distance: hits[i].Distance, DocID: uint64(doc)}); err != nil {
 				return err
 			}
 		}
@@ -218,37 +215,3 @@ func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, 
 	})
 	return err
 }
-
-// hitWriter writes hits as lines.
-func hitWriter(w io.Writer, format string) (func(query string, h *engine.Hit, id string) error, error) {
-	switch format {
-	case "tsv":
-		return func(query string, h *engine.Hit, id string) error {
-			_, err := fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", plain(query), h.Fingerprint, h.Distance, plain(id))
-			return err
-		}, nil
-	case "json":
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return func(query string, h *engine.Hit, id string) error {
-			return enc.Encode(struct {
-				Query       string              `json:"query"`
-				Fingerprint simhash.Fingerprint `json:"fingerprint"`
-				Distance    int                 `json:"distance"`
-				ID          string              `json:"id"`
-			}{query, h.Fingerprint, h.Distance, id})
-		}, nil
-	}
-	return nil, usagef("--format %q: must be tsv or json", format)
-}
-
-// plain keeps an id from breaking a line of tab-separated fields: tabs, line
-// ends and backslashes become \t, \n, \r and \\.
-func plain(id string) string {
-	if !strings.ContainsAny(id, "\t\n\r\\") {
-		return id
-	}
-	return escapes.Replace(id)
-}
-
-var escapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)

@@ -17,7 +17,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/scan"
-	"ndd/engine/oracle"
+	"ndd/engine/result"
 	"ndd/engine/storage/store"
 )
 
@@ -169,7 +169,7 @@ func (s *scanned) begin(ctx context.Context, counted bool) (space scan.Space, o 
 	return space, o, bar.end, nil
 }
 
-func (s *scanned) answer(ctx context.Context, line func(row) error) error {
+func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error {
 	b := s.b
 	space, o, end, err := s.begin(ctx, false)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *scanned) answer(ctx context.Context, line func(row) error) error {
 		if err != nil {
 			return err
 		}
-		r := row{int(h.Query), simhash.Fingerprint(h.Fingerprint), h.Distance, h.Row}
+		r := result.Row{Query: int(h.Query), Fingerprint: simhash.Fingerprint(h.Fingerprint), Distance: h.Distance, DocID: h.Row}
 		if s.walked == nil {
 			if err := line(r); err != nil {
 				return err
@@ -202,10 +202,10 @@ func (s *scanned) answer(ctx context.Context, line func(row) error) error {
 
 // count keeps no hits, unless a fingerprint of F may come again where it counts once: then they
 // have to be put in order.
-func (s *scanned) count(ctx context.Context, t *tally) error {
+func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 	if !s.distinct() {
-		return s.answer(ctx, func(r row) error {
-			t.add(r, 1)
+		return s.answer(ctx, func(r result.Row) error {
+			t.Count(r, 1)
 			return nil
 		})
 	}
@@ -215,10 +215,7 @@ func (s *scanned) count(ctx context.Context, t *tally) error {
 		return err
 	}
 	defer end()
-	var how scan.Counting
-	if b.checksum {
-		how.Term = oracle.Term
-	}
+	how := scan.Counting{Sum: b.checksum}
 	if s.walked != nil && !b.unique {
 		how.Times = s.documentsOf
 	}
@@ -245,14 +242,14 @@ func (s *scanned) documentsOf(fingerprint uint64) (n uint64, err error) {
 }
 
 // documents makes a line of every document that has the row's fingerprint.
-func (s *scanned) documents(r row, line func(row) error) error {
-	hits, err := s.walked.Query(r.fingerprint, 0, engine.AllDocs)
+func (s *scanned) documents(r result.Row, line func(result.Row) error) error {
+	hits, err := s.walked.Query(r.Fingerprint, 0, engine.AllDocs)
 	if err != nil {
 		return err
 	}
 	for _, h := range hits {
 		for _, doc := range h.Docs {
-			r.doc = uint64(doc)
+			r.DocID = uint64(doc)
 			if err := line(r); err != nil {
 				return err
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/minio/highwayhash"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/result"
 )
 
 // A shard is the i-th of n equal parts of the work; {0, 1} is all of it.
@@ -117,6 +118,10 @@ type totals struct {
 	WithHits uint64 `json:"withHits"`
 	Hits     uint64 `json:"hits"`
 	Checksum string `json:"checksum"`
+}
+
+func totalsOf(queries int, t *result.Totals) totals {
+	return totals{queries, t.WithHits, t.Hits, fmt.Sprintf("%016x", t.Sum)}
 }
 
 // recordOf reads all of r.

@@ -3,7 +3,6 @@ package server
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"ndd/engine"
-	"ndd/engine/corpus/simhash"
+	"ndd/engine/result"
 )
 
 // batchQueriesMax is 512 KiB of request.
@@ -51,15 +50,15 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	media, write := mediaTSV, tsvLine
+	media, format := mediaTSV, result.TSV
 	if accepts(r, mediaLines, "application/jsonl", "application/json") {
-		media, write = mediaLines, jsonLine
+		media, format = mediaLines, result.JSONEscaped
 	}
 	s.metrics.asked.Add(float64(len(queries)))
 	w.Header().Set("Content-Type", media)
-	out := bufio.NewWriterSize(w, 64<<10)
-	names := x.IDs()
-	var line []byte
+	out := bufio.NewWriterSize(clientWriter{w}, 64<<10)
+	ids := x.IDs()
+	rows := result.NewWriter(out, format, func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) })
 	each := engine.AllDocs
 	if unique {
 		each = 1
@@ -67,14 +66,10 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	o := engine.BatchOptions{K: k, Docs: each, Threads: s.threads}
 	err := x.Batch(r.Context(), queries, o, func(query int, hits []engine.Hit) error {
 		for i := range hits {
-			for _, doc := range hits[i].Docs {
-				id, err := names.ID(doc)
-				if err != nil {
+			h := &hits[i]
+			for _, doc := range h.Docs {
+				if err := rows.Write(result.Row{Query: query, Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}); err != nil {
 					return err
-				}
-				line = write(line[:0], query, &hits[i], id)
-				if _, err := out.Write(line); err != nil {
-					return fmt.Errorf("%w: %w", errClientGone, err)
 				}
 			}
 		}
@@ -82,12 +77,21 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	})
 	if err == nil {
 		err = out.Flush()
-		if err == nil {
-			return
-		}
+	}
+	if err != nil {
+		s.cutOff(w, r, err)
+	}
+}
+
+// A clientWriter is the other end of a response: what it does not take fails with [errClientGone].
+type clientWriter struct{ w io.Writer }
+
+func (c clientWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil {
 		err = fmt.Errorf("%w: %w", errClientGone, err)
 	}
-	s.cutOff(w, r, err)
+	return n, err
 }
 
 // cutOff ends an answer that failed: with a problem if none of it has gone.
@@ -146,37 +150,6 @@ func accepts(r *http.Request, media ...string) bool {
 		}
 	}
 	return false
-}
-
-// tsvLine appends a line as `ndd batch` writes it.
-func tsvLine(line []byte, query int, h *engine.Hit, id string) []byte {
-	line = strconv.AppendInt(line, int64(query), 10)
-	line = append(line, '\t')
-	line = append(line, h.Fingerprint.String()...)
-	line = append(line, '\t')
-	line = strconv.AppendInt(line, int64(h.Distance), 10)
-	line = append(line, '\t')
-	if strings.ContainsAny(id, "\t\n\r\\") {
-		id = escapes.Replace(id)
-	}
-	line = append(line, id...)
-	return append(line, '\n')
-}
-
-var escapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
-
-// jsonLine appends a line as `ndd batch --format json` writes it.
-func jsonLine(line []byte, query int, h *engine.Hit, id string) []byte {
-	b, err := json.Marshal(struct {
-		Query       int                 `json:"query"`
-		Fingerprint simhash.Fingerprint `json:"fingerprint"`
-		Distance    int                 `json:"distance"`
-		ID          string              `json:"id"`
-	}{query, h.Fingerprint, h.Distance, id})
-	if err != nil {
-		panic(fmt.Sprintf("server: a hit without JSON: %v", err))
-	}
-	return append(append(line, b...), '\n')
 }
 
 var errClientGone = errors.New("the client has gone")

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"ndd/engine"
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
+	"ndd/engine/result"
 	"ndd/engine/storage/store"
 )
 
@@ -96,20 +96,26 @@ func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 	}
 }
 
-// Ids that would break lines are escaped.
+// TestLinesStayLines: IDs that would break a line, or be taken for markup, are escaped in an answer, and
+// come back as they were.
 func TestLinesStayLines(t *testing.T) {
-	h := oracleHit(0x123, 1)
-	got := tsvLine(nil, 7, h, "a\tb\nc\\d\re")
-	if want := "7\t0000000000000123\t1\ta\\tb\\nc\\\\d\\re\n"; string(got) != want {
-		t.Errorf("%q, want %q", got, want)
+	x := newIndex(t, 3, nil, nil)
+	const id = "a\tb\nc\\d\re\"<f>&"
+	if _, err := x.Insert([]engine.Doc{{Fingerprint: 0x123, ID: id}}); err != nil {
+		t.Fatal(err)
 	}
-	got = jsonLine(nil, 7, h, "a\tb\n\"<c>")
-	var back struct {
-		Query, Distance int
-		Fingerprint, ID string
-	}
-	if err := json.Unmarshal(got, &back); err != nil || bytes.Count(got, []byte("\n")) != 1 || back.ID != "a\tb\n\"<c>" || back.Query != 7 || back.Fingerprint != "0000000000000123" {
-		t.Errorf("%q: %+v, %v", got, back, err)
+	b := start(t, x, "")
+	for media, format := range map[string]result.Format{mediaTSV: result.TSV, mediaLines: result.JSON} {
+		r := b.request(t, "POST /v1/batch", "application/octet-stream", little([]uint64{1 << 40, 0x122}))
+		r.Header.Set("Accept", media)
+		_, _, got := b.roundTrip(t, r)
+		if strings.Count(got, "\n") != 1 || media == mediaLines && strings.ContainsAny(got, "<>&") {
+			t.Errorf("%s: %q", media, got)
+		}
+		want := result.Row{Query: 1, Fingerprint: 0x123, Distance: 1, ID: id}
+		if row, err := result.NewReader(strings.NewReader(got), format).Read(); err != nil || row != want {
+			t.Errorf("%s: %q: %+v, %v", media, got, row, err)
+		}
 	}
 }
 
@@ -179,10 +185,6 @@ func eventually(t *testing.T, what string, is func() bool) {
 }
 
 var errBroken = errors.New("a page cannot be read")
-
-func oracleHit(f uint64, distance int) *engine.Hit {
-	return &engine.Hit{Fingerprint: simhash.Fingerprint(f), Distance: distance}
-}
 
 // Present but damaged is not absent: 503, never an empty answer.
 func TestDamageIsSaid(t *testing.T) {

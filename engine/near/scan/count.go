@@ -4,19 +4,15 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/result"
 )
 
-// Totals are what is known of hits that nobody keeps.
-type Totals struct {
-	WithHits uint64 // rows of Q
-	Hits     uint64
-	Sum      uint64 // of Counting.Term, modulo 2^64
-}
-
-// Counting says how hits are counted. Its functions are called from many goroutines.
+// Counting says how hits are counted. Times is called from many goroutines.
 type Counting struct {
-	Times func(fingerprint uint64) (uint64, error)   // how often a hit of this one of F counts; nil: once
-	Term  func(query int, fingerprint uint64) uint64 // of a hit; nil: there is no sum
+	Times func(fingerprint uint64) (uint64, error) // how often a hit of this one of F counts; nil: once
+	Sum   bool                                     // add up the checksum of the hits, see [result.Term]
 }
 
 // Count says of the hits that [Answer] would yield how many there are, as they are found: none
@@ -25,26 +21,20 @@ type Counting struct {
 // of it. Without a sum all rows that ask the same are counted in one step.
 //
 // s is a plan for options that say Counted.
-func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options, c Counting) (Totals, error) {
-	var all Totals
+func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options, c Counting) (result.Totals, error) {
+	var all result.Totals
 	err := inParts(open, queries, k, s, o, func(t *tables, f Source, o Options) error {
 		p := &count{tables: t, first: o.First, how: c, marks: make([]atomic.Uint64, marksBytes(len(t.distinct))/8)}
 		if err := t.run(ctx, f, o, func() sink { return &counter{count: p} }); err != nil {
 			return err
 		}
-		all.add(p.totals)
+		all.Add(p.totals)
 		return nil
 	})
 	if err != nil {
-		return Totals{}, err
+		return result.Totals{}, err
 	}
 	return all, nil
-}
-
-func (t *Totals) add(o Totals) {
-	t.WithHits += o.WithHits
-	t.Hits += o.Hits
-	t.Sum += o.Sum
 }
 
 // A count is what goroutines count together.
@@ -55,7 +45,7 @@ type count struct {
 	marks  []atomic.Uint64 // a bit for each distinct query that has hits
 
 	mu     sync.Mutex
-	totals Totals
+	totals result.Totals
 }
 
 // marksBytes is the memory of the marks of so many queries.
@@ -70,7 +60,7 @@ func (c *count) mark(query uint32) (first bool) {
 // A counter is the sink of one goroutine.
 type counter struct {
 	*count
-	own Totals
+	own result.Totals
 
 	times       uint64 // of fingerprint, where some: matches of one come in a row
 	fingerprint uint64
@@ -102,7 +92,7 @@ func (c *counter) take(ctx context.Context, matches []match) error {
 			c.own.WithHits += uint64(len(rows))
 		}
 		c.own.Hits += times * uint64(len(rows))
-		if c.how.Term != nil {
+		if c.how.Sum {
 			c.own.Sum += times * c.sumOf(m, rows)
 		}
 		if len(rows) >= rowsMany && ctx.Err() != nil {
@@ -124,7 +114,7 @@ func (c *counter) sumOf(m match, rows []uint32) (sum uint64) {
 		}
 	}
 	for _, row := range rows {
-		sum += c.how.Term(int(c.first)+int(row), m.Fingerprint)
+		sum += result.Term(int(c.first)+int(row), simhash.Fingerprint(m.Fingerprint))
 	}
 	if kept != nil {
 		*kept = rowSum{m.Query, true, m.Fingerprint, sum}
@@ -148,5 +138,5 @@ func (c *counter) timesOf(fingerprint uint64) (_ uint64, err error) {
 func (c *counter) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.totals.add(c.own)
+	c.totals.Add(c.own)
 }

@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
+	"ndd/engine/result"
 )
 
 // TestCount holds totals against the oracle's hits: queries and fingerprints that repeat, parts of
@@ -17,7 +18,7 @@ func TestCount(t *testing.T) {
 	for _, set := range sets.All(900, 300, 3, 21) {
 		queries := append(slices.Clone(set.Queries), set.Queries[:40]...)
 		hits := oracle.Search(set.Base, queries, 3)
-		for _, how := range []Counting{{Term: oracle.Term}, {}, {Times: times, Term: oracle.Term}} {
+		for _, how := range []Counting{{Sum: true}, {}, {Times: times, Sum: true}} {
 			want := totalsOf(t, hits, how)
 			for _, threads := range []int{1, 3} {
 				for _, at := range []int{len(queries), 77} {
@@ -36,7 +37,7 @@ func TestCount(t *testing.T) {
 }
 
 // totalsOf counts hits in order of their queries.
-func totalsOf(t *testing.T, hits []oracle.Hit, how Counting) (want Totals) {
+func totalsOf(t *testing.T, hits []oracle.Hit, how Counting) (want result.Totals) {
 	t.Helper()
 	last := -1
 	for _, h := range hits {
@@ -52,8 +53,8 @@ func totalsOf(t *testing.T, hits []oracle.Hit, how Counting) (want Totals) {
 			last = h.Query
 		}
 		want.Hits += times
-		if how.Term != nil {
-			want.Sum += times * how.Term(h.Query, h.Fingerprint)
+		if how.Sum {
+			want.Sum += times * oracle.Term(h.Query, h.Fingerprint)
 		}
 	}
 	return want
@@ -73,12 +74,12 @@ func TestCountMany(t *testing.T) {
 	if err != nil || s.Hits > n {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	want := Totals{WithHits: n, Hits: n * n}
+	want := result.Totals{WithHits: n, Hits: n * n}
 	for query := range n {
 		want.Sum += 2*n/3*oracle.Term(query, 0) + n/3*oracle.Term(query, 1)
 	}
 	open := func() (Source, error) { return Slice(base, 0), nil }
-	got, err := Count(context.Background(), open, queries, 3, s, o, Counting{Term: oracle.Term})
+	got, err := Count(context.Background(), open, queries, 3, s, o, Counting{Sum: true})
 	if err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -96,7 +97,7 @@ func TestCountFails(t *testing.T) {
 		{open, Counting{Times: func(uint64) (uint64, error) { return 0, broken }}},
 	} {
 		got, err := Count(context.Background(), c.open, []uint64{1}, 3, Space{Queries: 1}, Options{Threads: 2}, c.how)
-		if !errors.Is(err, broken) || got != (Totals{}) {
+		if !errors.Is(err, broken) || got != (result.Totals{}) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
