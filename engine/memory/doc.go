@@ -1,5 +1,21 @@
-// Package memory holds large arrays of integers outside the Go heap, and says
-// whether they will fit.
+// Package memory counts the memory that the parts of a program take, against limits
+// that it reads from the system, and holds large arrays of integers outside the Go heap.
+//
+// # Reservations
+//
+// A [Machine] tells what there is, a [Budget] is what of that the tasks of a program may take
+// together, a [Reservation] what one of them has taken. There is no other count:
+//
+//	Machine.Limit --control groups, ulimit, MemAvailable--> Limit --NewBudget--> Budget
+//	Budget.Reserve("merging 5,000 documents", NeedBytes(...)) --> Reservation --Release--> Budget
+//	                                                        `--> TooLargeError: what, need, limit, advice
+//
+// Each package that takes memory which depends on its input has a function NeedBytes that tells
+// the most that a task will take, and reserves that before it begins. [Program] is for the
+// program itself, in one place. Limits are read once, when the budget is made: what is said then
+// is kept, whatever other processes take later.
+//
+// # Buffers
 //
 // A [Buffer] is an anonymous mapping: the garbage collector neither scans nor
 // counts nor moves it, and its memory goes back to the system at Free, not at
@@ -16,9 +32,7 @@
 //
 // Populating is not enough in a container: beyond a control group's limit the
 // kernel kills instead of refusing. So whoever makes buffers whose size depends
-// on the input asks a [Machine] first what is available, and refuses with a
-// [TooLargeError] that names both numbers. GOMEMLIMIT does not count this
-// memory.
+// on the input reserves them first. GOMEMLIMIT does not count this memory.
 //
 // Cost: populating zeroes pages, about 0.1-0.4 ns a byte and thread, once for
 // a buffer; one system call to free it. A Buffer is for as many goroutines as

@@ -3,34 +3,12 @@ package memory
 import (
 	"bufio"
 	"bytes"
-	"errors"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/dustin/go-humanize"
 )
-
-// ErrTooLarge is what a [TooLargeError] wraps.
-var ErrTooLarge = errors.New("too large for the memory")
-
-// A TooLargeError says that something was refused before it was begun, since
-// it would not fit.
-type TooLargeError struct {
-	What  string // is too large, such as "building"
-	Need  uint64 // bytes, at most
-	Limit Limit
-}
-
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s needs up to %s of memory, and there are %s (%s)",
-		e.What, humanize.IBytes(e.Need), humanize.IBytes(e.Limit.Bytes), e.Limit.Source)
-}
-
-func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
 // A Limit is how much memory may be taken, and who says so.
 type Limit struct {
@@ -41,26 +19,24 @@ type Limit struct {
 // Unlimited is what a machine that tells nothing gives.
 var Unlimited = Limit{1 << 62, "no limit is known"}
 
+// Set returns a limit that somebody has set.
+func Set(bytes uint64) Limit { return Limit{bytes, "the limit that was set"} }
+
 // Check refuses what needs more. The error is a [TooLargeError].
-func (l Limit) Check(what string, need uint64) error {
-	if need > l.Bytes {
-		return &TooLargeError{what, need, l}
-	}
-	return nil
-}
+func (l Limit) Check(what string, need uint64) error { return NewBudget(l).Check(what, need) }
 
 // A Machine tells how much memory there is. Its zero value is this machine.
 type Machine struct {
 	Root string // of the file system with proc and sys; default "/"
 }
 
-// Limit is what may be taken: asked, where that is not 0, else the least of
+// Limit returns what may be taken: asked, where that is not 0, else the least of
 // the memory that the system calls available, of what the process's control
 // groups (version 1 or 2, with all that stand above it) leave, and of what its own
 // limits do (ulimit -v and -d). Cached files are taken for free memory.
 func (m Machine) Limit(asked uint64) Limit {
 	if asked > 0 {
-		return Limit{asked, "the limit that was set"}
+		return Set(asked)
 	}
 	least := Unlimited
 	for _, l := range append(append(m.groups(), m.own()...), m.available()) {

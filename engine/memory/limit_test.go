@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,16 +71,5 @@ func TestLimit(t *testing.T) {
 				t.Errorf("%d, %q; want %d, %q", l.Bytes, l.Source, c.want, c.source)
 			}
 		})
-	}
-}
-
-func TestTooLarge(t *testing.T) {
-	l := Limit{3 << 30, "the limit that was set"}
-	if err := l.Check("building", 3<<30); err != nil {
-		t.Error(err)
-	}
-	err := l.Check("building", 12<<30)
-	if !errors.Is(err, ErrTooLarge) || err.Error() != "building needs up to 12 GiB of memory, and there are 3.0 GiB (the limit that was set)" {
-		t.Error(err)
 	}
 }

@@ -1,0 +1,140 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestTooLarge reads the one message that there is for want of memory.
+func TestTooLarge(t *testing.T) {
+	b := NewBudget(Set(3 << 30))
+	if err := b.Check("building", 3<<30); err != nil {
+		t.Error(err)
+	}
+	err := b.Check("building", 12<<30)
+	const said = "building needs up to 12 GiB of memory, and there are 3.0 GiB (the limit that was set)"
+	if !errors.Is(err, ErrTooLarge) || err.Error() != said {
+		t.Error(err)
+	}
+	advised := Advise(fmt.Errorf("around it: %w", err), "take less")
+	if !errors.Is(advised, ErrTooLarge) || advised.Error() != said+": take less" || err.Error() != said {
+		t.Error(advised)
+	}
+	if again := Advise(advised, "take more"); again.Error() != advised.Error() {
+		t.Error(again)
+	}
+	if other := errors.New("another"); Advise(other, "x") != other || Advise(nil, "x") != nil {
+		t.Error("advice on what is not for want of memory")
+	}
+}
+
+// TestReserve takes a budget in parts, and gives them back.
+func TestReserve(t *testing.T) {
+	b := NewBudget(Set(100))
+	first, err := b.Reserve("the first", 60)
+	if err != nil || first.Bytes() != 60 || b.Left() != 40 {
+		t.Fatal(err, b.Left())
+	}
+	if r, err := b.Reserve("the second", 41); r != nil || err == nil || !strings.Contains(err.Error(), "the second needs up to 41 B of memory, and there are 40 B") {
+		t.Error(err)
+	}
+	second, err := b.Reserve("the second", 40)
+	if err != nil || b.Left() != 0 {
+		t.Error(err, b.Left())
+	}
+	if err := first.Resize("the first", 61); err == nil || first.Bytes() != 60 || b.Left() != 0 {
+		t.Error(err, first.Bytes(), b.Left())
+	}
+	second.Release()
+	second.Release()
+	if err := first.Resize("the first", 100); err != nil || b.Left() != 0 {
+		t.Error(err, b.Left())
+	}
+	if err := first.Resize("the first", 1); err != nil || b.Left() != 99 {
+		t.Error(err, b.Left())
+	}
+	first.Release()
+	if b.Left() != 100 || first.Bytes() != 0 {
+		t.Error(b.Left())
+	}
+}
+
+// TestForProgram counts the program itself with what is needed, and not with what is left.
+func TestForProgram(t *testing.T) {
+	b := ForProgram(Set(Program + 10<<20))
+	if b.Left() != 10<<20 || b.Total(1<<20) != Program+1<<20 {
+		t.Error(b.Left(), b.Total(0))
+	}
+	r, err := b.Reserve("one", 4<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Check("another", 8<<20)
+	if err == nil || err.Error() != "another needs up to 40 MiB of memory, and there are 38 MiB (the limit that was set)" {
+		t.Error(err)
+	}
+	r.Release()
+	if err := b.Check("another", 8<<20); err != nil {
+		t.Error(err)
+	}
+	if tiny := ForProgram(Set(1)); tiny.Left() != 0 || tiny.Check("anything", 1) == nil {
+		t.Error("more than the machine has")
+	}
+}
+
+// TestNoBudget takes what it likes.
+func TestNoBudget(t *testing.T) {
+	var b *Budget
+	r, err := b.Reserve("all", 1<<60)
+	if err != nil || r.Bytes() != 1<<60 || b.Left() != Unlimited.Bytes || b.Total(7) != 7 || b.Limit() != Unlimited {
+		t.Error(err)
+	}
+	r.Release()
+	(*Reservation)(nil).Release()
+	if (*Reservation)(nil).Bytes() != 0 {
+		t.Error("nothing has bytes")
+	}
+	if here := b.Here(); here == nil || here.Limit() != (Machine{}).Limit(0) && here.Left() == 0 {
+		t.Error("this machine has nothing")
+	}
+}
+
+// TestReserveTogether reserves from many goroutines: never more than there is, and all is left in
+// the end.
+func TestReserveTogether(t *testing.T) {
+	const limit, each, tasks = 1000, 300, 16
+	b := NewBudget(Set(limit))
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	taken, most, refused := 0, 0, 0
+	count := func(change int) {
+		mu.Lock()
+		defer mu.Unlock()
+		taken += change
+		most = max(most, taken)
+	}
+	for range tasks {
+		wait.Go(func() {
+			for range 1000 {
+				r, err := b.Reserve("a part", each)
+				if err != nil {
+					mu.Lock()
+					refused++
+					mu.Unlock()
+					continue
+				}
+				count(each)
+				count(-each)
+				r.Release()
+			}
+		})
+	}
+	wait.Wait()
+	if most > limit || refused == 0 || b.Left() != limit {
+		t.Errorf("%d of %d taken at a time, %d left", most, limit, b.Left())
+	}
+	t.Logf("%d at most, %d refused", most, refused)
+}
