@@ -154,7 +154,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	f.BoolVar(&g.verbose, "verbose", false, "more messages: how fast an index was opened, and a batch answered")
 	f.BoolVar(&g.noProgress, "no-progress", false, "no progress bars (there are none anyway unless standard error is a terminal)")
 
-	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newVersion(g))
+	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newEval(g), newVersion(g))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

@@ -99,3 +99,22 @@ func TestFull(t *testing.T) {
 		t.Error("an error is kept quiet")
 	}
 }
+
+// TestLines: every series is drawn with its name, a value that is not there leaves a gap, and names are escaped.
+func TestLines(t *testing.T) {
+	c := Lines{Title: "a < b", X: "k", Y: "share", Series: []Series{
+		{"one & two", []float64{0, 0.5, 1, 2}}, {"gap", []float64{math.NaN(), 0.25, math.NaN(), 0.75}}}}
+	var b bytes.Buffer
+	if n, err := c.WriteTo(&b); err != nil || n != int64(b.Len()) {
+		t.Fatal(n, err)
+	}
+	svg := b.String()
+	if found := elements(t, svg); found["svg"] != 1 || found["path"] != 6+2*2 {
+		t.Errorf("elements %v in %s", found, svg)
+	}
+	for _, want := range []string{"one &amp; two", ">gap<", "M64 312L278.67 176L493.33 40L708 40", "M278.67 244M708 108"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in\n%s", want, svg)
+		}
+	}
+}

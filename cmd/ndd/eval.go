@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/near/eval"
+	"ndd/engine/near/jaccard"
+)
+
+// evalFlags are those of ndd eval.
+type evalFlags struct {
+	docs                  documentFlags
+	pairs, truth, n       string
+	plots, report, format string
+	compare               []string
+	verify                []float64
+	sample, keys          int
+	seed                  uint64
+}
+
+func newEval(g *globals) *cobra.Command {
+	var f evalFlags
+	cmd := &cobra.Command{
+		Use:   "eval [--pairs PAIRS.tsv] INPUT...",
+		Short: "How well are near-duplicates found, on your documents?",
+		Long: `Measure how many near-duplicates fingerprints find within k = 0 to 10 bits, and
+what else they report.
+
+With --pairs, of labelled pairs: a table with the columns id_a, id_b and label (same,
+contains, different, ...; unsure is left out) and, where there are, jaccard and lang. Without
+it ndd makes its own: it draws --sample documents, edits copies of them (words replaced, inserted,
+deleted, moved, cut off, boilerplate added) at known rates, and says how many copies are found;
+precision and unrelated pairs are then those of the documents themselves.
+
+For each recipe (--recipe, and --compare for others beside it) and each --verify: recall by pair and
+by group of pairs, identical texts apart, with the share that is expected of the sketch beside
+it; pairs labelled different that are within k; precision over all pairs of the corpus
+within k; how often unrelated texts meet, also as hits of a query in an index of -n
+documents; and figure 1 of the paper. All texts are held in memory.`,
+		Example: `  ndd eval docs/
+  ndd eval --pairs pairs.tsv --truth allpairs.tsv --verify 0,0.5 --report report.html docs.jsonl
+  ndd eval --compare mine.json --keys 5 --plot figures docs.jsonl.zst`,
+		Args: someArgs("INPUT"),
+		RunE: func(cmd *cobra.Command, args []string) error { return g.eval(cmd, args, &f) },
+	}
+	f.docs.register(cmd, "document-format")
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.compare, "compare", nil, "another recipe to measure beside that of --recipe; may be given more than once")
+	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs; - for standard input")
+	fl.StringVar(&f.truth, "truth", "", "table of every pair with a Jaccard of at least 0.5 (id_a, id_b, jaccard), for precision; without it the Jaccard of 3 words or 5 characters is computed")
+	fl.Float64SliceVar(&f.verify, "verify", []float64{0}, "compare texts too: least Jaccard of what is reported; 0: fingerprints alone; more than one to compare")
+	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit")
+	fl.Uint64Var(&f.seed, "seed", 1, "without --pairs: seed of the edits")
+	fl.IntVar(&f.keys, "keys", 1, "measure the spread of recall over so many hash keys")
+	fl.StringVarP(&f.n, "number", "n", "8e9", "documents of the index for which unrelated hits are told")
+	fl.StringVar(&f.format, "format", "text", "text or json")
+	fl.StringVar(&f.plots, "plot", "", "make this folder, with recall.svg and figure-1.svg")
+	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
+	return cmd
+}
+
+// eval runs the command.
+func (g *globals) eval(cmd *cobra.Command, inputs []string, f *evalFlags) error {
+	o, err := f.options(g)
+	if err != nil {
+		return err
+	}
+	config, err := f.docs.config(g, nil)
+	if err != nil {
+		return err
+	}
+	methods, err := f.methods(g)
+	if err != nil {
+		return err
+	}
+	labels, truth, err := g.evalTables(f)
+	if err != nil {
+		return err
+	}
+	o.Truth = truth
+	corpus, partly := g.evalCorpus(cmd.Context(), inputs, config)
+	if partly != nil && !errors.Is(partly, errPartly) {
+		return partly
+	}
+	if f.pairs == "" {
+		o.AllBands, o.Originals = true, corpus.Len()
+		if labels, err = corpus.SyntheticLabels(f.sample, f.seed); err != nil {
+			return err
+		}
+	}
+	pairs, missing := corpus.Pairs(labels)
+	if partial := g.evalMissing(f, pairs, missing); partial != nil {
+		if !errors.Is(partial, errPartly) {
+			return partial
+		}
+		partly = partial
+	}
+	o.Progress = func(name string) { g.log.Debug("measuring " + name) }
+	result, err := eval.Measure(cmd.Context(), corpus, pairs, methods, o)
+	if err != nil {
+		return err
+	}
+	if err := g.evalWrite(result, f); err != nil {
+		return err
+	}
+	return partly
+}
+
+// options checks the flags.
+func (f *evalFlags) options(g *globals) (o eval.Options, err error) {
+	o = eval.Options{Threads: g.threads, Keys: f.keys}
+	n, err := parseCount(f.n)
+	if err != nil {
+		return o, err
+	}
+	o.N = float64(n)
+	switch {
+	case f.format != "text" && f.format != "json":
+		return o, usagef("--format %q: must be text or json", f.format)
+	case f.sample < 1:
+		return o, usagef("--sample %d: must be at least 1", f.sample)
+	case f.keys < 1 || f.keys > 100:
+		return o, usagef("--keys %d: must be 1 to 100", f.keys)
+	case f.pairs == "-" && f.truth == "-":
+		return o, usagef("--pairs - and --truth -: standard input can be only one of them")
+	}
+	for _, v := range f.verify {
+		if !(v >= 0 && v <= 1) {
+			return o, usagef("--verify %g: must be 0 to 1", v)
+		}
+	}
+	return o, nil
+}
+
+// methods returns every recipe with every verification.
+func (f *evalFlags) methods(g *globals) (methods []eval.Method, err error) {
+	docs := f.docs
+	for _, recipe := range append([]string{f.docs.recipe}, f.compare...) {
+		docs.recipe = recipe
+		c, err := docs.config(g, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range f.verify {
+			m := eval.Method{Name: cmp.Or(recipe, "default recipe"), Recipe: c.Recipe, Verify: v}
+			if v > 0 {
+				m.Name += fmt.Sprintf(", Jaccard at least %g", v)
+			}
+			methods = append(methods, m)
+		}
+	}
+	return methods, nil
+}
+
+// evalTables reads the tables of pairs.
+func (g *globals) evalTables(f *evalFlags) (labels []eval.Label, truth eval.Truth, err error) {
+	read := func(path string, read func(r io.Reader) error) error {
+		if path == "" || err != nil {
+			return err
+		}
+		if path == "-" {
+			return read(g.stdin)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		return read(file)
+	}
+	err = read(f.pairs, func(r io.Reader) (err error) { labels, err = eval.ReadLabels(r, f.pairs); return err })
+	err = read(f.truth, func(r io.Reader) (err error) { truth, err = eval.ReadTruth(r, f.truth); return err })
+	return labels, truth, err
+}
+
+// evalCorpus reads the documents. The error is errPartly when input was lost.
+func (g *globals) evalCorpus(ctx context.Context, inputs []string, c ingest.Config) (*eval.Corpus, error) {
+	corpus, err := eval.NewCorpus(jaccard.Options{})
+	if err != nil {
+		return nil, err
+	}
+	limit := g.machine.Limit(0)
+	bar := g.newBar("reading", 0, bytesUnit)
+	defer bar.end()
+	report := ingest.Report{}
+	for doc, err := range document.Read(ctx, inputs, c.Document, c.Stdin) {
+		if skip, ok := errors.AsType[*document.Skip](err); ok && !(c.Document.Strict && skip.Reason.LosesData()) {
+			report.Skipped.Add(skip)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := corpus.Add(doc.ID, doc.Text); err != nil {
+			return nil, err
+		}
+		report.Documents++
+		report.TextBytes += int64(len(doc.Text))
+		bar.set(report.TextBytes)
+		if report.Documents%1000 == 0 {
+			if err := limit.Check(fmt.Sprintf("holding %s and more", number(report.Documents, "document")), 2*corpus.Bytes()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	bar.end()
+	if report.Documents == 0 {
+		return nil, fmt.Errorf("no documents in %s", strings.Join(inputs, " "))
+	}
+	return corpus, g.ingested(report)
+}
+
+// evalMissing tells which labels have no documents.
+func (g *globals) evalMissing(f *evalFlags, pairs []eval.Pair, missing []eval.Label) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	l := missing[0]
+	what := fmt.Sprintf("%s: of %s the inputs lack a document, such as that of line %d (%s, %s)",
+		f.pairs, number(len(missing), "labelled pair"), l.Line, l.A, l.B)
+	if len(pairs) == 0 {
+		return fmt.Errorf("%s, and no pair is left: --id names the field that the IDs are in", what)
+	}
+	g.log.Warn(what)
+	return errPartly
+}
+
+// evalWrite writes the result in every form that was asked for.
+func (g *globals) evalWrite(r *eval.Result, f *evalFlags) error {
+	if f.plots != "" {
+		dir, err := g.disk.CreateFolder(f.plots)
+		if err != nil {
+			return err
+		}
+		defer dir.Abort()
+		for name, chart := range map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()} {
+			if err := dir.Write(name, func(w *bufio.Writer) error { _, err := chart.WriteTo(w); return err }); err != nil {
+				return err
+			}
+		}
+		if err := dir.Commit(); err != nil {
+			return err
+		}
+	}
+	if f.report != "" {
+		out, err := g.newOutput(f.report)
+		if err != nil {
+			return err
+		}
+		defer out.abort()
+		if err := r.WriteHTML(out); err != nil {
+			return err
+		}
+		if err := out.commit(); err != nil {
+			return err
+		}
+	}
+	if f.format == "json" {
+		e := json.NewEncoder(g.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	return r.WriteText(g.stdout)
+}

@@ -1,0 +1,159 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"ndd/engine/near/jaccard"
+)
+
+// A Corpus is the documents that methods are measured on. Add documents, then measure.
+type Corpus struct {
+	ids      []string
+	texts    []string
+	sets     [][]uint64 // of shingles, ascending
+	rows     map[string]int
+	shingler *jaccard.Shingler
+}
+
+// NewCorpus returns an empty corpus whose Jaccard is of shingles by o.
+func NewCorpus(o jaccard.Options) (*Corpus, error) {
+	s, err := jaccard.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Corpus{rows: make(map[string]int), shingler: s}, nil
+}
+
+// Add adds a document. The error says that another one has its ID.
+func (c *Corpus) Add(id, text string) error {
+	if _, ok := c.rows[id]; ok {
+		return fmt.Errorf("two documents have the ID %s: labels could mean either", id)
+	}
+	c.rows[id] = len(c.ids)
+	c.ids = append(c.ids, id)
+	c.texts = append(c.texts, text)
+	c.sets = append(c.sets, slices.Clip(c.shingler.Append(nil, text)))
+	return nil
+}
+
+// Len returns how many documents the corpus has.
+func (c *Corpus) Len() int { return len(c.ids) }
+
+// Bytes returns the memory that texts and shingles take.
+func (c *Corpus) Bytes() (sum uint64) {
+	for i := range c.texts {
+		sum += uint64(len(c.texts[i]) + 8*len(c.sets[i]))
+	}
+	return sum
+}
+
+// Jaccard returns the exact similarity of the documents of two rows.
+func (c *Corpus) Jaccard(a, b int) float64 { return jaccard.Similarity(c.sets[a], c.sets[b]) }
+
+// Band is how alike two documents are, by their Jaccard.
+type Band int
+
+const (
+	Near    Band = iota // at least 0.8
+	Revised             // 0.5 to 0.8
+	Heavy               // 0.2 to 0.5
+	Low                 // below 0.2
+)
+
+var bandNames = []string{"near", "revised", "heavy", "low"}
+
+func (b Band) String() string { return bandNames[b] }
+
+// BandOf returns the band of a Jaccard.
+func BandOf(j float64) Band {
+	switch {
+	case j >= 0.8:
+		return Near
+	case j >= 0.5:
+		return Revised
+	case j >= 0.2:
+		return Heavy
+	}
+	return Low
+}
+
+// A Pair is a labelled pair of documents of a corpus.
+type Pair struct {
+	A, B      int // rows
+	Kind      string
+	Lang      string
+	Jaccard   float64
+	Group     int  // pairs that chains of positive pairs connect have one number
+	Identical bool // see the package comment
+}
+
+// Pairs looks the labels' documents up and returns the pairs to score, those that are [Unsure] left out, and the
+// labels of which the corpus lacks a document.
+func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
+	for _, l := range labels {
+		if l.Kind == Unsure {
+			continue
+		}
+		a, okA := c.rows[l.A]
+		b, okB := c.rows[l.B]
+		if !okA || !okB {
+			missing = append(missing, l)
+			continue
+		}
+		p := Pair{A: a, B: b, Kind: l.Kind, Lang: l.Lang, Jaccard: l.Jaccard}
+		if math.IsNaN(p.Jaccard) {
+			p.Jaccard = c.Jaccard(a, b)
+		}
+		p.Identical = bare(c.texts[a]) == bare(c.texts[b])
+		pairs = append(pairs, p)
+	}
+	group(pairs, len(c.ids))
+	return pairs, missing
+}
+
+// bare is a text without its white space, in lower case.
+func bare(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
+}
+
+// group numbers what pairs connect, but for those that only contain each other or are different: these are of
+// the group of their first document.
+func group(pairs []Pair, documents int) {
+	parent := make(forest, documents)
+	for i := range parent {
+		parent[i] = int32(i)
+	}
+	for _, p := range pairs {
+		if p.Kind != Different && p.Kind != Contains {
+			parent.join(int32(p.A), int32(p.B))
+		}
+	}
+	for i := range pairs {
+		pairs[i].Group = int(parent.root(int32(pairs[i].A)))
+	}
+}
+
+// forest is a union-find forest.
+type forest []int32
+
+func (f forest) root(i int32) int32 {
+	for f[i] != i {
+		f[i] = f[f[i]]
+		i = f[i]
+	}
+	return i
+}
+
+func (f forest) join(a, b int32) {
+	ra, rb := f.root(a), f.root(b)
+	f[max(ra, rb)] = min(ra, rb)
+}

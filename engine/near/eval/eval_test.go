@@ -1,0 +1,363 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/jaccard"
+	"ndd/engine/oracle/leaks"
+)
+
+func TestMain(m *testing.M) { leaks.Main(m) }
+
+func newCorpus(t *testing.T, texts ...string) *Corpus {
+	t.Helper()
+	c, err := NewCorpus(jaccard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		if err := c.Add(fmt.Sprint(i), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// sentence returns n random words of a language of 2,000.
+func sentence(random *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		w := random.IntN(2000)
+		b.WriteString(string(rune('a'+w%26)) + string(rune('a'+w/26%26)) + string(rune('a'+w/676)) + "x ")
+	}
+	return b.String()
+}
+
+func TestReadLabels(t *testing.T) {
+	got, err := ReadLabels(strings.NewReader("label\tid_a\tid_b\tjaccard\textra\r\nsame\ta\tb\t0.9\tx\n\ndifferent\ta\tc\t\ty\n"), "p.tsv")
+	if err != nil || len(got) != 2 || got[0] != (Label{"a", "b", "same", "", 0.9, 2}) || got[1].Kind != "different" || !math.IsNaN(got[1].Jaccard) || got[1].Line != 4 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for in, want := range map[string]string{
+		"":                            "p.tsv, line 1: empty; the first line must name the columns id_a, id_b, label",
+		"id_a\tb\n":                   "p.tsv, line 1: no column id_b; the header has id_a, b",
+		"id_a\tid_b\tlabel\na\tb\n":   "p.tsv, line 2: 2 columns, where the header has 3",
+		"id_a\tid_b\tlabel\na\tb\t\n": "p.tsv, line 2: the label is empty",
+		"id_a\tid_b\tlabel\tjaccard\na\tb\tsame\t2\n": `p.tsv, line 2: jaccard "2": must be from 0 to 1`,
+		"id_a\tid_b\tlabel\tjaccard\na\tb\tsame\tx\n": `p.tsv, line 2: jaccard "x": not a number`,
+	} {
+		_, err := ReadLabels(strings.NewReader(in), "p.tsv")
+		if e, ok := errors.AsType[*TableError](err); !ok || e.Error() != want {
+			t.Errorf("%q: %v, want %s", in, err, want)
+		}
+	}
+	if truth, err := ReadTruth(strings.NewReader("id_a\tid_b\tjaccard\nb\ta\t0.75\n"), "t"); err != nil || truth[pairKey("a", "b")] != 0.75 {
+		t.Error(truth, err)
+	}
+}
+
+func FuzzReadLabels(f *testing.F) {
+	f.Add("id_a\tid_b\tlabel\tjaccard\na\tb\tsame\t0.5\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		labels, err := ReadLabels(strings.NewReader(in), "f")
+		for _, l := range labels {
+			if err == nil && (l.Kind == "" || l.Jaccard < 0 || l.Jaccard > 1) {
+				t.Fatalf("%+v", l)
+			}
+		}
+	})
+}
+
+// TestPairs: groups are what same and similar pairs connect, labels without documents are returned.
+func TestPairs(t *testing.T) {
+	c := newCorpus(t, "one two three four", "One  two three FOUR", "five six seven eight", "one two three nine", "ten")
+	pairs, missing := c.Pairs([]Label{
+		{A: "0", B: "1", Kind: Same, Jaccard: math.NaN()}, {A: "1", B: "3", Kind: Similar, Jaccard: 0.4}, {A: "2", B: "3", Kind: Contains, Jaccard: 0.1},
+		{A: "0", B: "4", Kind: Different, Jaccard: 0}, {A: "0", B: "9", Kind: Same}, {A: "0", B: "2", Kind: Unsure},
+	})
+	if len(missing) != 1 || missing[0].B != "9" || len(pairs) != 4 {
+		t.Fatalf("%+v, missing %+v", pairs, missing)
+	}
+	if !pairs[0].Identical || pairs[0].Jaccard != 1 || pairs[1].Identical || pairs[1].Jaccard != 0.4 {
+		t.Errorf("%+v", pairs)
+	}
+	if pairs[0].Group != pairs[1].Group || pairs[2].Group == pairs[0].Group || pairs[3].Group != pairs[0].Group {
+		t.Errorf("groups %+v", pairs)
+	}
+}
+
+// TestRecall counts by hand: one group of three pairs, one of a single pair.
+func TestRecall(t *testing.T) {
+	p := &prints{prints: []uint64{0, 1, 3, 0xff, 0xff, 0}, ok: []bool{true, true, true, true, true, false}}
+	pairs := []Pair{
+		{A: 0, B: 1, Kind: Same, Jaccard: 0.9, Group: 0},                // distance 1
+		{A: 0, B: 2, Kind: Same, Jaccard: 0.9, Group: 0},                // 2
+		{A: 0, B: 3, Kind: Same, Jaccard: 0.9, Group: 0},                // 8
+		{A: 3, B: 4, Kind: Same, Jaccard: 1, Group: 3, Identical: true}, // 0
+		{A: 0, B: 5, Kind: Same, Jaccard: 0.85, Group: 5},               // no fingerprint
+		{A: 0, B: 1, Kind: Same, Jaccard: 0.6, Group: 0},                // revised
+		{A: 1, B: 2, Kind: Different, Jaccard: 0, Group: 1},             // 1
+		{A: 0, B: 1, Kind: Same, Lang: "zh", Jaccard: 0.9, Group: 0},    // another language
+	}
+	rows := recall(pairs, p, 0, true, nil)
+	names := make([]string, len(rows))
+	for i := range rows {
+		names[i] = rows[i].Name()
+	}
+	if want := []string{"same near", "same revised", "different", "zh same near"}; !slices.Equal(names, want) {
+		t.Fatalf("rows %q, want %q", names, want)
+	}
+	r := rows[0]
+	if r.Pairs != 5 || r.Groups != 3 || r.Identical != 1 || r.Found[0] != 1 || r.Found[1] != 2 || r.Found[2] != 3 || r.Found[7] != 3 || r.Found[8] != 4 {
+		t.Errorf("%+v", r)
+	}
+	for k, want := range map[int]float64{0: 1.0 / 3, 1: (1.0/3 + 1) / 3, 2: (2.0/3 + 1) / 3, 8: 2.0 / 3} {
+		if math.Abs(r.PerGroup[k]-want) > 1e-12 {
+			t.Errorf("group, k = %d: %g, want %g", k, r.PerGroup[k], want)
+		}
+	}
+	if r.PerGroupEdited[2] != (2.0/3)/2 || r.PerPairEdited[2] != 2.0/4 {
+		t.Errorf("identical left out: %g, %g", r.PerGroupEdited[2], r.PerPairEdited[2])
+	}
+	if verified := recall(pairs, p, 0.95, true, nil)[0]; verified.Found[10] != 1 {
+		t.Errorf("verified: %+v", verified.Found)
+	}
+}
+
+// TestReported holds pairs and precision against a comparison of all with all.
+func TestReported(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	var texts []string
+	for i := range 300 {
+		switch {
+		case i%3 == 0 || i < 3:
+			texts = append(texts, sentence(random, 60))
+		default: // a copy with a word replaced
+			words := strings.Fields(texts[i-i%3])
+			words[random.IntN(len(words))] = "other"
+			texts = append(texts, strings.Join(words, " "))
+		}
+	}
+	c := newCorpus(t, texts...)
+	p, err := c.fingerprint(context.Background(), simhash.Default(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := findReported(context.Background(), c, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts, good Counts
+	for i := range texts {
+		for j := i + 1; j < len(texts); j++ {
+			if d := bits.OnesCount64(p.prints[i] ^ p.prints[j]); d <= MaxK {
+				counts[d]++
+				if c.Jaccard(i, j) >= 0.5 {
+					good[d]++
+				}
+			}
+		}
+	}
+	if counts != r.counts || counts[3] == 0 {
+		t.Fatalf("%v, want %v", r.counts, counts)
+	}
+	precision := r.precision(c.Len(), 0)
+	all, right := 0, 0
+	for k := range counts {
+		all, right = all+counts[k], right+good[k]
+		if all > 0 && (precision.Reported[k] != all || math.Abs(precision.Share[k]-float64(right)/float64(all)) > 1e-9) {
+			t.Errorf("k = %d: %d reported, precision %g; want %d, %d right", k, precision.Reported[k], precision.Share[k], all, right)
+		}
+	}
+	if precision.LargestSize != 3 {
+		t.Errorf("largest cluster %d, want 3", precision.LargestSize)
+	}
+	// A truth that knows no pair makes every one wrong.
+	r, err = findReported(context.Background(), c, p, Truth{})
+	if err != nil || r.precision(c.Len(), 0).Share[MaxK] != 0 {
+		t.Error("precision with an empty truth", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := findReported(ctx, c, p, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestReservoir: where pairs are sampled, shares stay about right.
+func TestReservoir(t *testing.T) {
+	var r reported
+	random := rand.New(rand.NewPCG(1, 1))
+	const all = 3 * judgedMax
+	for i := range uint32(all) {
+		r.add(random, i, i+1, 2)
+	}
+	early := r.shares(0, func(x *reportedPair) bool { return x.a < all/4 })
+	if r.counts[2] != all || len(r.judged[2]) != judgedMax || math.Abs(early[2]/all-0.25) > 0.01 {
+		t.Errorf("%d kept of %d, share %g", len(r.judged[2]), r.counts[2], early[2]/all)
+	}
+}
+
+// TestSpans: taking a text apart and joining it changes nothing.
+func TestSpans(t *testing.T) {
+	for _, text := range []string{"", "  ", "Hello, big world!\n", "汉字 and words混合。", "e\u0301te\u0301 3.5%", "\xff\xfe a"} {
+		all, rest := spans(text)
+		if joined(all, rest) != text {
+			t.Errorf("%q: %q", text, joined(all, rest))
+		}
+	}
+	if all, _ := spans("汉字 and"); len(all) != 3 {
+		t.Errorf("%d words", len(all))
+	}
+}
+
+// TestEdits: each edit changes as many words as its rate says, and the same seed makes the same copies.
+func TestEdits(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 5))
+	texts := []string{sentence(random, 400), sentence(random, 400), strings.Repeat("汉字没有空格", 80), "too short to edit"}
+	make := func() (*Corpus, []Label) {
+		c := newCorpus(t, texts...)
+		labels, err := c.SyntheticLabels(10, 42)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, labels
+	}
+	c, labels := make()
+	again, _ := make()
+	if !slices.Equal(c.texts, again.texts) {
+		t.Error("the same seed gave other copies")
+	}
+	if want := 3 * len(Edits) * 4; len(labels) != want { // 1 in 1,000 needs as many words
+		t.Errorf("%d labels, want %d", len(labels), want)
+	}
+	for _, l := range labels {
+		var kind string
+		var rate int
+		if _, err := fmt.Sscanf(strings.Replace(l.Kind, "cut off", "cutoff", 1), "%s 1 in %d", &kind, &rate); err != nil {
+			t.Fatal(l.Kind, err)
+		}
+		was, _ := spans(c.texts[c.rows[l.A]])
+		is, _ := spans(c.texts[c.rows[l.B]])
+		n := len(was) / rate
+		want := map[string]int{"replaced": 0, "inserted": n, "deleted": -n, "moved": 0, "cutoff": -n, "boilerplate": n}[kind]
+		if len(is)-len(was) != want {
+			t.Errorf("%s of %d words: %d more, want %d", l.Kind, len(was), len(is)-len(was), want)
+		}
+		if kind == "replaced" {
+			changed := 0
+			for i := range was {
+				if was[i].word != is[i].word {
+					changed++
+				}
+			}
+			if changed != n {
+				t.Errorf("%s: %d words changed, want %d", l.Kind, changed, n)
+			}
+		}
+		if l.Jaccard == 1 && kind != "moved" && kind != "boilerplate" && !strings.Contains(c.texts[c.rows[l.A]], "汉字") {
+			t.Errorf("%s: changed nothing", l.Kind)
+		}
+	}
+	if _, err := newCorpus(t, "short").SyntheticLabels(10, 1); err == nil || !strings.Contains(err.Error(), "none of 1 documents has 20 words") {
+		t.Errorf("short texts: %v", err)
+	}
+}
+
+// measured measures one method over edited copies too.
+func measured(c *Corpus, pairs []Pair, m Method) (MethodResult, error) {
+	r, err := Measure(context.Background(), c, pairs, []Method{m}, Options{})
+	if err != nil {
+		return MethodResult{}, err
+	}
+	return r.Methods[0], nil
+}
+
+// TestMeasure goes the whole way, and through every form of output.
+func TestMeasure(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	var texts []string
+	for range 60 {
+		texts = append(texts, sentence(random, 300))
+	}
+	c := newCorpus(t, append(texts, "short")...)
+	labels, err := c.SyntheticLabels(50, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, missing := c.Pairs(labels)
+	if len(missing) > 0 {
+		t.Fatal(missing)
+	}
+	methods := []Method{{"plain", simhash.Default(), 0}, {"verified <&>", simhash.Default(), 0.9}}
+	r, err := Measure(context.Background(), c, pairs, methods, Options{AllBands: true, Keys: 3, Originals: 61})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, verified := r.Methods[0], r.Methods[1]
+	if plain.TooShort != 1 || plain.Recall[0].PerPair[10] == 0 || plain.Candidates != verified.Candidates {
+		t.Errorf("%+v", plain)
+	}
+	if u := plain.Unrelated.Pairs; u < 1700 || u > 61*60/2 {
+		t.Errorf("%g unrelated pairs of 61 originals", u)
+	}
+	if verified, err = measured(c, pairs, methods[1]); err != nil {
+		t.Fatal(err)
+	}
+	if plain, err = measured(c, pairs, methods[0]); err != nil {
+		t.Fatal(err)
+	}
+	if verified.Precision.Share[10] != 1 || verified.Precision.Reported[10] >= plain.Precision.Reported[10] {
+		t.Errorf("verified: %+v, plain: %+v", verified.Precision, plain.Precision)
+	}
+	if s := r.Methods[0].KeySpread; s == nil || s.Low[3] > s.High[3] || s.High[3] == 0 || s.Low[3] == s.High[3] {
+		t.Errorf("spread %+v", s)
+	}
+	if u := plain.Unrelated; u.Pairs < 1e5 || u.N != 8e9 || u.PerQuery[3] != 8e9*u.Within[3]/u.Pairs {
+		t.Errorf("unrelated %+v", u)
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Result
+	if err := json.Unmarshal(data, &back); err != nil || !math.IsNaN(back.Methods[0].Figure.Recall[0]) || back.Methods[0].Candidates != r.Methods[0].Candidates {
+		t.Errorf("JSON: %v", err)
+	}
+	var text, html bytes.Buffer
+	if err := errors.Join(r.WriteText(&text), r.WriteHTML(&html)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"replaced 1 in 40: found of ", "verified <&>: ", "1 document too short"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	if !strings.Contains(html.String(), "<h2>verified &lt;&amp;&gt;</h2>") || strings.Count(html.String(), "<svg") != 2 {
+		t.Errorf("HTML: %s", html.String())
+	}
+	var svg bytes.Buffer
+	if _, err := r.FigureChart().WriteTo(&svg); err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(&svg); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ndd/engine/corpus/simhash"
+)
+
+// A Method is one way of telling near-duplicates: fingerprints by a recipe within k and, where Verify is above 0, a
+// Jaccard of at least that.
+type Method struct {
+	Name   string
+	Recipe simhash.Recipe
+	Verify float64
+}
+
+// prints are the fingerprints of a corpus.
+type prints struct {
+	prints []uint64
+	ok     []bool // false: too few features for a fingerprint
+	none   int    // how many of them
+	took   time.Duration
+}
+
+// fingerprint returns the corpus's fingerprints by a recipe.
+func (c *Corpus) fingerprint(ctx context.Context, r simhash.Recipe, threads int) (*prints, error) {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	p := &prints{prints: make([]uint64, c.Len()), ok: make([]bool, c.Len())}
+	began := time.Now()
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range threads {
+		g.Go(func() error {
+			f, err := simhash.New(r)
+			if err != nil {
+				return err
+			}
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= c.Len() {
+					return nil
+				}
+				fp, _, ok := f.Fingerprint(c.texts[i])
+				p.prints[i], p.ok[i] = uint64(fp), ok
+			}
+			return ctx.Err()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	p.took = time.Since(began)
+	for _, ok := range p.ok {
+		if !ok {
+			p.none++
+		}
+	}
+	return p, nil
+}
+
+// first returns the fingerprints of the first n documents.
+func (p *prints) first(n int) *prints { return &prints{prints: p.prints[:n], ok: p.ok[:n]} }
+
+// rekeyed returns the recipe with the i-th of its alternative hash keys; the 0-th is its own.
+func rekeyed(r simhash.Recipe, i int) simhash.Recipe {
+	if i > 0 {
+		r.Key = fmt.Sprintf("%02x", i) + r.Key[2:]
+	}
+	return r
+}

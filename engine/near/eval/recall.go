@@ -1,0 +1,140 @@
+package eval
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// rowKey is what labelled pairs are counted together by.
+type rowKey struct {
+	lang, kind, band string
+}
+
+// kindOrder is how labels are listed: the known ones first, pairs that should not be found last.
+func kindOrder(kind string) int {
+	if i := slices.Index([]string{Same, Similar, Contains}, kind); i >= 0 {
+		return i
+	}
+	if kind == Different {
+		return 9
+	}
+	return 5
+}
+
+// recall counts the pairs that fingerprints find, by language, label and band.
+func recall(pairs []Pair, p *prints, verify float64, bands bool, expected func(*Pair) Curve) []Recall {
+	rows := map[rowKey][]*Pair{}
+	kinds := map[string]int{} // in order of appearance
+	for i := range pairs {
+		pair := &pairs[i]
+		key := rowKey{pair.Lang, pair.Kind, ""}
+		if bands && pair.Kind != Different {
+			key.band = BandOf(pair.Jaccard).String()
+		}
+		rows[key] = append(rows[key], pair)
+		if _, ok := kinds[pair.Kind]; !ok {
+			kinds[pair.Kind] = len(kinds)
+		}
+	}
+	keys := make([]rowKey, 0, len(rows))
+	for k := range rows {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b rowKey) int {
+		return cmp.Or(cmp.Compare(a.lang, b.lang), cmp.Compare(kindOrder(a.kind), kindOrder(b.kind)), cmp.Compare(kinds[a.kind], kinds[b.kind]),
+			cmp.Compare(slices.Index(bandNames, a.band), slices.Index(bandNames, b.band)))
+	})
+	out := make([]Recall, len(keys))
+	for i, k := range keys {
+		out[i] = recallOf(k, rows[k], p, verify, expected)
+	}
+	return out
+}
+
+// recallOf counts one row.
+func recallOf(key rowKey, pairs []*Pair, p *prints, verify float64, expected func(*Pair) Curve) Recall {
+	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(pairs)}
+	all, edited := newTally(), newTally()
+	var sum Curve
+	for _, pair := range pairs {
+		d := p.distance(pair, verify)
+		all.add(pair.Group, d)
+		if pair.Identical {
+			r.Identical++
+			continue
+		}
+		edited.add(pair.Group, d)
+		if expected != nil {
+			e := expected(pair)
+			for k := range sum {
+				sum[k] += e[k]
+			}
+		}
+	}
+	r.Groups, r.Found = len(all.groups), all.found
+	r.PerPair, r.PerGroup = all.curves()
+	r.PerPairEdited, r.PerGroupEdited = edited.curves()
+	for k := range sum {
+		r.Expected[k] = math.NaN()
+		if expected != nil && edited.pairs > 0 {
+			r.Expected[k] = sum[k] / float64(edited.pairs)
+		}
+	}
+	return r
+}
+
+// distance returns how far the fingerprints of a pair are from each other, more than MaxK where one has none or
+// verification refuses the pair.
+func (p *prints) distance(pair *Pair, verify float64) int {
+	if !p.ok[pair.A] || !p.ok[pair.B] || pair.Jaccard < verify {
+		return MaxK + 1
+	}
+	return bits.OnesCount64(p.prints[pair.A] ^ p.prints[pair.B])
+}
+
+// tally counts found pairs in all and by group.
+type tally struct {
+	pairs  int
+	found  Counts
+	groups map[int]*groupTally
+}
+
+type groupTally struct {
+	pairs int
+	found Counts
+}
+
+func newTally() *tally { return &tally{groups: map[int]*groupTally{}} }
+
+// add counts a pair of a group at a distance.
+func (t *tally) add(group, distance int) {
+	g := t.groups[group]
+	if g == nil {
+		g = new(groupTally)
+		t.groups[group] = g
+	}
+	t.pairs++
+	g.pairs++
+	for k := distance; k <= MaxK; k++ {
+		t.found[k]++
+		g.found[k]++
+	}
+}
+
+// curves returns recall a pair and a group.
+func (t *tally) curves() (perPair, perGroup Curve) {
+	for k := range perPair {
+		if t.pairs == 0 {
+			perPair[k], perGroup[k] = math.NaN(), math.NaN()
+			continue
+		}
+		perPair[k] = float64(t.found[k]) / float64(t.pairs)
+		for _, g := range t.groups {
+			perGroup[k] += float64(g.found[k]) / float64(g.pairs)
+		}
+		perGroup[k] /= float64(len(t.groups))
+	}
+	return perPair, perGroup
+}

@@ -1,0 +1,183 @@
+package eval
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/plot"
+)
+
+// shown are the distances that tables of text have a column for.
+var shown = []int{0, 1, 2, 3, 4, 5, 6, 8, 10}
+
+// WriteText writes the result as tables for a terminal.
+func (r *Result) WriteText(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s documents with %s of text, %s labelled pairs.\n",
+		humanize.Comma(int64(r.Documents)), humanize.IBytes(uint64(r.TextBytes)), humanize.Comma(int64(r.Pairs)))
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		var t textTable
+		t.row("within k bits", func(k int) string { return fmt.Sprint(k) })
+		for j := range m.Recall {
+			m.Recall[j].addTo(&t)
+		}
+		m.addTo(&t)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "\n%s\n%s", m.heading(r.TextBytes), t.String())
+		}
+	}
+	return err
+}
+
+func (m *MethodResult) heading(textBytes int) string {
+	s := fmt.Sprintf("%s: %.0f MB/s on all threads", m.Name, float64(textBytes)/1e6/max(m.Seconds, 1e-9))
+	if m.Verify > 0 {
+		s += fmt.Sprintf("; pairs verified: Jaccard at least %g", m.Verify)
+	}
+	if m.TooShort > 0 {
+		s += fmt.Sprintf("; %s too short for a fingerprint", plural(m.TooShort, "document"))
+	}
+	return s
+}
+
+// A textTable has rows of a name and a cell for each distance that is shown.
+type textTable [][]string
+
+func (t *textTable) row(name string, cell func(k int) string) {
+	cells := []string{name}
+	for _, k := range shown {
+		cells = append(cells, cell(k))
+	}
+	*t = append(*t, cells)
+}
+
+// String aligns names on the left and cells on the right.
+func (t textTable) String() string {
+	widths := make([]int, len(shown)+1)
+	for _, cells := range t {
+		for i, c := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+		}
+	}
+	var b strings.Builder
+	for _, cells := range t {
+		fmt.Fprintf(&b, "%-*s", widths[0], cells[0])
+		for i, c := range cells[1:] {
+			fmt.Fprintf(&b, "  %*s", widths[i+1], c)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// percent shows a share; nothing to measure is a dash.
+func percent(c *Curve) func(k int) string {
+	return func(k int) string {
+		if math.IsNaN(c[k]) {
+			return "-"
+		}
+		return fmt.Sprintf("%.1f", 100*c[k])
+	}
+}
+
+func number(c *Counts) func(k int) string {
+	return func(k int) string { return humanize.Comma(int64(c[k])) }
+}
+
+// Name returns what a row's pairs are: language, label and band.
+func (r *Recall) Name() string {
+	return strings.Join(strings.Fields(r.Lang+" "+r.Kind+" "+r.Band), " ")
+}
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return humanize.Comma(int64(n)) + " " + what
+}
+
+func (r *Recall) addTo(t *textTable) {
+	if r.Kind == Different {
+		t.row(fmt.Sprintf("%s: false, of %s", r.Name(), plural(r.Pairs, "pair")), number(&r.Found))
+		return
+	}
+	t.row(fmt.Sprintf("%s: found of %s, %%", r.Name(), plural(r.Pairs, "pair")), percent(&r.PerPair))
+	if r.Groups < r.Pairs {
+		t.row("  mean of "+plural(r.Groups, "group"), percent(&r.PerGroup))
+	}
+	if r.Identical > 0 && r.Identical < r.Pairs {
+		t.row(fmt.Sprintf("  without %s identical, mean of groups", humanize.Comma(int64(r.Identical))), percent(&r.PerGroupEdited))
+	}
+	if !math.IsNaN(r.Expected[0]) {
+		t.row("  expected of those not identical, by pair", percent(&r.Expected))
+		t.row("  measured, by pair", percent(&r.PerPairEdited))
+	}
+}
+
+// addTo adds what does not depend on labels.
+func (m *MethodResult) addTo(t *textTable) {
+	t.row("candidates: pairs of documents within k", number(&m.Candidates))
+	t.row("reported pairs", number(&m.Precision.Reported))
+	t.row("  precision: Jaccard at least 0.5, %", precise(&m.Precision.Share))
+	if m.Precision.LargestSize > 0 {
+		t.row(fmt.Sprintf("  without the largest cluster (%s), %%", plural(m.Precision.LargestSize, "document")), precise(&m.Precision.ShareRest))
+	}
+	t.row("unrelated pairs within k, of 1e9", figures(&m.Unrelated.PerBillion))
+	t.row(fmt.Sprintf("  hits of a query in %s documents", humanize.SIWithDigits(m.Unrelated.N, 1, "")), figures(&m.Unrelated.PerQuery))
+	t.row("figure 1: precision, %", percent(&m.Figure.Precision))
+	t.row("figure 1: recall, %", percent(&m.Figure.Recall))
+	if s := m.KeySpread; s != nil {
+		t.row(fmt.Sprintf("near pairs by group, lowest of %d hash keys, %%", s.Keys), percent(&s.Low))
+		t.row("  highest", percent(&s.High))
+	}
+}
+
+// precise shows a share near 1 with two more digits.
+func precise(c *Curve) func(k int) string {
+	return func(k int) string {
+		if math.IsNaN(c[k]) {
+			return "-"
+		}
+		return fmt.Sprintf("%.2f", 100*c[k])
+	}
+}
+
+// figures shows a number of any size.
+func figures(c *Curve) func(k int) string {
+	return func(k int) string {
+		if math.IsNaN(c[k]) {
+			return "-"
+		}
+		return fmt.Sprintf("%.3g", c[k])
+	}
+}
+
+// RecallChart draws the recall of near pairs by group, a line for each method and language.
+func (r *Result) RecallChart() *plot.Lines {
+	c := &plot.Lines{Title: "Near pairs found (Jaccard at least 0.8), mean of groups", X: "k", Y: "recall"}
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		for j := range m.Recall {
+			if x := &m.Recall[j]; x.Band == Near.String() && x.Kind == Same {
+				c.Series = append(c.Series, plot.Series{Name: strings.TrimSpace(m.Name + " " + x.Lang), Values: x.PerGroup[:]})
+			}
+		}
+	}
+	return c
+}
+
+// FigureChart draws the paper's figure 1 for each method.
+func (r *Result) FigureChart() *plot.Lines {
+	c := &plot.Lines{Title: "Figure 1: precision and recall, equal samples by distance", X: "k", Y: "share"}
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Figure.Precision[:]},
+			plot.Series{Name: m.Name + " recall", Values: m.Figure.Recall[:]})
+	}
+	return c
+}

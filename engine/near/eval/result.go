@@ -1,0 +1,112 @@
+package eval
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// MaxK is the largest distance that is measured.
+const MaxK = 10
+
+// A Curve has a value for each distance k from 0 to [MaxK]; NaN, null in JSON, where there was nothing to measure.
+type Curve [MaxK + 1]float64
+
+// MarshalJSON writes an array of numbers and nulls.
+func (c Curve) MarshalJSON() ([]byte, error) {
+	values := make([]*float64, len(c))
+	for i := range c {
+		if !math.IsNaN(c[i]) {
+			values[i] = &c[i]
+		}
+	}
+	return json.Marshal(values)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Curve) UnmarshalJSON(data []byte) error {
+	var values [MaxK + 1]*float64
+	if err := json.Unmarshal(data, &values); err != nil {
+		return err
+	}
+	for i, v := range values {
+		c[i] = math.NaN()
+		if v != nil {
+			c[i] = *v
+		}
+	}
+	return nil
+}
+
+// Counts has a number for each distance k from 0 to [MaxK].
+type Counts [MaxK + 1]int
+
+// A Result is what [Measure] found.
+type Result struct {
+	Documents int            `json:"documents"`
+	TextBytes int            `json:"text_bytes"`
+	Pairs     int            `json:"labelled_pairs"`
+	Methods   []MethodResult `json:"methods"`
+}
+
+// A MethodResult is one method's.
+type MethodResult struct {
+	Name       string    `json:"name"`
+	Recipe     string    `json:"recipe"` // as JSON
+	Verify     float64   `json:"verify,omitempty"`
+	Seconds    float64   `json:"seconds"`             // from texts to fingerprints, on all threads
+	TooShort   int       `json:"without_fingerprint"` // documents with too few features
+	Recall     []Recall  `json:"recall"`
+	Precision  Precision `json:"precision"`
+	Unrelated  Unrelated `json:"unrelated"`
+	Figure     Figure    `json:"figure_1"`
+	KeySpread  *Spread   `json:"spread_over_keys,omitempty"`
+	Candidates Counts    `json:"candidates"` // pairs of documents within k, before verification
+}
+
+// Recall is that of one kind of labelled pairs.
+type Recall struct {
+	Lang      string `json:"lang,omitempty"`
+	Kind      string `json:"label"`
+	Band      string `json:"band,omitempty"` // empty: all bands
+	Pairs     int    `json:"pairs"`
+	Groups    int    `json:"groups"`
+	Identical int    `json:"identical"` // of the pairs
+
+	PerPair        Curve  `json:"per_pair"`
+	PerGroup       Curve  `json:"per_group"`
+	PerPairEdited  Curve  `json:"per_pair_without_identical"`
+	PerGroupEdited Curve  `json:"per_group_without_identical"`
+	Found          Counts `json:"found"` // pairs
+	Expected       Curve  `json:"expected_per_pair_without_identical"`
+}
+
+// Precision is that of everything that is reported within k.
+type Precision struct {
+	Reported    Counts `json:"reported"` // pairs
+	Share       Curve  `json:"share"`    // with a Jaccard of at least 0.5
+	LargestSize int    `json:"largest_cluster"`
+	ShareRest   Curve  `json:"share_without_largest_cluster"`
+	Sampled     Counts `json:"judged"` // pairs at exactly this distance whose Jaccard was looked at
+}
+
+// Unrelated counts chance meetings.
+type Unrelated struct {
+	Pairs      float64 `json:"pairs"`           // with a Jaccard below 0.1, about
+	Within     Curve   `json:"within"`          // of them
+	PerBillion Curve   `json:"within_of_1e9"`   // the same for 1e9 pairs
+	PerQuery   Curve   `json:"hits_of_a_query"` // expected unrelated hits of one query in an index of N documents
+	N          float64 `json:"n"`
+}
+
+// Figure is figure 1 of the paper: see the package comment.
+type Figure struct {
+	Precision Curve `json:"precision"`
+	Recall    Curve `json:"recall"`
+}
+
+// Spread is the least and the largest recall of near pairs, by group, over several hash keys.
+type Spread struct {
+	Keys int   `json:"keys"`
+	Low  Curve `json:"lowest"`
+	High Curve `json:"highest"`
+}

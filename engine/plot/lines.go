@@ -1,0 +1,76 @@
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Lines is a chart of several series over the same positions 0, 1, 2, ...: shares from 0 to 1. Series are told apart by
+// dashes and by the name at their end, not by colour alone.
+type Lines struct {
+	Title, X, Y string
+	Series      []Series
+}
+
+// A Series is one line. A NaN leaves its position out.
+type Series struct {
+	Name   string
+	Values []float64
+}
+
+var (
+	colours = []string{"#1b5eb8", "#b8421b", "#2a7d3f", "#7a3fa0", "#8a6d00", "#00798a"}
+	dashes  = []string{"", "8 4", "2 3", "10 3 2 3", "14 4", "4 2 1 2"}
+)
+
+// WriteTo writes the chart as SVG. The error is that of w.
+func (c *Lines) WriteTo(w io.Writer) (int64, error) {
+	const insideX, insideY, names = width - left - right - 180, height - above - under, 14
+	var b bytes.Buffer
+	last := 1
+	for _, s := range c.Series {
+		last = max(last, len(s.Values)-1)
+	}
+	x := func(i int) float64 { return left + insideX*float64(i)/float64(last) }
+	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), 1)) }
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
+	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
+	text(&b, left+insideX/2, above/2+4, "middle", "", c.Title)
+	for i := range 6 {
+		v := float64(i) / 5
+		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#ddd\"/>\n", left, coordinate(y(v)), left+insideX)
+		text(&b, left-6, y(v)+4, "end", "", strconv.FormatFloat(v, 'f', 1, 64))
+	}
+	for i := range last + 1 {
+		text(&b, x(i), height-under+18, "middle", "", strconv.Itoa(i))
+	}
+	for i, s := range c.Series {
+		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]
+		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", path(s.Values, x, y), colour, dash)
+		at := float64(above + names + i*20)
+		fmt.Fprintf(&b, "<path d=\"M%d %sh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", left+insideX+12, coordinate(at-4), colour, dash)
+		text(&b, left+insideX+46, at, "start", "", s.Name)
+	}
+	text(&b, left+insideX/2, height-8, "middle", "", c.X)
+	text(&b, 14, above+insideY/2, "middle", fmt.Sprintf(" transform=\"rotate(-90 14 %d)\"", above+insideY/2), c.Y)
+	b.WriteString("</svg>\n")
+	return b.WriteTo(w)
+}
+
+// path returns the path of a line: it begins anew behind a value that is left out.
+func path(values []float64, x func(int) float64, y func(float64) float64) string {
+	var b bytes.Buffer
+	draw := byte('M')
+	for i, v := range values {
+		if math.IsNaN(v) {
+			draw = 'M'
+			continue
+		}
+		fmt.Fprintf(&b, "%c%s %s", draw, coordinate(x(i)), coordinate(y(v)))
+		draw = 'L'
+	}
+	return b.String()
+}
