@@ -49,7 +49,7 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 	}
 	for i, s := range c.Series {
 		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]
-		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", path(s.Values, x, y), colour, dash)
+		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linecap=\"round\" stroke-dasharray=\"%s\"/>\n", path(s.Values, x, y), colour, dash)
 		at := float64(above + names + i*20)
 		fmt.Fprintf(&b, "<path d=\"M%d %sh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", left+insideX+12, coordinate(at-4), colour, dash)
 		text(&b, left+insideX+46, at, "start", "", s.Name)
@@ -70,6 +70,9 @@ func path(values []float64, x func(int) float64, y func(float64) float64) string
 			continue
 		}
 		fmt.Fprintf(&b, "%c%s %s", draw, coordinate(x(i)), coordinate(y(v)))
+		if draw == 'M' {
+			b.WriteString("h0") // a round dot where no line goes on
+		}
 		draw = 'L'
 	}
 	return b.String()

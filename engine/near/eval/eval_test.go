@@ -272,7 +272,7 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%s: changed nothing", l.Kind)
 		}
 	}
-	if _, err := newCorpus(t, "short").SyntheticLabels(10, 1); err == nil || !strings.Contains(err.Error(), "none of 1 documents has 20 words") {
+	if _, err := newCorpus(t, "short").SyntheticLabels(10, 1); err == nil || !strings.Contains(err.Error(), "none of 1 document has 20 words") {
 		t.Errorf("short texts: %v", err)
 	}
 }
