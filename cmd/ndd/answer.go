@@ -137,14 +137,14 @@ func (a *indexed) plan(o engine.BatchOptions) (engine.BatchOptions, error) {
 	o = a.index.FitBatch(queries, o, left.Bytes)
 	s := a.index.BatchSpace(queries, o)
 	if s.Orders > 0 {
-		if err := left.Check("answering "+humanize.Comma(int64(queries))+" queries", s.Total()); err != nil {
-			return o, fmt.Errorf("%w: --shard i/N answers a part of them, and a lower --memory (%s) takes less", err, humanize.IBytes(o.Memory))
+		if err := left.Check("answering "+number(queries, "query"), s.Total()); err != nil {
+			return o, fmt.Errorf("%w: give a lower --memory than %s, or answer a part of the queries with --shard i/N", err, humanize.IBytes(o.Memory))
 		}
 	}
 	if o.Threads < a.b.g.threads {
-		log.Info(number(o.Threads, "thread") + " at a time, for which there is memory")
+		log.Info("memory allows " + number(o.Threads, "thread"))
 	}
-	log.Info(fmt.Sprintf("memory at most %s beside the index and Q: queries in order %s, matches %s (fewer queries at a time where there are more), answers %s",
+	log.Debug(fmt.Sprintf("memory at most %s beside the index and the queries: sorted queries %s, matches %s (fewer queries at a time if there are more), answers %s",
 		humanize.IBytes(s.Total()), humanize.IBytes(s.Orders), humanize.IBytes(s.Matches), humanize.IBytes(s.Answers)))
 	return o, nil
 }

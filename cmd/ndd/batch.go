@@ -21,25 +21,29 @@ func newBatch(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch -i INDEX [-k K] [-o OUT] Q.bin | batch --scan F [-k K] Q.bin",
 		Short: "Answer a file of queries",
-		Long: `Answer all queries of a file, raw little-endian 64-bit integers or .ndf (- for
-standard input), on all processors: against an index, or with --scan against
-fingerprints F: a file like Q, an index, or a pipe of raw integers (-). Then tables are built on the
-queries and F is streamed past them, 55 million fingerprints a second and core
-for a million queries. If the queries do not fit in --memory, F is read once for
-each part of them that does. Hits that do not fit are sorted in files, in --temp.
+		Long: `Answer all queries of a file on all processors. Q.bin holds raw little-endian
+64-bit integers or is an .ndf file (- for standard input).
 
---count keeps no hits, so that there may be any number of them; only --unique, of
-fingerprints that may be in F more than once, has to put them in order all the same.
+With -i the queries are answered by an index. With --scan they are compared with
+fingerprints F that have no index: a file like Q.bin, an index, or a pipe of raw
+integers (-). The tables are then built on the queries, and F is streamed past
+them: about 55 million fingerprints per second and core for a million queries. If
+the queries do not fit in --memory, F is read once for each part of them that
+does. Hits that do not fit are sorted in temporary files, in --temp.
 
-tsv: query row, fingerprint (hexadecimal), distance, id, one line a document,
-in order of query row, then distance, then fingerprint, then the order of the
-documents. json: the same as an object a line. bin: the same as records of four
-little-endian 64-bit integers, the last one the number of the document.
+The last line on standard error counts queries and hits. --count writes no hits,
+so their number is not limited by memory or disk.
 
---shard i/N does the i-th, from 0, of N equal parts of the work: of Q, or with
---scan of F. OUT._SUCCESS appears behind OUT; a rerun skips what is done, and
-refuses what was made with other inputs or settings. All shards of Q, one after
-the other, are the whole. Those of F, a file or an index, are merged by (tsv)
+Formats: tsv is one line per document: query row, fingerprint (hexadecimal),
+distance, id, in order of query row, distance, fingerprint, and order of the
+documents. json has the same fields as one object per line. bin has the same
+fields as records of four little-endian 64-bit integers, the last one being the
+number of the document instead of its id.
+
+--shard i/N does part i, counted from 0, of N equal parts of the work: of Q, or
+with --scan of F. OUT._SUCCESS is written after OUT; a rerun skips a finished
+part, and fails if the inputs or settings differ. The parts of Q, concatenated in
+order, are the whole result. Parts of F are merged (tsv) by
   LC_ALL=C sort -s -m -t"$(printf '\t')" -k1,1n -k3,3n -k2,2 hits.0 hits.1 ...`,
 		Example: `  ndd batch -i index -o hits.tsv Q.bin
   ndd batch -i index --count Q.bin
@@ -52,15 +56,15 @@ the other, are the whole. Those of F, a file or an index, are merged by (tsv)
 	b.index.register(cmd)
 	b.index.spread.register(cmd)
 	f := cmd.Flags()
-	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (then k is 3 unless -k says otherwise)")
-	f.StringVarP(&b.out, "output", "o", "", "write the hits to this file, which appears when it is complete")
-	f.StringVar(&b.format, "format", "tsv", "of the hits: tsv, json or bin")
-	f.BoolVar(&b.unique, "unique", false, "one line a distinct fingerprint, with the id of its first document")
-	f.BoolVar(&b.count, "count", false, "no hits, only their number, on standard error")
-	f.BoolVar(&b.checksum, "checksum", false, "also a sum over all hits that does not depend on their order, on standard error")
-	f.StringVar(&b.shardFlag, "shard", "", "do part i of N of the work: i/N, i from 0; needs -o")
-	f.StringVar(&b.memoryFlag, "memory", "", "what --scan may take, such as 4GiB (default: half of what is available), or what matches found in an index may (a quarter of it, 1GiB at most)")
-	f.StringVar(&b.temp, "temp", "", "folder for hits that do not fit in memory (default: that of the output)")
+	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (-k defaults to 3 unless it is an index)")
+	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
+	f.StringVar(&b.format, "format", "tsv", "output format: tsv, json or bin")
+	f.BoolVar(&b.unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
+	f.BoolVar(&b.count, "count", false, "write no hits, only their number on standard error")
+	f.BoolVar(&b.checksum, "checksum", false, "also print a checksum of all hits, independent of their order, on standard error")
+	f.StringVar(&b.shardFlag, "shard", "", "do only part i of N, given as i/N with i from 0; requires -o")
+	f.StringVar(&b.memoryFlag, "memory", "", "memory to use, such as 4GiB: with --scan for everything (default: half of what is available), with -i for matches (default: a quarter, at most 1GiB)")
+	f.StringVar(&b.temp, "temp", "", "folder for hits that do not fit in memory (default: the folder of the output)")
 	return cmd
 }
 
@@ -107,18 +111,18 @@ func (b *batch) check(q string) (err error) {
 	case formats[b.format] == 0:
 		return usagef("--format %q: must be tsv, json or bin", b.format)
 	case b.scan != "" && b.index.dir != "":
-		return usagef("-i and --scan exclude each other")
+		return usagef("-i and --scan cannot be given together")
 	case b.scan == document.Stdin && q == document.Stdin:
-		return usagef("--scan - and queries from standard input, too: one of them must be a file")
+		return usagef("--scan and the queries cannot both be standard input: one of them must be a file")
 	case sharded && (b.out == "" || b.out == "-" || stream || b.count):
-		return usagef("--shard needs -o OUT, beside which it leaves word of what it did, and no --count")
+		return usagef("--shard needs -o FILE, because it records beside that file what is done, and excludes --count")
 	case b.scan == "":
-		err = b.g.refuse("is for --scan; what is found in an index stays in memory", "temp")
+		err = b.g.refuse("applies only with --scan: hits found in an index stay in memory", "temp")
 	default:
 		err = b.checkScan(sharded)
 	}
 	if err == nil && b.count {
-		err = b.g.refuse("--count writes no hits", "output", "format")
+		err = b.g.refuse("has no effect with --count, which writes no hits", "output", "format")
 	}
 	return err
 }
@@ -130,20 +134,20 @@ func (b *batch) checkScan(sharded bool) error {
 	}
 	switch {
 	case sharded && document.ReadOnce(b.scan):
-		return usagef("--shard: a pipe does not say how much N parts of it are; scan a file")
+		return usagef("--shard cannot divide a pipe, whose length is unknown; scan a file instead")
 	}
 	if b.temp != "" {
 		if info, err := os.Stat(b.temp); err != nil || !info.IsDir() {
 			return cmp.Or(err, fmt.Errorf("--temp %s: not a folder", b.temp))
 		}
 	}
-	if err := b.g.refuse("is for -i: a scan does not probe the tables of an index", "numa", "replicate", "workers", "hugetlb"); err != nil {
+	if err := b.g.refuse("applies only with -i: a scan does not search the tables of an index", "numa", "replicate", "workers", "hugetlb"); err != nil {
 		return err
 	}
 	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
 		return nil
 	}
-	return b.g.refuse("is for an index, and "+b.scan+" is none", "verify", "preload")
+	return b.g.refuse("applies only to an index, and "+b.scan+" is none", "verify", "preload")
 }
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
@@ -211,7 +215,7 @@ func (b *batch) finished(ctx context.Context, q *ndf.File, against answerer) (m 
 	}
 	done, err = finished(ctx, b.out, m)
 	if done != nil {
-		b.g.log.Info(b.out + " is done already")
+		b.g.log.Info(b.out + " is already complete")
 	}
 	return m, done, err
 }

@@ -135,14 +135,14 @@ func TestAnswerMemory(t *testing.T) {
 	base, queries := somePrintsFile(t, 40_000), somePrintsFile(t, 10_000)
 	index := builtIndex(t, base, "--tables", "2") // with probes enough to be swept
 	out := filepath.Join(t.TempDir(), "hits.tsv")
-	const batch = `memory at most (\S+ \S+)(?: beside the index and Q)?: `
+	const batch = `memory at most (\S+ \S+)(?: beside the index and the queries)?: `
 	for _, args := range [][]string{
-		{"batch", "-i", index, "--unique", "-o", out, queries},
-		{"batch", "-i", index, "--unique", "-o", out, "--memory", "16MiB", queries},
-		{"batch", "-i", index, "--unique", "-o", out, base},
-		{"batch", "--scan", base, "--count", queries},
-		{"batch", "--scan", base, "--count", "--memory", "300MiB", queries},
-		{"batch", "--scan", index, "--count", queries},
+		{"batch", "-v", "-i", index, "--unique", "-o", out, queries},
+		{"batch", "-v", "-i", index, "--unique", "-o", out, "--memory", "16MiB", queries},
+		{"batch", "-v", "-i", index, "--unique", "-o", out, base},
+		{"batch", "-v", "--scan", base, "--count", queries},
+		{"batch", "-v", "--scan", base, "--count", "--memory", "300MiB", queries},
+		{"batch", "-v", "--scan", index, "--count", queries},
 	} {
 		memoryOf(t, batch, "unlimited", args...)
 	}

@@ -19,9 +19,9 @@ func newCheck(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check INDEX|FILE...",
 		Short: "Verify every byte of indexes and fingerprint files",
-		Long: `Verify every checksum of an index or a file of it, or of a fingerprint file,
-then read everything and hold it against itself. The exit status is 3, and the
-message says which file, section and offset, if anything is wrong.`,
+		Long: `Verify every checksum of indexes, files of an index, and fingerprint files, then
+read all content and check that it is consistent. If anything is wrong, the exit
+status is 3 and the message names the file, section and offset.`,
 		Example: `  ndd check index
   ndd check index/00000001.segment pages.ndf`,
 		Args: someArgs("INDEX or FILE"),
@@ -99,8 +99,8 @@ func (g *globals) checkPrints(ctx context.Context, path string) (err error) {
 			unmarked++
 		}
 	}
-	fmt.Fprintf(g.stdout, "%s: sound: %s, and %s with too few features\n", path,
-		number(f.Len(), "document"), humanize.Comma(int64(unmarked)))
+	fmt.Fprintf(g.stdout, "%s: sound: %s, and %s too short for a fingerprint\n", path,
+		number(f.Len(), "document"), number(unmarked, "document"))
 	return nil
 }
 

@@ -55,13 +55,13 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 			fmt.Fprintln(w)
 		}
 		if i == 0 {
-			fmt.Fprintf(w, "in %s already: %s\n", against, number(len(r.Known), "document"))
+			fmt.Fprintf(w, "near a document in %s: %s\n", against, number(len(r.Known), "document"))
 		}
 		similarity := ""
 		if r.Verified() {
 			similarity = "  " + share(k.Similarity)
 		}
-		if _, err := fmt.Fprintf(w, "%4d%s  %s  is near  %s\n", k.Distance, similarity, result.Escape(c.ID(k.Row)), result.Escape(k.ID)); err != nil {
+		if _, err := fmt.Fprintf(w, "%4d%s  %s  near  %s\n", k.Distance, similarity, result.Escape(c.ID(k.Row)), result.Escape(k.ID)); err != nil {
 			return err
 		}
 	}

@@ -30,47 +30,50 @@ func newDedup(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dedup [-k K] [-o DIR] INPUT...",
 		Short: "Find the near-duplicates within a set of documents",
-		Long: `Compare documents, or the fingerprints of .ndf and .bin files, with each other and
-group those that are within k bits of each other, directly or through others.
-One document of each cluster is kept, its representative. Distances of the
-others to it can be larger than k, since near-duplicates chain; with --star a
-cluster has only what is within k of its representative.
+		Long: `Compare documents, or the fingerprints in .ndf and .bin files, with each other and
+group into clusters those within k bits of each other, directly or through
+others. One document of each cluster is kept, its representative. Because
+near-duplicates chain, others of the cluster can be farther than k from it; with
+--star a cluster has only documents within k of its representative.
 
---keep says which one: the first in order of the inputs, the longest, the
-shortest, the newest, or the one with the largest value of a field, such as
---keep score; of equal ones the first. newest goes by a date in the row, in the
-field --time or else the first there is of date, timestamp, published,
+--keep chooses the representative: the first in order of the inputs, the longest,
+the shortest, the newest, or the one with the largest value of a field, such as
+--keep score; the first of equal ones. For newest, the date is in the field
+--time, or else in the first field found of date, timestamp, published,
 crawl_date and the like (RFC 3339, HTTP dates, 20060102, Unix seconds); in WARC
-files by WARC-Date; for a file that is one document, by when it was modified. What has no date, or not
-the field, is kept last. Numbers are larger than other texts.
+files it is WARC-Date; for a file that is one document it is the time of
+modification. Documents without a date or without the field rank last. Numeric
+values rank above text values.
 
---verify 'jaccard>=0.8' reads the documents of clusters again and compares
-shingles of their texts: a document goes only if it shares so much with the
-very one that is kept for it. Clusters split accordingly.
+--verify 'jaccard>=0.8' reads the documents of clusters again and compares the
+shingles of their texts: a document is dropped only if its Jaccard similarity to
+the document kept for it is at least that. Clusters are split accordingly.
 
-Without -o, the clusters on standard output, each document with its distance to
-the representative (--json: an object a line); nothing there if --write-kept is
-all that is asked for. With -o, a folder that appears when it is complete:
+Without -o the clusters are printed, each document with its distance to the
+representative (with --json, one object per line). If only --write-kept is given,
+nothing is printed. With -o the result is a folder, which appears when it is
+complete:
 
   clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0)
-  kept.txt       the ids that stay, in order of the inputs (without documents of
-                 too few words for a fingerprint: nothing is known of them)
-  dropped.tsv    id, the id that is kept instead, distance
+  kept.txt       the ids of kept documents, in order of the inputs (without
+                 documents too short for a fingerprint, which are not compared)
+  dropped.tsv    id, id of the document kept instead, distance
 
-With --verify, clusters.tsv and dropped.tsv have one column more: the share of
-shingles that a document has in common with what is kept.
+With --verify, clusters.tsv and dropped.tsv have one more column: the Jaccard
+similarity to the kept document.
 
---write-kept DIR copies the inputs to a new folder without what can go: JSONL, CSV
-and WARC files without those lines and records, all else of them byte for byte,
-compressed as they were; files that are one document each, if they are kept. Lines that could not
-be compared (broken, or of too few words) stay. A damaged file is copied as far
-as it is good, and a gzip WARC file without the records that are damaged. Names are
-those below the deepest folder that holds all inputs.
+--write-kept DIR copies the inputs to a new folder, without the dropped documents.
+JSONL, CSV and WARC files lose their dropped lines and records and are otherwise
+copied byte for byte, with the same compression; a file that is one document is
+copied if it is kept. Lines that could not be compared (broken or too short) are
+kept. A damaged file is copied as far as it can be read, a gzip WARC file without
+its damaged records. File names are relative to the deepest folder that holds all
+inputs.
 
-With --against, what is near a document of an index is dropped first, for the
-nearest one there, and only the rest is compared with itself. An index has no
-texts: for --verify, name with --against-docs the files that it was made from, as
-they were named then. Only texts of documents that are near each other are compared.`,
+With --against, documents near a document of an index are dropped first, in favour
+of the nearest one there, and only the others are compared with each other. An
+index holds no texts: for --verify, give the files that it was made from with
+--against-docs, under the same names as then.`,
 		Example: `  ndd dedup docs/
   ndd dedup -o result --keep longest --star pages.ndf
   ndd dedup --keep newest --verify 'jaccard>=0.8' --write-kept clean crawl-*.jsonl.gz
@@ -81,19 +84,19 @@ they were named then. Only texts of documents that are near each other are compa
 	}
 	d.docs.register(cmd, "format")
 	f := cmd.Flags()
-	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance of near-duplicates, 0 to 8")
-	f.StringVarP(&d.out, "output", "o", "", "write the result into this new folder")
-	f.StringVar(&d.keep, "keep", "first", "which of a cluster to keep: first, longest, shortest, newest, or a field: the largest")
-	f.StringVar(&d.time, "time", "", "jsonl, csv, warc: field or header that holds the date, for --keep newest")
-	f.BoolVar(&d.star, "star", false, "only what is within k of the representative, no chains")
-	f.StringVar(&d.against, "against", "", "an index whose documents are there already")
-	f.StringArrayVar(&d.againstDocs, "against-docs", nil, "--verify: a file, folder or glob with documents of the index; may be repeated")
-	f.StringVar(&d.verify, "verify", "", "compare the texts of a cluster too: jaccard>=X")
-	f.IntVar(&d.shingles.Words, "shingle-words", 3, "--verify: words in a shingle, 1 to 16")
-	f.IntVar(&d.shingles.Chars, "shingle-chars", 5, "--verify: characters in a shingle of a script without spaces, 1 to 16")
-	f.StringVar(&d.writeKept, "write-kept", "", "copy the inputs, without what can go, into this new folder")
-	f.BoolVar(&d.json, "json", false, "the clusters on standard output as JSON lines")
-	f.StringVar(&d.memory, "memory", "", "refuse what needs more, such as 16GiB (default: what is available)")
+	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance between near-duplicates, 0 to 8")
+	f.StringVarP(&d.out, "output", "o", "", "folder to create for the result")
+	f.StringVar(&d.keep, "keep", "first", "document of each cluster to keep: first, longest, shortest, newest, or the name of a field, whose largest value is kept")
+	f.StringVar(&d.time, "time", "", "JSONL, CSV and WARC: the field or header with the date, for --keep newest")
+	f.BoolVar(&d.star, "star", false, "put into a cluster only documents within k of its representative, without chains")
+	f.StringVar(&d.against, "against", "", "index of known documents: drop what is near one of them")
+	f.StringArrayVar(&d.againstDocs, "against-docs", nil, "with --verify: file, folder or glob with the documents of the index; may be repeated")
+	f.StringVar(&d.verify, "verify", "", "also compare the texts of each cluster: jaccard>=X")
+	f.IntVar(&d.shingles.Words, "shingle-words", 3, "with --verify: words per shingle, 1 to 16")
+	f.IntVar(&d.shingles.Chars, "shingle-chars", 5, "with --verify: characters per shingle in scripts without spaces, 1 to 16")
+	f.StringVar(&d.writeKept, "write-kept", "", "folder to create with copies of the inputs, without the dropped documents")
+	f.BoolVar(&d.json, "json", false, "print the clusters as JSON lines")
+	f.StringVar(&d.memory, "memory", "", "memory limit, such as 16GiB; fails before the work if more is needed (default: what is available)")
 	return cmd
 }
 
@@ -148,10 +151,10 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 // unused refuses flags that say nothing of what is asked for.
 func (d *deduping) unused(prints bool) (err error) {
 	if prints {
-		err = d.g.refuse("is for documents; fingerprint files have no texts", append(documentFlagNames, "format")...)
+		err = d.g.refuse("applies only to documents; fingerprint files have no texts", append(documentFlagNames, "format")...)
 	}
 	if err == nil && d.verify == "" {
-		err = d.g.refuse("is for --verify", "shingle-words", "shingle-chars")
+		err = d.g.refuse("applies only with --verify", "shingle-words", "shingle-chars")
 	}
 	return err
 }
@@ -190,7 +193,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 // verification is what --verify and the flags that go with it ask for, nil without it.
 func (d *deduping) verification() (*dedup.Verify, error) {
 	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.ContainsFunc(d.againstDocs, document.ReadOnce)) {
-		return nil, usagef("--against-docs names the files of the documents of --against INDEX, for --verify")
+		return nil, usagef("--against-docs applies only with --against and --verify, and takes files, not pipes")
 	}
 	if d.verify == "" {
 		return nil, nil
@@ -203,8 +206,8 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 		return nil, usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", d.shingles.Words, d.shingles.Chars)
 	}
 	if d.against != "" && len(d.againstDocs) == 0 {
-		return nil, usagef("--verify needs the texts of what %s has, and an index holds fingerprints only: "+
-			"name the files that it was made from with --against-docs", d.against)
+		return nil, usagef("--verify needs the texts of the documents in %s, and an index holds only fingerprints: "+
+			"give the files that it was made from with --against-docs", d.against)
 	}
 	return &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs, Disk: d.g.disk}, nil
 }
@@ -219,14 +222,14 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 			return usagef("%s needs documents; fingerprint files have no texts", again.flag)
 		}
 		if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
-			return usagef("%s reads documents twice, and a pipe (%s) can be read once: put it in a file", again.flag, inputs[i])
+			return usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", again.flag, inputs[i])
 		}
 	}
 	if d.out == document.Stdin {
-		return usagef("-o -: the result is a folder; without -o, clusters go to standard output")
+		return usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")
 	}
 	if d.json && d.out != "" {
-		return usagef("--json is for standard output, without -o")
+		return usagef("--json prints to standard output and cannot be combined with -o")
 	}
 	return nil
 }
@@ -237,10 +240,10 @@ func (d *deduping) say(read dedup.ReadOptions, prints bool, n int, bytes uint64)
 	if n == 0 && !prints {
 		const some = 1e6
 		each := (dedup.Bytes(some, 0, false, read) - dedup.Bytes(0, 0, false, read)) / some
-		d.g.log.Info(fmt.Sprintf("memory: up to %s to read documents, and %d bytes and its id for each, %s", humanize.IBytes(bytes), each, limit))
+		d.g.log.Debug(fmt.Sprintf("memory: up to %s to read documents, and %d bytes plus the id for each, %s", humanize.IBytes(bytes), each, limit))
 		return
 	}
-	d.g.log.Info(fmt.Sprintf("comparing %s takes up to %s of memory, %s", number(n, "document"), humanize.IBytes(bytes), limit))
+	d.g.log.Debug(fmt.Sprintf("comparing %s takes up to %s of memory, %s", number(n, "document"), humanize.IBytes(bytes), limit))
 }
 
 // find reads the corpus and finds its clusters. partly is errPartly when some
@@ -259,7 +262,7 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 		}
 		recipe = x.Recipe()
 		if recipe == nil && !prints { // known before hours of reading
-			return nil, nil, nil, fmt.Errorf("%w: %s was built from raw fingerprints and does not know how to make them from documents", engine.ErrMixed, d.against)
+			return nil, nil, nil, fmt.Errorf("%w: %s was built from raw fingerprints, so it has no recipe for documents", engine.ErrMixed, d.against)
 		}
 		asking := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads, Memory: knownBytes}
 		o.Known = known(x, asking)
@@ -276,7 +279,7 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 	}
 	if x != nil {
 		if (recipe == nil) != (c.Recipe() == nil) {
-			return nil, nil, nil, fmt.Errorf("%w: one of %s and the inputs has raw fingerprints", engine.ErrMixed, d.against)
+			return nil, nil, nil, fmt.Errorf("%w: either %s or the inputs are raw fingerprints without a recipe", engine.ErrMixed, d.against)
 		}
 		if recipe != nil {
 			if err := recipe.Check(*c.Recipe()); err != nil {
@@ -309,15 +312,19 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 	c, report, err := dedup.ReadDocuments(ctx, inputs, config, read)
 	bar.end()
 	if errors.Is(err, memory.ErrTooLarge) && c == nil {
-		err = fmt.Errorf("%w: a lower --max-document (%s) takes less", err, d.docs.maxDocument)
+		err = fmt.Errorf("%w: a lower --max-document than %s needs less", err, d.docs.maxDocument)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if n, noDate := c.Missing(); n > 0 && n < c.Len() {
-		msg := fmt.Sprintf("--keep %s: %s of %s have no such value and are kept last", d.keep, humanize.Comma(int64(n)), number(c.Len(), "document"))
+		what := fmt.Sprintf("field %q", d.keep)
+		if d.keep == "newest" {
+			what = "date"
+		}
+		msg := fmt.Sprintf("--keep %s: no %s in %s of %s, ranked last", d.keep, what, humanize.Comma(int64(n)), number(c.Len(), "document"))
 		if noDate != "" {
-			msg += fmt.Sprintf("; no date, for example: %.40q", noDate)
+			msg += fmt.Sprintf("; not a date: %.40q", noDate)
 		}
 		d.g.log.Warn(msg)
 	}
@@ -343,7 +350,7 @@ func known(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint6
 	}
 }
 
-// sum says what the result comes to, and what to beware of.
+// sum reports the result in one line, after warnings about very large clusters.
 func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 	extra, farthest, giants := 0, 0, 0
 	var giant dedup.Cluster
@@ -361,17 +368,16 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 	if giants > 0 {
 		d.g.log.Warn(d.giants(c, r, giants, giant))
 	}
-	comma := func(n int) string { return humanize.Comma(int64(n)) }
-	msg := fmt.Sprintf("%s with %s: %s in %s could go", number(c.Len()-len(r.Known), "document"),
-		number(r.Distinct, "distinct fingerprint"), comma(extra), number(r.Len(), "cluster"))
-	if extra > 0 {
-		msg += fmt.Sprintf(", at most %d bits from what is kept", farthest)
-	}
-	if r.Verified() {
-		msg += fmt.Sprintf("; %s more were near by their fingerprints, but not by their texts", comma(r.Rejected))
-	}
+	msg := fmt.Sprintf("found %s in %s", number(extra, "duplicate"), number(r.Len(), "cluster"))
 	if d.against != "" {
-		msg += fmt.Sprintf("; %s more were in %s already", comma(len(r.Known)), d.against)
+		msg += fmt.Sprintf(", and %s near one in %s", number(len(r.Known), "document"), d.against)
+	}
+	msg += fmt.Sprintf("; %s kept", number(c.Len()-len(r.Known)-extra, "document"))
+	if extra > 0 {
+		msg += "; largest distance " + number(farthest, "bit")
+	}
+	if r.Rejected > 0 {
+		msg += fmt.Sprintf("; %s near by fingerprint, but not by text", number(r.Rejected, "more document"))
 	}
 	d.g.log.Info(msg)
 }
@@ -384,11 +390,11 @@ func (d *deduping) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup
 	}
 	var what strings.Builder
 	if n > 1 {
-		fmt.Fprintf(&what, "%s clusters of %s documents or more, the largest ", humanize.Comma(int64(n)), humanize.Comma(giantCluster))
+		fmt.Fprintf(&what, "%s clusters of %s documents or more; the largest has ", humanize.Comma(int64(n)), humanize.Comma(giantCluster))
 	} else {
-		what.WriteString("a giant cluster ")
+		what.WriteString("a very large cluster of ")
 	}
-	fmt.Fprintf(&what, "of %s, for which %s is kept, up to %d bits away", humanize.Comma(int64(len(largest.Rows))), result.Escape(c.ID(largest.Kept)), most)
+	fmt.Fprintf(&what, "%s (kept: %s; largest distance %s)", number(len(largest.Rows), "document"), result.Escape(c.ID(largest.Kept)), number(most, "bit"))
 	switch {
 	case r.Verified():
 	case most > d.k:

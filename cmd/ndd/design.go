@@ -37,16 +37,17 @@ func newDesign(g *globals) *cobra.Command {
 	var d designCommand
 	cmd := &cobra.Command{
 		Use:   "design",
-		Short: "Say which tables an index should have, and what they would cost",
-		Long: `Say which tables an index of n fingerprints should have, for distance k and so
-much memory: every design that fits or that nothing beats, with its bytes,
-probes, candidates and time, the choice, and why. Times are of one thread of
-this machine, which is measured first (under a second), and of queries with few
-hits; 'batch' is a query among hundreds. A star marks what no other design
-beats in bytes, online and in batch at once.
+		Short: "Compare table designs: memory and time per query",
+		Long: `Compare the table designs for an index of n fingerprints, distance k and a limit
+on memory: each with its bytes, probes, expected candidates and time per query;
+which one 'ndd build' would choose, and why. Times are for one thread of this
+machine, which is measured first (under a second), and for queries with few hits:
+online is a query by itself, batch one among hundreds. A star marks designs that
+no other design beats in all three of bytes, online and batch time; > marks the
+choice. 'ndd help concepts' explains the columns.
 
-With --sample, an index or a fingerprint file, candidates are what the sample
-shows, not what uniform fingerprints would: real ones cluster.`,
+With --sample, an index or a fingerprint file, candidates are estimated from the
+sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 		Example: `  ndd design -n 8e9 -k 3 --memory 128GiB
   ndd design -k 5 -n 100M
   ndd design --sample pages.ndf --format json`,
@@ -55,15 +56,15 @@ shows, not what uniform fingerprints would: real ones cluster.`,
 	}
 	d.design.register(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&d.n, "fingerprints", "n", designDocs, "number of fingerprints, such as 8e9 or 100M (default with --sample: the sample's)")
-	f.StringVar(&d.memory, "memory", "", "what the index may take, such as 128GiB (default: no limit)")
-	f.StringVar(&d.layout, "layout", "auto", "of the tables: auto, planar or huffman")
-	f.StringVar(&d.sample, "sample", "", "index or fingerprint file with fingerprints like those to come")
-	f.StringVar(&d.ids, "ids", string(plan.IDsNone), "what memory holds beside the tables: none, or rows, the ordinals of documents")
-	f.StringVar(&d.purpose, "for", string(plan.Online), "what time counts: online or batch")
-	f.StringVar(&d.format, "format", "table", "of the output: table or json")
-	f.StringVar(&d.costs, "costs", "", "file with the machine's costs, as in the output with --format json, instead of measuring")
-	f.BoolVar(&d.all, "all", false, "list all designs")
+	f.StringVarP(&d.n, "fingerprints", "n", designDocs, "number of fingerprints, such as 8e9 or 100M (default with --sample: as many as the sample)")
+	f.StringVar(&d.memory, "memory", "", "memory limit for the index, such as 128GiB (default: no limit)")
+	f.StringVar(&d.layout, "layout", "auto", "layout of the tables: auto, planar or huffman")
+	f.StringVar(&d.sample, "sample", "", "index or fingerprint file that is typical of the data")
+	f.StringVar(&d.ids, "ids", string(plan.IDsNone), "ids that count towards the memory limit: none, or rows (document numbers)")
+	f.StringVar(&d.purpose, "for", string(plan.Online), "query time to minimise: online or batch")
+	f.StringVar(&d.format, "format", "table", "output format: table or json")
+	f.StringVar(&d.costs, "costs", "", "file with the machine's costs, as --format json prints them, instead of measuring")
+	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat")
 	return cmd
 }
 

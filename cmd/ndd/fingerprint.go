@@ -12,8 +12,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// noPrint stands where a document has too few features for a fingerprint: as
-// wide as one, and no hexadecimal number.
+// noPrint stands for the fingerprint of a document that is too short to have one: it is
+// as wide as one, and no hexadecimal number.
 const noPrint = "----------------"
 
 func newFingerprint(g *globals) *cobra.Command {
@@ -25,19 +25,21 @@ func newFingerprint(g *globals) *cobra.Command {
 		Short: "Turn documents into fingerprints",
 		Long: `Turn documents into 64-bit simhash fingerprints.
 
-INPUT is a file, a folder (one document a file, in sorted order, hidden ones
-left out), a glob, or - for standard input. gzip and zstd are seen through. A
-line of JSONL and a record of CSV is a document, and so is a page in a WARC or
-WET archive, whose id is its URI. What cannot be read, such as a broken line, or
-the rest of an archive from where it is damaged, is skipped and said, and the exit
-status is 4; --strict fails instead.
+INPUT is a file, a folder (one document per file, in sorted order, without hidden
+files), a glob, or - for standard input. gzip and zstd are decompressed. Each line
+of JSONL, each record of CSV, and each page of a WARC or WET archive is a document;
+the id of a page is its URI. 'ndd help formats' describes the formats.
 
-Without -o, one line a document: fingerprint (16 hexadecimal digits), tab, id.
-A document with too few features for a fingerprint that means anything has 16
-dashes there. With -o, a fingerprint file (.ndf) that also holds the recipe:
-how texts became fingerprints. Fingerprints of different recipes are never
-mixed. --show-recipe prints the recipe in use, to be changed and given back
-with --recipe.`,
+What cannot be read, such as a broken line or the rest of a damaged archive, is
+skipped and reported, and the exit status is 4. With --strict the command fails
+instead.
+
+Without -o the output is one line per document: fingerprint (16 hexadecimal
+digits), tab, id. A document that is too short for a meaningful fingerprint has
+16 dashes instead. With -o the output is a fingerprint file (.ndf), which also
+stores the recipe: the tokeniser and hash settings. Fingerprints of different
+recipes cannot be mixed. --show-recipe prints the recipe in use as JSON; edit it
+and pass it with --recipe.`,
 		Example: `  ndd fingerprint -o pages.ndf pages/
   ndd fingerprint --text body --id url crawl.jsonl.zst | head
   zcat pages.jsonl.gz | ndd fingerprint --format jsonl -`,
@@ -70,7 +72,7 @@ with --recipe.`,
 		},
 	}
 	docs.register(cmd, "format")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write a fingerprint file")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write (.ndf)")
 	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe and stop")
 	return cmd
 }
@@ -88,7 +90,7 @@ func writePrint(w *bufio.Writer, r ingest.Record) error {
 
 func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
 	if out == "-" {
-		return usagef("-o -: a fingerprint file cannot be written to standard output; lines go there without -o")
+		return usagef("-o -: a fingerprint file cannot be written to standard output; without -o, lines of text are")
 	}
 	at, stream, err := destination(out)
 	if err != nil {

@@ -27,11 +27,11 @@ type documentFlags struct {
 // register adds the flags; formatFlag names the one for the documents' format.
 func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
 	f := cmd.Flags()
-	f.StringVar(&d.format, formatFlag, "auto", "of the documents: auto, text, html, jsonl, csv or warc")
-	f.StringVar(&d.text, "text", "text", "jsonl, csv: field that holds the text")
-	f.StringVar(&d.id, "id", "id", "jsonl, csv: field that holds the id (without it: file:line)")
-	f.StringVar(&d.recipe, "recipe", "", "file with the recipe, as JSON; see 'ndd fingerprint --help'")
-	f.StringVar(&d.maxDocument, "max-document", "64MiB", "skip longer documents")
+	f.StringVar(&d.format, formatFlag, "auto", "format of the documents: auto, text, html, jsonl, csv or warc")
+	f.StringVar(&d.text, "text", "text", "JSONL and CSV: the field with the text")
+	f.StringVar(&d.id, "id", "id", "JSONL and CSV: the field with the id (a record without it is called file:line)")
+	f.StringVar(&d.recipe, "recipe", "", "JSON file with tokeniser and hash settings; 'ndd fingerprint --show-recipe' prints the default")
+	f.StringVar(&d.maxDocument, "max-document", "64MiB", "skip documents that are longer")
 	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
 }
 
@@ -85,20 +85,20 @@ func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, 
 	return err
 }
 
-// ingested tells the summary of what was read, and returns errPartly when input was lost.
+// ingested reports what was read, and returns errPartly when input was lost.
 func (g *globals) ingested(report ingest.Report) error {
 	for _, s := range report.Skipped.Examples {
 		g.log.Warn("skipped " + s.Error())
 	}
 	if more := report.Skipped.Lost() - len(report.Skipped.Examples); more > 0 {
-		g.log.Warn(fmt.Sprintf("skipped %s more", humanize.Comma(int64(more))))
+		g.log.Warn(fmt.Sprintf("skipped %s more files or records", humanize.Comma(int64(more))))
 	}
 	msg := fmt.Sprintf("%s, %s of text", number(report.Documents, "document"), humanize.IBytes(uint64(report.TextBytes)))
 	if report.TooFew > 0 {
-		msg += fmt.Sprintf("; %s with too few features have no fingerprint", humanize.Comma(int64(report.TooFew)))
+		msg += fmt.Sprintf("; too short for a fingerprint: %s", number(report.TooFew, "document"))
 	}
 	if report.Repaired > 0 {
-		msg += fmt.Sprintf("; in %s, invalid characters were replaced", humanize.Comma(int64(report.Repaired)))
+		msg += fmt.Sprintf("; invalid characters were replaced in %s", number(report.Repaired, "document"))
 	}
 	if s := report.Skipped.String(); s != "" {
 		msg += "; skipped: " + s
@@ -148,7 +148,7 @@ func arePrints(paths []string) (bool, error) {
 		}
 	}
 	if n > 0 && n < len(paths) {
-		return false, usagef("fingerprint files and documents in one run")
+		return false, usagef("fingerprint files and documents cannot be mixed in one run")
 	}
 	return n > 0, nil
 }

@@ -23,12 +23,12 @@ import (
 func newInspect(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "inspect FILE...",
-		Short: "Say what is in a file: header, sections, distribution, in words",
-		Long: `Say what is in a fingerprint file (.ndf, .bin) or in a file of an index (for an
-index: in all of them): the header, the sections and their sizes, what the file
-says about itself, and how its fingerprints are distributed.
+		Short: "Describe a file: header, sections, distribution",
+		Long: `Describe fingerprint files (.ndf, .bin), files of an index, or all files of an
+index: the header, the sections and their sizes, the metadata, and how the
+fingerprints are distributed.
 
-Only headers, footers and small sections are verified: 'ndd check' verifies all.`,
+Only headers, footers and small sections are verified; 'ndd check' verifies all.`,
 		Example: `  ndd inspect pages.ndf
   ndd inspect index`,
 		Args: someArgs("FILE"),

@@ -61,7 +61,7 @@ func TestPreloadRefused(t *testing.T) {
 		{"serve", "--preload", "-i", dir, "--listen", "127.0.0.1:0", "--admin", "off"},
 	} {
 		status, out, said := on(t, small, args...)
-		want := fmt.Sprintf("ndd: the index %s needs up to 69 KiB of memory, and there are 69 KiB (left by the memory limit of control group /job): leave --preload out to have it mapped\n", dir)
+		want := fmt.Sprintf("ndd: the index %s needs up to 69 KiB of memory, and there are 69 KiB (left by the memory limit of control group /job): without --preload the files are mapped instead\n", dir)
 		if status != exitFailed || out != "" || !strings.HasSuffix(said, want) {
 			t.Errorf("%v: status %d, %q, %q, want %q", args, status, out, said, want)
 		}
@@ -109,7 +109,7 @@ func TestPreloadRefusedHere(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = &out, &said
 		cmd.Run()
 		if cmd.ProcessState.ExitCode() != exitFailed || out.Len() > 0 || !strings.Contains(said.String(), c.want) ||
-			!strings.Contains(said.String(), "leave --preload out") {
+			!strings.Contains(said.String(), "without --preload") {
 			t.Errorf("status %d, %q, %q, want %q", cmd.ProcessState.ExitCode(), &out, &said, c.want)
 		}
 	}
@@ -129,13 +129,13 @@ func TestDedupLittle(t *testing.T) {
 		status int
 		want   string
 	}{
-		{200 << 20, nil, exitFailed, "reading needs up to 384 MiB of memory, and there are 200 MiB (left by the memory limit of control group /job): a lower --max-document (64MiB) takes less\n"},
+		{200 << 20, nil, exitFailed, "reading needs up to 384 MiB of memory, and there are 200 MiB (left by the memory limit of control group /job): a lower --max-document than 64MiB needs less\n"},
 		{200 << 20, []string{"--max-document", "8MiB"}, exitDone, "memory: up to 120 MiB to read documents"},
 		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone, "memory: up to 154 MiB to read documents"},
 		{8 << 30, nil, exitDone, "memory: up to 640 MiB to read documents"},
 		{8 << 30, []string{"--max-document", "1GiB"}, exitDone, "memory: up to 5.1 GiB to read documents"},
 	} {
-		status, out, said := on(t, machine.With(t, c.memory), append([]string{"dedup", path}, c.flags...)...)
+		status, out, said := on(t, machine.With(t, c.memory), append([]string{"dedup", "-v", path}, c.flags...)...)
 		if status != c.status || !strings.Contains(said, c.want) || (out == "") != (status != exitDone) {
 			t.Errorf("%d, %q: status %d, %q, %s, want %s", c.memory, c.flags, status, out, said, c.want)
 		}
@@ -160,15 +160,15 @@ func TestBatchLittle(t *testing.T) {
 		flags  []string
 		want   string
 	}{
-		{8 << 30, nil, "matches 1.0 GiB (fewer queries at a time where there are more), answers 512 MiB"},
-		{400 << 20, nil, "ndd: 8 threads at a time, for which there is memory"},
-		{400 << 20, nil, "memory at most 389 MiB beside the index and Q: queries in order 781 KiB, matches 100 MiB"},
-		{100 << 20, nil, "ndd: 1 thread at a time, for which there is memory"},
+		{8 << 30, nil, "matches 1.0 GiB (fewer queries at a time if there are more), answers 512 MiB"},
+		{400 << 20, nil, "ndd: memory allows 8 threads"},
+		{400 << 20, nil, "memory at most 389 MiB beside the index and the queries: sorted queries 781 KiB, matches 100 MiB"},
+		{100 << 20, nil, "ndd: memory allows 1 thread\n"},
 		{90 << 20, nil, "answering 10,000 queries needs up to 97 MiB of memory, and there are 90 MiB (left by the memory limit of control group /job): " +
-			"--shard i/N answers a part of them, and a lower --memory (32 MiB) takes less"},
+			"give a lower --memory than 32 MiB, or answer a part of the queries with --shard i/N"},
 		{90 << 20, []string{"--memory", "1MiB"}, "matches 1.0 MiB"},
 	} {
-		args := append([]string{"batch", "--threads", "15", "-i", index, q}, c.flags...)
+		args := append([]string{"batch", "--verbose", "--threads", "15", "-i", index, q}, c.flags...)
 		status, out, said := on(t, machine.With(t, c.memory), args...)
 		refused := strings.Contains(c.want, "needs up to")
 		if !strings.Contains(said, c.want) || refused != (status == exitFailed) || !refused && (out != all || out == "") {

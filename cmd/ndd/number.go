@@ -1,11 +1,20 @@
 package main
 
-import "github.com/dustin/go-humanize"
+import (
+	"strings"
 
-// number writes how many there are of something: "1 document", "2,000 documents".
-func number[T int | uint64](n T, of string) string {
-	if n != 1 {
-		of += "s"
+	"github.com/dustin/go-humanize"
+)
+
+// number returns a count with its noun in the singular or plural: "1 document", "2,000 queries".
+func number[T int | uint64](n T, noun string) string {
+	text := humanize.Comma(int64(n)) + " "
+	stem, y := strings.CutSuffix(noun, "y")
+	switch {
+	case n == 1:
+		return text + noun
+	case y:
+		return text + stem + "ies"
 	}
-	return humanize.Comma(int64(n)) + " " + of
+	return text + noun + "s"
 }

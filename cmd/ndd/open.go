@@ -13,26 +13,26 @@ import (
 	"ndd/engine/memory"
 )
 
-// openFlags say how an index is opened to be asked.
+// openFlags say how an index is opened for queries.
 type openFlags struct {
 	verify  engine.Verify
 	preload bool
 }
 
 func (o *openFlags) register(cmd *cobra.Command) {
-	cmd.Flags().Var(&o.verify, "verify", "of the index: full checks every checksum before the first answer; fast opens in milliseconds, says what it left out, and leaves that to 'ndd check'")
-	cmd.Flags().BoolVar(&o.preload, "preload", false, "read the index into huge pages instead of mapping its files; refused at once when the memory that is available does not do")
+	cmd.Flags().Var(&o.verify, "verify", "how to verify the index: full checks every checksum before the first answer; fast opens in milliseconds and leaves large sections to 'ndd check'")
+	cmd.Flags().BoolVar(&o.preload, "preload", false, "read the index into huge pages instead of mapping its files; fails at once if there is not enough memory")
 }
 
-// open opens the index, and says how when asked to be verbose, and what was not
-// verified in any case. spread, unless nil, copies the tables to memory nodes.
+// open opens the index. It reports how with --verbose, and always what was not
+// verified. spread, unless nil, copies the tables to memory nodes.
 func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *worker.Options) (*engine.Index, error) {
 	bar := g.newBar("verifying", 0, bytesUnit)
 	x, err := engine.Open(ctx, dir, engine.OpenOptions{Threads: g.threads, Verify: o.verify, Load: o.preload, Machine: g.machine, Spread: spread,
 		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
 	bar.end()
 	if errors.Is(err, memory.ErrTooLarge) {
-		return nil, fmt.Errorf("%w: leave --preload out to have it mapped", err)
+		return nil, fmt.Errorf("%w: without --preload the files are mapped instead", err)
 	}
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *wo
 	did := x.Opening()
 	g.log.Debug(fmt.Sprintf("%s: %v", dir, did))
 	if did.Skipped > 0 {
-		g.log.Info(fmt.Sprintf("%s: --verify fast: %s of %s were not held against their checksums; 'ndd check %s' does that",
+		g.log.Info(fmt.Sprintf("%s: --verify fast: %s of %s were not verified; run 'ndd check %s' to verify them",
 			dir, humanize.IBytes(did.Skipped), humanize.IBytes(did.Bytes), dir))
 	}
 	return x, nil

@@ -26,7 +26,7 @@ type indexFlags struct {
 }
 
 func (i *indexFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "the index")
+	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "index to query, a folder that 'ndd build' made")
 	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "largest Hamming distance (default: what the index was built for)")
 	cmd.Flags().Lookup("distance").DefValue = "0" // pflag says no default that is 0
 	i.openFlags.register(cmd)
@@ -34,7 +34,7 @@ func (i *indexFlags) register(cmd *cobra.Command) {
 
 func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error) {
 	if i.dir == "" {
-		return nil, usagef("no -i INDEX given")
+		return nil, usagef("missing -i INDEX")
 	}
 	spread, err := i.spread.options(g)
 	if err != nil {
@@ -71,13 +71,13 @@ func newQuery(g *globals) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
-		Short: "Ask for near-duplicates of fingerprints or documents",
-		Long: `Ask an index for everything within k bits of each query: fingerprints as
-hexadecimal numbers (- reads them from standard input, one a line), or with
---document documents, which are fingerprinted as the index's own were.
+		Short: "Find near-duplicates of fingerprints or documents",
+		Long: `Find everything in an index within k bits of each query. Queries are fingerprints
+as 16 hexadecimal digits (- reads them from standard input, one per line), or
+with --document documents, which are fingerprinted with the index's own recipe.
 
-One line a hit: query, tab, fingerprint, tab, distance, tab, id; nearest
-first, each document once.`,
+The output is one line per hit: query, tab, fingerprint, tab, distance, tab, id;
+nearest first, each document once.`,
 		Example: `  ndd query -i index 0123456789abcdef
   ndd query -i index --document new.html
   ndd query -i index -k 1 --format json - < prints.txt`,
@@ -87,7 +87,7 @@ first, each document once.`,
 				return usagef("--format %q: must be tsv or json", format)
 			}
 			if !asDocuments {
-				if err := g.refuse("is for --document", append(documentFlagNames, "document-format")...); err != nil {
+				if err := g.refuse("applies only with --document", append(documentFlagNames, "document-format")...); err != nil {
 					return err
 				}
 			}
@@ -109,7 +109,7 @@ first, each document once.`,
 	index.register(cmd)
 	docs.register(cmd, "document-format")
 	cmd.Flags().BoolVar(&asDocuments, "document", false, "the arguments are documents, not fingerprints")
-	cmd.Flags().StringVar(&format, "format", "tsv", "of the answer: tsv or json")
+	cmd.Flags().StringVar(&format, "format", "tsv", "output format: tsv or json")
 	return cmd
 }
 
@@ -173,7 +173,7 @@ func (g *globals) queryLines(ctx context.Context, q *querier) error {
 	}
 	err := lines.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
-		err = fmt.Errorf("longer than %d bytes: not a fingerprint", bufio.MaxScanTokenSize)
+		err = fmt.Errorf("not a fingerprint: longer than %d bytes", bufio.MaxScanTokenSize)
 	}
 	if err != nil {
 		return fmt.Errorf("line %d: %w", n, err)
@@ -200,7 +200,7 @@ func (t *turnTaking) Read(p []byte) (int, error) {
 func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, docs *documentFlags) error {
 	recipe := q.index.Recipe()
 	if recipe == nil {
-		return fmt.Errorf("%w: the index was built from raw fingerprints and does not know how to make them from documents", engine.ErrMixed)
+		return fmt.Errorf("%w: the index was built from raw fingerprints, so it has no recipe for documents", engine.ErrMixed)
 	}
 	c, err := docs.config(g, recipe)
 	if err != nil {
@@ -208,7 +208,7 @@ func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, 
 	}
 	err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
 		if !r.OK {
-			g.log.Warn(r.ID + ": too few features for a fingerprint, not asked for")
+			g.log.Warn(r.ID + ": too short for a fingerprint; not queried")
 			return nil
 		}
 		return q.ask(r.ID, r.Fingerprint)

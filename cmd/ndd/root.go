@@ -123,13 +123,14 @@ func exitStatus(ctx context.Context, err error) int {
 func newRoot(g *globals) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ndd",
-		Short: "Find near-duplicates, exactly",
-		Long: `ndd turns documents into 64-bit simhash fingerprints, keeps them in permuted,
+		Short: "Find near-duplicate documents, exactly",
+		Long: `ndd turns documents into 64-bit simhash fingerprints, stores them in permuted,
 sorted, compressed tables, and answers exactly which of them are within k bits
-of a query (Manku, Jain, Das Sarma, WWW 2007).
+of a query (Manku, Jain, Das Sarma, WWW 2007). 'ndd help concepts' explains the
+terms.
 
 Data goes to standard output, everything else to standard error. Every flag
-can be set in the environment too: --threads as NDD_THREADS.
+can also be set in the environment: --threads as NDD_THREADS.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 4 done in part (some input was skipped), 130 interrupted.`,
@@ -146,13 +147,13 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
 	f := root.PersistentFlags()
-	f.IntVar(&g.threads, "threads", 0, "goroutines that work at a time, 4 for each processor or 16 at most (default: one for each processor)")
-	f.StringVar(&g.kernel, "kernel", "", "kernels to use: auto, avx512, avx2, neon or generic (default auto)")
+	f.IntVar(&g.threads, "threads", 0, "threads that work at the same time; at most 4 per processor, or 16 (default: one per processor)")
+	f.StringVar(&g.kernel, "kernel", "", "instruction set to use: auto, avx512, avx2, neon or generic (default auto)")
 	f.StringVar(&g.profile, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
-	f.StringVar(&g.logFormat, "log-format", "text", "of messages on standard error: text or json")
-	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages but errors")
-	f.BoolVar(&g.verbose, "verbose", false, "more messages: how fast an index was opened, and a batch answered")
-	f.BoolVar(&g.noProgress, "no-progress", false, "no progress bars (there are none anyway unless standard error is a terminal)")
+	f.StringVar(&g.logFormat, "log-format", "text", "format of messages on standard error: text or json")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "print no messages except errors")
+	f.BoolVarP(&g.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
+	f.BoolVar(&g.noProgress, "no-progress", false, "show no progress (there is none unless standard error is a terminal)")
 
 	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newEval(g), newVersion(g))
 	root.SetHelpCommand(newHelp())
@@ -168,13 +169,13 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
-		Short:   "Say what a command does, and how",
-		Long:    `Say what a command does, its flags, and examples: the same as COMMAND --help.`,
-		Example: `  ndd help batch`,
+		Short:   "Explain a command or a topic",
+		Long:    `Explain what a command does, its flags, and examples, as COMMAND --help does; or explain a topic: concepts, formats or tuning.`,
+		Example: "  ndd help batch\n  ndd help concepts",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("no command %q", strings.Join(args, " "))
+				return usagef("no command or topic %q", strings.Join(args, " "))
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
@@ -196,7 +197,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func someArgs(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usagef("no %s given", what)
+			return usagef("missing argument: %s", what)
 		}
 		return nil
 	}
@@ -205,7 +206,7 @@ func someArgs(what string) cobra.PositionalArgs {
 func oneArg(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usagef("%d arguments where one %s is needed", len(args), what)
+			return usagef("expected one argument, %s, got %d", what, len(args))
 		}
 		return nil
 	}
@@ -240,7 +241,7 @@ func (g *globals) begin(cmd *cobra.Command) error {
 		return usagef("--log-format %q: must be text or json", g.logFormat)
 	}
 	if g.threads < asked {
-		g.log.Warn(fmt.Sprintf("--threads %d: %d, which are as many as %s can use", asked, g.threads, number(runtime.GOMAXPROCS(0), "processor")))
+		g.log.Warn(fmt.Sprintf("--threads %d: using %d, the most that %s can use", asked, g.threads, number(runtime.GOMAXPROCS(0), "processor")))
 	}
 	if err := asm.Init(g.kernel); err != nil {
 		return err
@@ -258,11 +259,11 @@ func threadsOf(asked, processors int) int {
 	return min(asked, max(16, 4*processors))
 }
 
-// refuse is wrong usage where one of the flags was given: it would be passed over.
+// refuse returns wrong usage if one of the flags was given that would have no effect.
 func (g *globals) refuse(why string, flags ...string) error {
 	for _, name := range flags {
 		if g.given[name] {
-			return usagef("--%s: %s", name, why)
+			return usagef("--%s %s", name, why)
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		}}, nil
 	}
 	if b.shardFlag != "" && b.unique {
-		return nil, usagef("--unique: which document of F is the first, one part of F does not know")
+		return nil, usagef("--unique cannot be combined with --shard of a file: a part does not know which document is the first of all")
 	}
 	f, err := b.g.openVerified(cmd.Context(), b.scan)
 	if err != nil {
@@ -88,7 +88,7 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	stats := x.Stats()
 	if b.shardFlag != "" && stats.Segments > 1 {
 		x.Close()
-		return nil, usagef("--shard: the %d segments of %s may have fingerprints in common; shard the queries: ndd batch -i %s --shard %s",
+		return nil, usagef("--shard cannot divide %[2]s, whose %[1]d segments may share fingerprints; divide the queries instead: ndd batch -i %[3]s --shard %[4]s",
 			stats.Segments, b.scan, b.scan, b.shard)
 	}
 	from, to := b.shard.of(stats.Fingerprints)
@@ -153,7 +153,7 @@ func (s *scanned) plan(counted bool) (space scan.Space, o scan.Options, err erro
 	if space, err = scan.Plan(len(b.queries), b.index.k, s.streamed, o); err == nil {
 		s.say(space, o)
 	} else if s.once {
-		err = fmt.Errorf("%w: a pipe (%s) cannot be read again for a part of the queries: give more --memory, or write it to a file", err, b.scan)
+		err = fmt.Errorf("%w: the queries must fit at once, because a pipe (%s) cannot be read twice: give more --memory, or write it to a file", err, b.scan)
 	}
 	return space, o, err
 }
@@ -270,19 +270,20 @@ func (b *batch) tempDir() string {
 	return filepath.Dir(at)
 }
 
-// say states the memory before it is taken.
+// say reports the memory before it is taken, and what there is not enough of it for.
 func (s *scanned) say(p scan.Space, o scan.Options) {
-	times := ""
+	log := s.b.g.log
 	if p.Queries < len(s.b.queries) {
-		times = fmt.Sprintf(" for %s queries at a time: F is read %d times", humanize.Comma(int64(p.Queries)), (len(s.b.queries)+p.Queries-1)/p.Queries)
-	}
-	hits := fmt.Sprintf("hits %s (more go to %s)", humanize.IBytes(p.Hits), o.Temp)
-	if o.Counted {
-		hits = "no hits (they are counted)"
+		log.Info(fmt.Sprintf("memory allows %s at a time: reading %s %d times",
+			number(p.Queries, "query"), s.b.scan, (len(s.b.queries)+p.Queries-1)/p.Queries))
 	}
 	if p.Threads < o.Threads {
-		s.b.g.log.Info(number(p.Threads, "thread") + " at a time, for which there is memory")
+		log.Info("memory allows " + number(p.Threads, "thread"))
 	}
-	s.b.g.log.Info(fmt.Sprintf("memory at most %s: tables %s, fingerprints %s, %s%s",
-		humanize.IBytes(p.Total()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), hits, times))
+	hits := fmt.Sprintf("hits %s (more are written to %s)", humanize.IBytes(p.Hits), o.Temp)
+	if o.Counted {
+		hits = "no hits (they are only counted)"
+	}
+	log.Debug(fmt.Sprintf("memory at most %s: tables %s, fingerprints %s, %s",
+		humanize.IBytes(p.Total()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), hits))
 }

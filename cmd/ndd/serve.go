@@ -29,26 +29,26 @@ func newServe(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [-i INDEX] [--load INPUT...]",
 		Short: "Answer queries and take documents over HTTP",
-		Long: `Serve an index over HTTP: queries, batches of queries, and inserts. Without -i
-it is a new index, empty or with the documents of --load.
+		Long: `Serve an index over HTTP: queries, batches of queries, and inserts. Without -i a
+new index is served, empty or with the documents of --load.
 
-Inserts, and what --load brings, live in memory only for now: they are gone
-when the server stops. The folder of -i is read and never changed.
+Inserted and loaded documents are kept in memory only: they are lost when the
+server stops. The folder of -i is read and never changed.
 
-The server listens at once (GET /livez, GET /readyz) and prints one line when
-it is ready, with a command to try. GET /openapi.json describes all endpoints:
+The server listens at once (GET /livez, GET /readyz) and prints one line when it
+is ready, with a command to try. GET /openapi.json describes all endpoints:
 
-  POST /v1/query             a fingerprint or a document: what is near it?
-  POST /v1/batch             many fingerprints, as little-endian 64-bit integers
+  POST /v1/query             find what is near a fingerprint or a document
+  POST /v1/batch             the same for many fingerprints (little-endian 64-bit)
   POST /v1/insert            add documents
-  POST /v1/check-and-insert  add a document unless a near-duplicate is there
+  POST /v1/check-and-insert  add a document unless a near-duplicate is stored
   GET  /v1/stats             sizes
 
-Only this machine can reach it unless --listen says otherwise, which needs a
-token file: lines of a token and its role, which is read, write or admin, in a
-file that only its owner may use. SIGHUP has it read again. An interrupt
-finishes what is running and ends the server within 10 seconds; a second one
-ends it at once.`,
+Only this machine can connect, unless --listen names another address. That needs
+a token file, which only its owner may read: each line has a token and its role,
+which is read, write or admin. SIGHUP reads the file again. An interrupt finishes
+running requests and ends the server within 10 seconds; a second one ends it at
+once.`,
 		Example: `  ndd serve --load docs/
   ndd serve -i index --listen 0.0.0.0:7744 --token-file tokens
   curl -s http://127.0.0.1:7744/v1/query -d '{"text": "..."}'
@@ -56,18 +56,18 @@ ends it at once.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&s.dir, "index", "i", "", "the index to serve (default: a new one, in memory)")
-	f.StringArrayVar(&s.load, "load", nil, "documents to add at start: files, globs, folders, or -; may be repeated, and further arguments are taken for it")
-	f.BoolVar(&s.memoryOnly, "memory-only", false, "keep inserts in memory only, as is always done for now")
+	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: a new one, in memory)")
+	f.StringArrayVar(&s.load, "load", nil, "documents to add at the start: file, glob, folder, or -; may be repeated, and further arguments count as more of them")
+	f.BoolVar(&s.memoryOnly, "memory-only", false, "keep inserted documents in memory only (always so in this version)")
 	s.design.register(cmd)
 	s.docs.register(cmd, "format")
 	s.spread.register(cmd)
 	s.open.register(cmd)
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on")
-	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address of /metrics and /debug/pprof, or off")
+	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address to serve /metrics and /debug/pprof on, or off")
 	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the admin address")
-	f.StringVar(&s.options.TokenFile, "token-file", "", "file of lines 'token role'; the roles are read, write and admin")
-	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "listen where other machines can reach it without asking for tokens")
+	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE'; a role is read, write or admin")
+	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "allow other machines to connect without a token")
 	return cmd
 }
 
@@ -88,17 +88,17 @@ type serving struct {
 func (s *serving) run(cmd *cobra.Command, args []string) error {
 	g := s.g
 	if len(args) > 0 && !cmd.Flags().Changed("load") {
-		return usagef("unexpected argument %q: documents to load need --load before them", args[0])
+		return usagef("unexpected argument %q: to load documents, put --load before them", args[0])
 	}
 	s.load = append(s.load, args...)
 	if s.dir != "" {
 		for _, name := range []string{"distance", "tables", "design"} {
 			if cmd.Flags().Changed(name) {
-				return usagef("--%s is of a new index: the one of -i has its own", name)
+				return usagef("--%s applies only to a new index, without -i", name)
 			}
 		}
 	} else if s.open.preload {
-		return usagef("--preload is of an index that is there: -i says which")
+		return usagef("--preload applies only with -i INDEX")
 	}
 	o := s.options
 	if o.Admin == "off" {
@@ -112,7 +112,7 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s.dir != "" && s.tables == nil {
-		g.log.Info("memory nodes: " + numa.New(numa.Options{}).String() + ": the tables stay in their file")
+		g.log.Debug("memory nodes: " + numa.New(numa.Options{}).String() + ": the tables stay in their file")
 	}
 	o.Load = s.index
 	o.Threads = g.threads
@@ -122,7 +122,7 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	o.Reload = hangups
-	g.log.Info("inserts live in memory only: they are gone when the server stops")
+	g.log.Info("inserted documents are kept in memory only and are lost when the server stops")
 	return server.Run(cmd.Context(), o)
 }
 
@@ -163,7 +163,7 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loading) error {
 	recipe := x.Recipe()
 	if recipe == nil {
-		return fmt.Errorf("%w: %s was built from raw fingerprints and does not know how to make them from documents", engine.ErrMixed, s.dir)
+		return fmt.Errorf("%w: %s was built from raw fingerprints, so it has no recipe for documents", engine.ErrMixed, s.dir)
 	}
 	c, err := s.docs.config(s.g, recipe)
 	if err != nil {

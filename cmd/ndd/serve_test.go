@@ -86,7 +86,7 @@ func TestServeLoad(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatalf("not ready: %s", stderr)
 	}
-	m := regexp.MustCompile(`^ready: 4 documents, k=2, (http://\S+) \(1 with too few features left out\) - try: curl -s (\S+) -H 'Content-Type: text/plain' --data-binary @(\S+/[ab]\.txt)\n$`).FindStringSubmatch(line)
+	m := regexp.MustCompile(`^ready: 4 documents, k=2, (http://\S+) \(1 too short, left out\) - try: curl -s (\S+) -H 'Content-Type: text/plain' --data-binary @(\S+/[ab]\.txt)\n$`).FindStringSubmatch(line)
 	if m == nil {
 		t.Fatalf("ready line %q", line)
 	}

@@ -98,9 +98,9 @@ func (m made) differences(asked made) string {
 		switch {
 		case bytes.Equal(was, is):
 		case was[0] == '{' || is[0] == '{':
-			all = append(all, name+" that differ")
+			all = append(all, "other "+name)
 		default:
-			all = append(all, fmt.Sprintf("%s %s, and now %s", name, was, is))
+			all = append(all, fmt.Sprintf("%s was %s and is now %s", name, was, is))
 		}
 	}
 	return strings.Join(all, "; ")
@@ -176,7 +176,7 @@ func finished(ctx context.Context, output string, m made) (*success, error) {
 		return nil, fmt.Errorf("%s: %w: remove it to make %s again", successPath(output), err, output)
 	}
 	if other := s.Made.differences(m); other != "" {
-		return nil, fmt.Errorf("%s was made with other inputs or settings (%s): remove it and %s, or choose another name",
+		return nil, fmt.Errorf("%s was made with different inputs or settings (%s): remove it and %s, or choose another name",
 			output, other, filepath.Base(successPath(output)))
 	}
 	switch is, err := recordOfFile(ctx, output); {

@@ -21,10 +21,10 @@ type spreadFlags struct {
 
 func (s *spreadFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.when, "numa", "auto", "copy the tables to memory nodes, each searched by workers beside it: auto (where there are several nodes), on or off")
-	f.BoolVar(&s.replicate, "replicate", false, "a copy of the tables on every memory node, as far as there is memory")
-	f.IntVar(&s.workers, "workers", 0, "workers on each memory node; -1: none, whoever asks searches (default: one for each table and most processors; none below 8 processors)")
-	f.BoolVar(&s.hugeTLB, "hugetlb", false, "take the tables' memory from the nodes' pools of huge pages, as far as they go")
+	f.StringVar(&s.when, "numa", "auto", "copy tables to NUMA memory nodes and search each with threads on that node: auto (if there are several nodes), on or off")
+	f.BoolVar(&s.replicate, "replicate", false, "place a copy of the tables on every memory node, as far as memory allows")
+	f.IntVar(&s.workers, "workers", 0, "worker threads per memory node; -1: no workers, the requesting thread searches (default: one per table, at most one per processor; none with fewer than 8 processors)")
+	f.BoolVar(&s.hugeTLB, "hugetlb", false, "allocate tables from the memory nodes' huge page pools, as far as these last")
 }
 
 // processorsLeast are needed for workers to be worth it: with two, a query by a
@@ -38,7 +38,7 @@ const workersMost = 1024
 // options are nil where the tables are to stay in their file.
 func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
 	if s.workers < -1 || s.workers > workersMost {
-		return nil, usagef("--workers %d: must be a number up to %d, 0 for the default, or -1 for none", s.workers, workersMost)
+		return nil, usagef("--workers %d: must be -1 (none), 0 (default), or a number up to %d", s.workers, workersMost)
 	}
 	switch s.when {
 	case "auto", "on":
@@ -51,12 +51,12 @@ func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
 	if s.when == "auto" && len(h.Places()) == 1 {
 		for _, name := range []string{"replicate", "workers", "hugetlb"} {
 			if g.given[name] {
-				g.log.Warn("--" + name + " is passed over, since this machine has one memory node: --numa on has it heeded")
+				g.log.Warn("--" + name + " has no effect, because this machine has one memory node; --numa on applies it anyway")
 			}
 		}
 		return nil, nil
 	}
-	g.log.Info("memory nodes: " + h.String())
+	g.log.Debug("memory nodes: " + h.String())
 	direct := s.workers < 0 || s.workers == 0 && runtime.GOMAXPROCS(0) < processorsLeast
 	o := &worker.Options{Host: h, Replicate: s.replicate, Workers: max(s.workers, 0), Direct: direct}
 	if s.hugeTLB {

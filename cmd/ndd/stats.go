@@ -29,13 +29,13 @@ func newStats(g *globals) *cobra.Command {
 	var format, plots string
 	cmd := &cobra.Command{
 		Use:   "stats INDEX|FILE [--plot DIR]",
-		Short: "Sizes, bits per fingerprint against the bound, distributions",
-		Long: `Say where the bytes of an index, of one of its segments or of a fingerprint file
-are: by section, by table and by part of a table, in bits a distinct fingerprint
-beside the bound, 64 - log2 n + 1.44, that no table of n uniform fingerprints
-can be below; and how the fingerprints are distributed: how often each bit is 1
-(figure 2a of the paper), and how many there are in each of 128 intervals
-(figure 2b). All fingerprints are read for it. --plot draws both figures as SVG.`,
+		Short: "Report sizes, bits per fingerprint, and distributions",
+		Long: `Report the sizes of an index, of one of its segments, or of a fingerprint file: by
+section, by table, and by part of a table, in bits per distinct fingerprint beside
+the entropy bound, 64 - log2 n + 1.44, below which no table of n uniform
+fingerprints can be; and how the fingerprints are distributed: how often each bit
+is set (figure 2a of the paper), and how many fingerprints are in each of 128
+intervals (figure 2b). All fingerprints are read. --plot draws both figures as SVG.`,
 		Example: `  ndd stats index
   ndd stats --verify fast --format json index
   ndd stats --plot figures pages.ndf`,
@@ -59,9 +59,9 @@ can be below; and how the fingerprints are distributed: how often each bit is 1
 			return s.text(g.stdout)
 		},
 	}
-	cmd.Flags().Var(&verify, "verify", "of an index: full, or fast, which does not hold large sections against their checksums")
-	cmd.Flags().StringVar(&format, "format", "text", "text or json")
-	cmd.Flags().StringVar(&plots, "plot", "", "make this folder, with figure-2a.svg and figure-2b.svg")
+	cmd.Flags().Var(&verify, "verify", "how to verify an index: full, or fast, which does not verify large sections")
+	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
+	cmd.Flags().StringVar(&plots, "plot", "", "folder to create, with figure-2a.svg and figure-2b.svg")
 	return cmd
 }
 
@@ -272,11 +272,11 @@ func (s *statistics) text(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\n%s (%s bytes)", humanize.IBytes(s.Bytes), humanize.Comma(int64(s.Bytes)))
 	if s.Documents > 0 {
-		fmt.Fprintf(w, ", %.2f bytes a document", float64(s.Bytes)/float64(s.Documents))
+		fmt.Fprintf(w, ", %.2f bytes per document", float64(s.Bytes)/float64(s.Documents))
 	}
 	fmt.Fprintln(w)
 	if s.Choice != nil {
-		fmt.Fprintf(w, "\nwhy these tables, as ndd build said (kernel %s, one thread):\n", s.Choice.Kernel)
+		fmt.Fprintf(w, "\nWhy ndd build chose these tables (kernel %s, one thread):\n", s.Choice.Kernel)
 		for _, why := range s.Choice.Why {
 			fmt.Fprintf(w, "  %s\n", why)
 		}
@@ -299,7 +299,7 @@ func (f *fileStats) text(w io.Writer, bound float64) error {
 		fmt.Fprintf(tab, "%s\t%s\t%.3f\t\n", p.Name, humanize.Comma(int64(p.Bytes)), p.Bits)
 	}
 	if len(f.Sections) > 0 {
-		fmt.Fprintln(tab, "section\tbytes\tbits each\t")
+		fmt.Fprintln(tab, "section\tbytes\tbits per fingerprint\t")
 		for _, p := range append(f.Sections[:len(f.Sections):len(f.Sections)], f.Container) {
 			line(p)
 		}
@@ -308,7 +308,7 @@ func (f *fileStats) text(w io.Writer, bound float64) error {
 		if err := tab.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "table %d: mask %s, %d leading bits, radius %d: %.3f bits a fingerprint, %+.3f to the bound of %.3f\n",
+		fmt.Fprintf(w, "table %d: mask %s, %d leading bits, radius %d: %.3f bits per fingerprint, %+.3f against the bound of %.3f\n",
 			i, t.Mask, t.Leading, t.Radius, t.Bits, t.Bits-bound, bound)
 		for _, p := range t.Parts {
 			line(p)
@@ -320,11 +320,11 @@ func (f *fileStats) text(w io.Writer, bound float64) error {
 // figures are the paper's 2a and 2b: a bar of 50 for all, and of 20 for an
 // equal share.
 func (s *statistics) figures(w io.Writer) {
-	fmt.Fprint(w, "\nfraction of 1-bits by bit, from the leading one (figure 2a)\n")
+	fmt.Fprint(w, "\nFraction of fingerprints in which each bit is set, leading bit first (figure 2a)\n")
 	for bit := 63; bit >= 0; bit-- {
 		fmt.Fprintf(w, "%3d  %.4f  %s\n", bit, s.Ones[bit], bar50(s.Ones[bit]))
 	}
-	fmt.Fprintf(w, "\nfingerprints in %d equal intervals, and their part of an equal share (figure 2b)\n", len(s.Leading))
+	fmt.Fprintf(w, "\nFingerprints in each of %d equal intervals: number, and ratio to an equal share (figure 2b)\n", len(s.Leading))
 	for i, n := range s.Leading {
 		fmt.Fprintf(w, "%3d  %12d  %6.3f  %s\n", i, n, s.counts.Share(i), bar50(0.4*s.counts.Share(i)))
 	}
@@ -338,12 +338,12 @@ func (s *statistics) plot(g *globals, path string) error {
 	}
 	defer dir.Abort()
 	of := fmt.Sprintf("%s (%s fingerprints)", filepath.Base(s.Path), humanize.Comma(int64(s.counts.Fingerprints)))
-	a := plot.Bars{Title: "Fraction of 1-bits by bit: " + of, X: "bit, from the leading one", Y: "fraction", Top: 1, Line: 0.5, Every: 8}
+	a := plot.Bars{Title: "Fraction of fingerprints with each bit set: " + of, X: "bit, leading bit first", Y: "fraction", Top: 1, Line: 0.5, Every: 8}
 	for bit := 63; bit >= 0; bit-- {
 		a.Values, a.Labels = append(a.Values, s.Ones[bit]), append(a.Labels, bit)
 	}
 	b := plot.Bars{Title: "Fingerprints by interval: " + of, X: fmt.Sprintf("interval, of %d equal ones", len(s.Leading)),
-		Y: "part of an equal share", Line: 1, Every: 16}
+		Y: "ratio to an equal share", Line: 1, Every: 16}
 	for i := range s.Leading {
 		b.Values = append(b.Values, s.counts.Share(i))
 	}

@@ -17,9 +17,10 @@ import (
 func newVersion(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Say what this program is and what it uses of this machine",
-		Long: `Say what this program is, which versions of files and recipes it writes, which
-kernels it uses of those that this machine has, and the machine's memory nodes.`,
+		Short: "Print the version, formats, kernels and memory nodes",
+		Long: `Print the version of this program, the versions of files and recipes that it
+writes, the kernels that it uses of those that this machine supports, and the
+machine's memory nodes.`,
 		Example: `  ndd version`,
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

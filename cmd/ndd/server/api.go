@@ -41,7 +41,7 @@ func openAPI(api huma.API) http.HandlerFunc {
 	spec := api.OpenAPI()
 	spec.AddOperation(batchOperation())
 	for _, o := range []struct{ path, id, what string }{
-		{"/livez", "live", "Is the process running?"}, {"/readyz", "ready", "Are queries answered? 503 while loading or draining."},
+		{"/livez", "live", "Whether the process is running"}, {"/readyz", "ready", "Whether queries are answered; 503 while loading or draining"},
 	} {
 		spec.AddOperation(&huma.Operation{Method: http.MethodGet, Path: o.path, OperationID: o.id, Summary: o.what,
 			Responses: map[string]*huma.Response{"200": {Description: "Yes."}, "503": {Description: "No."}}})

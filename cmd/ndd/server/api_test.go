@@ -114,7 +114,7 @@ func TestInsertIsAllOrNothing(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	status, body := b.send(t, "POST /v1/insert", "application/json",
 		fmt.Sprintf(`{"documents": [{"id": "a", "text": %q}, {"id": "b", "text": "too short"}]}`, pageA))
-	if status != http.StatusUnprocessableEntity || !strings.Contains(body, "body.documents[1].text") || !strings.Contains(body, "too few features") {
+	if status != http.StatusUnprocessableEntity || !strings.Contains(body, "body.documents[1].text") || !strings.Contains(body, "document too short") {
 		t.Errorf("%d %s", status, body)
 	}
 	if n := b.index.Load().Stats().Documents; n != 0 {

@@ -26,11 +26,11 @@ const (
 
 func batchOperation() *huma.Operation {
 	o := operation(http.MethodPost, "/v1/batch", "batch", "Find near-duplicates of many fingerprints",
-		"Body: up to 65,536 fingerprints as little-endian 64-bit integers. Answer: a line a document, in order of query row, distance, fingerprint, arrival.")
+		"Body: up to 65,536 fingerprints as little-endian 64-bit integers. Answer: one line per document, in order of query row, distance, fingerprint, and arrival.")
 	zero, most := 0.0, 64.0
 	o.Parameters = []*huma.Param{
-		{Name: "k", In: "query", Description: "Largest Hamming distance; the index's own unless given, and at most that", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &zero, Maximum: &most}},
-		{Name: "unique", In: "query", Description: "One line a distinct fingerprint, with the id of its first document", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+		{Name: "k", In: "query", Description: "Largest Hamming distance, at most the index's own k, which is the default", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &zero, Maximum: &most}},
+		{Name: "unique", In: "query", Description: "One line per distinct fingerprint, with the id of its first document", Schema: &huma.Schema{Type: huma.TypeBoolean}},
 	}
 	o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	line := &huma.Schema{Type: huma.TypeString}
@@ -126,9 +126,9 @@ func batchRequest(x *engine.Index, r *http.Request) (k int, unique bool, queries
 	case err != nil:
 		return 0, false, nil, misfit("body", "%v", err)
 	case len(body)%8 != 0:
-		return 0, false, nil, misfit("body", "%d bytes are no whole number of fingerprints of 8 bytes", len(body))
+		return 0, false, nil, misfit("body", "%d bytes are not a whole number of 8-byte fingerprints", len(body))
 	case len(body)/8 > batchQueriesMax:
-		return 0, false, nil, refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d fingerprints, at most %d in a request", len(body)/8, batchQueriesMax))
+		return 0, false, nil, refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d fingerprints; a request may have at most %d", len(body)/8, batchQueriesMax))
 	}
 	queries = make([]uint64, len(body)/8)
 	for i := range queries {
@@ -152,4 +152,4 @@ func accepts(r *http.Request, media ...string) bool {
 	return false
 }
 
-var errClientGone = errors.New("the client has gone")
+var errClientGone = errors.New("the client has disconnected")

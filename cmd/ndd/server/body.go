@@ -71,7 +71,7 @@ func readBody(w http.ResponseWriter, r *http.Request, most int64, b *budget) (bo
 		case errors.As(err, new(*http.MaxBytesError)):
 			return fail(tooLarge)
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return fail(refusal(http.StatusRequestTimeout, fmt.Sprintf("body: did not come in time, only %d bytes", len(body))))
+			return fail(refusal(http.StatusRequestTimeout, fmt.Sprintf("body: not received in time, only %d bytes", len(body))))
 		default:
 			return fail(refusal(http.StatusBadRequest, fmt.Sprintf("body: %v after %d bytes", err, len(body))))
 		}

@@ -18,9 +18,13 @@ const exampleFileMax = 1 << 20
 func (s *service) readyLine(ctx context.Context, address string) string {
 	x := s.index.Load()
 	n := x.Stats().Documents
-	text := fmt.Sprintf("ready: %s documents, k=%d, http://%s", humanize.Comma(int64(n)), x.Design().K, address)
+	noun := "documents"
+	if n == 1 {
+		noun = "document"
+	}
+	text := fmt.Sprintf("ready: %s %s, k=%d, http://%s", humanize.Comma(int64(n)), noun, x.Design().K, address)
 	if left := s.loading.tooFew.Load(); left > 0 {
-		text += fmt.Sprintf(" (%s with too few features left out)", humanize.Comma(left))
+		text += fmt.Sprintf(" (%s too short, left out)", humanize.Comma(left))
 	}
 	return text + " - try: " + s.example(ctx, x, address)
 }

@@ -24,7 +24,7 @@ const (
 // Document is a document to add. An index whose documents have no names
 // numbers them; the id is not kept then.
 type Document struct {
-	ID *string `json:"id,omitempty" minLength:"1" maxLength:"2048" doc:"Name of the document, such as its URL"`
+	ID *string `json:"id,omitempty" minLength:"1" maxLength:"2048" doc:"Id of the document, such as its URL"`
 	Subject
 }
 
@@ -36,8 +36,8 @@ type insertRequest struct {
 
 // insertedDocument is a document that was added.
 type insertedDocument struct {
-	ID          string `json:"id" doc:"As the index names it"`
-	Number      uint64 `json:"number" doc:"Its ordinal in the index"`
+	ID          string `json:"id" doc:"Id of the document in the index"`
+	Number      uint64 `json:"number" doc:"Number of the document in the index"`
 	Fingerprint string `json:"fingerprint"`
 }
 
@@ -48,14 +48,14 @@ type insertAnswer struct {
 // checkRequest is the body of /v1/check-and-insert.
 type checkRequest struct {
 	Document
-	K     *int `json:"k,omitempty" minimum:"0" maximum:"64" doc:"What is within k bits keeps the document out; the index's own unless given"`
-	Limit *int `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Most ids to answer with; 1000 unless given"`
+	K     *int `json:"k,omitempty" minimum:"0" maximum:"64" doc:"The document is not added if a stored one is within k bits; the default is the index's own k"`
+	Limit *int `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids in the answer (default 1000)"`
 }
 
 type checkAnswer struct {
-	Inserted bool    `json:"inserted" doc:"False if near-duplicates kept it out: the hits"`
-	ID       string  `json:"id,omitempty" doc:"If inserted: as the index names it"`
-	Number   *uint64 `json:"number,omitempty" doc:"If inserted: its ordinal in the index"`
+	Inserted bool    `json:"inserted" doc:"False if the document was not added because of the near-duplicates in hits"`
+	ID       string  `json:"id,omitempty" doc:"If inserted: id of the document in the index"`
+	Number   *uint64 `json:"number,omitempty" doc:"If inserted: number of the document in the index"`
 	Neighbours
 }
 
@@ -63,7 +63,7 @@ func (s *service) registerInsert(api huma.API) {
 	type input struct{ Body insertRequest }
 	type output struct{ Body *insertAnswer }
 	huma.Register(api, operation(http.MethodPost, "/v1/insert", "insert", "Add documents",
-		"All documents of the request are added, or none. They are found by every query that begins after the answer. They live in memory and are gone with the server."),
+		"All documents of the request are added, or none. They are found by every query that begins after the answer. They are kept in memory only and are lost when the server stops."),
 		func(ctx context.Context, in *input) (*output, error) {
 			a, p := s.insert(ctx, &in.Body)
 			if p != nil {
@@ -74,7 +74,7 @@ func (s *service) registerInsert(api huma.API) {
 
 	type checkInput struct{ Body checkRequest }
 	type checkOutput struct{ Body *checkAnswer }
-	huma.Register(api, operation(http.MethodPost, "/v1/check-and-insert", "check-and-insert", "Add a document unless a near-duplicate is there",
+	huma.Register(api, operation(http.MethodPost, "/v1/check-and-insert", "check-and-insert", "Add a document unless a near-duplicate is stored",
 		"Of two near-duplicates that arrive together exactly one is added."),
 		func(ctx context.Context, in *checkInput) (*checkOutput, error) {
 			a, p := s.checkAndInsert(ctx, &in.Body)
@@ -86,12 +86,12 @@ func (s *service) registerInsert(api huma.API) {
 
 	type deleteInput struct {
 		Body struct {
-			ID string `json:"id" minLength:"1" maxLength:"2048" doc:"Name of the document"`
+			ID string `json:"id" minLength:"1" maxLength:"2048" doc:"Id of the document"`
 		}
 	}
-	huma.Register(api, operation(http.MethodPost, "/v1/delete", "delete", "Delete a document (not there yet: 501)", ""),
+	huma.Register(api, operation(http.MethodPost, "/v1/delete", "delete", "Delete a document (not implemented: 501)", ""),
 		func(context.Context, *deleteInput) (*struct{}, error) {
-			return nil, refusal(http.StatusNotImplemented, "documents cannot be deleted yet: build an index without them")
+			return nil, refusal(http.StatusNotImplemented, "deletion is not implemented: build an index without the documents")
 		})
 }
 
@@ -99,7 +99,7 @@ func (s *service) insert(ctx context.Context, in *insertRequest) (*insertAnswer,
 	list, place := []Document{in.Document}, func(int) string { return "body" }
 	if in.Documents != nil {
 		if in.ID != nil || in.Fingerprint != nil || in.Text != nil || in.HTML != nil {
-			return nil, misfit("body.documents", "the fields of one document stand beside it")
+			return nil, misfit("body.documents", "give either documents or the fields of one document, not both")
 		}
 		list, place = *in.Documents, func(i int) string { return fmt.Sprintf("body.documents[%d]", i) }
 	}

@@ -116,7 +116,7 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 func mediaType(r *http.Request, accepted []string) (string, *problem) {
 	const form = "application/x-www-form-urlencoded"
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return "", refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("header Content-Encoding: %.40q is not understood, send the body as it is", e))
+		return "", refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("header Content-Encoding: %.40q is not supported: send the body without encoding", e))
 	}
 	value := r.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(value)

@@ -55,7 +55,7 @@ func (o *Options) Validate() error {
 			return fmt.Errorf("%s %.80q: must be host:port", a.flag, a.address)
 		}
 		if !isLoopback(host) && o.TokenFile == "" && !o.InsecureNoAuth {
-			return fmt.Errorf("%s %s: other machines could come in without a token: give --token-file FILE, or --insecure-no-auth if that is meant", a.flag, a.address)
+			return fmt.Errorf("%s %s: other machines could connect without a token: give --token-file FILE, or --insecure-no-auth to allow that", a.flag, a.address)
 		}
 	}
 	return nil

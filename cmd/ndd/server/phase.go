@@ -53,7 +53,7 @@ func (s *service) notReady() *problem {
 	case loading:
 		return refusal(http.StatusServiceUnavailable, "loading: "+s.loading.String()).retry(1)
 	case draining:
-		return refusal(http.StatusServiceUnavailable, "draining: the server is about to stop").retry(5)
+		return refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
 	}
 	return nil
 }

@@ -21,25 +21,25 @@ const (
 // queryRequest is the body of /v1/query.
 type queryRequest struct {
 	Subject
-	K     *int `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Largest Hamming distance; the index's own unless given, and at most that"`
-	Limit *int `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Most ids to answer with; 1000 unless given"`
+	K     *int `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Largest Hamming distance, at most the index's own k, which is the default"`
+	Limit *int `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids in the answer (default 1000)"`
 }
 
 // Neighbours are the stored fingerprints near one, nearest first.
 type Neighbours struct {
-	Fingerprint string `json:"fingerprint" doc:"That was asked for"`
+	Fingerprint string `json:"fingerprint" doc:"The fingerprint of the query"`
 	K           int    `json:"k" doc:"Largest distance"`
-	Documents   int    `json:"documents" doc:"How many documents the hits have in all"`
-	Truncated   bool   `json:"truncated" doc:"There are more ids than the limit"`
-	Hits        []hit  `json:"hits" nullable:"false" doc:"Nearest first, equal distances by fingerprint"`
+	Documents   int    `json:"documents" doc:"Number of documents of all hits"`
+	Truncated   bool   `json:"truncated" doc:"Whether there are more ids than the limit"`
+	Hits        []hit  `json:"hits" nullable:"false" doc:"Stored fingerprints within distance k, nearest first, equal distances by fingerprint"`
 }
 
 // hit is one stored fingerprint.
 type hit struct {
 	Fingerprint string   `json:"fingerprint" doc:"16 hexadecimal digits"`
-	Distance    int      `json:"distance" doc:"Bits in which it differs"`
-	Documents   int      `json:"documents" doc:"How many documents have it"`
-	IDs         []string `json:"ids" nullable:"false" doc:"The documents, in order of arrival, up to the limit"`
+	Distance    int      `json:"distance" doc:"Number of bits in which it differs from the query"`
+	Documents   int      `json:"documents" doc:"Number of documents with this fingerprint"`
+	IDs         []string `json:"ids" nullable:"false" doc:"Ids of the documents, in order of arrival, up to the limit"`
 }
 
 func (s *service) registerQuery(api huma.API) {
@@ -138,7 +138,7 @@ func kParameter(x *engine.Index, values url.Values) (int, *problem) {
 	}
 	k, err := strconv.Atoi(values.Get("k"))
 	if err != nil {
-		return 0, misfit("query.k", "%.40q is no number", values.Get("k"))
+		return 0, misfit("query.k", "%.40q is not a number", values.Get("k"))
 	}
 	return distance(x, &k, "query.k")
 }

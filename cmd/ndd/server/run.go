@@ -125,11 +125,11 @@ func (s *service) load(ctx context.Context, o *Options) error {
 // reload reads the token file again.
 func (s *service) reload() {
 	if s.keys == nil {
-		s.log.Warn("hang-up signal: there is no token file to read again")
+		s.log.Warn("hang-up signal ignored: there is no token file to read again")
 		return
 	}
 	if err := s.keys.reload(); err != nil {
-		s.log.Error("the tokens stay as they were", "error", err)
+		s.log.Error("token file not read; the tokens are unchanged", "error", err)
 		return
 	}
 	s.log.Info("token file read again", "tokens", len(*s.keys.tokens.Load()))

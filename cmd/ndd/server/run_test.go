@@ -167,7 +167,7 @@ func TestLife(t *testing.T) {
 		}
 	}
 	close(proceed)
-	if line := r.readyLine(); !strings.HasPrefix(line, "ready: 1 documents, k=3, http://"+address+" - try: curl -s http://"+address+"/v1/query -d '{\"fingerprint\": \"0000000000000007\"}'\n") {
+	if line := r.readyLine(); !strings.HasPrefix(line, "ready: 1 document, k=3, http://"+address+" - try: curl -s http://"+address+"/v1/query -d '{\"fingerprint\": \"0000000000000007\"}'\n") {
 		t.Errorf("ready line %q", line)
 	}
 	if status, _, body, err := get(c, "GET", "http://"+address+"/readyz", ""); err != nil || status != http.StatusOK {

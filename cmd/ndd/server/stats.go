@@ -13,16 +13,16 @@ import (
 // statistics are the sizes of the index.
 type statistics struct {
 	Documents    uint64          `json:"documents"`
-	Fingerprints uint64          `json:"fingerprints" doc:"Distinct within each segment"`
+	Fingerprints uint64          `json:"fingerprints" doc:"Number of fingerprints, distinct within each segment"`
 	Segments     int             `json:"segments"`
 	Buffered     uint64          `json:"buffered" doc:"Inserted documents that are not in a segment yet"`
 	TableBytes   uint64          `json:"table_bytes"`
-	Layout       string          `json:"layout" doc:"Of the tables; empty while there is no segment"`
-	K            int             `json:"k" doc:"Largest distance that can be asked for"`
+	Layout       string          `json:"layout" doc:"Layout of the tables; empty while there is no segment"`
+	K            int             `json:"k" doc:"Largest distance of queries"`
 	Design       string          `json:"design"`
 	Tables       int             `json:"tables"`
-	Recipe       *simhash.Recipe `json:"recipe" doc:"How documents get their fingerprints; null if the index does not know"`
-	Durable      bool            `json:"durable" doc:"Whether inserts outlive the server; not yet"`
+	Recipe       *simhash.Recipe `json:"recipe" doc:"Tokeniser and hash settings; null if the index was built from raw fingerprints"`
+	Durable      bool            `json:"durable" doc:"Whether inserted documents survive a restart; not in this version"`
 	Uptime       float64         `json:"uptime_seconds"`
 }
 

@@ -14,9 +14,9 @@ import (
 // A Subject is what a request is about: a fingerprint, or a document that gets
 // one. It has an exported name because huma looks into no other embedded types.
 type Subject struct {
-	Fingerprint *string `json:"fingerprint,omitempty" pattern:"^[0-9a-fA-F]{16}$" patternDescription:"16 hexadecimal digits" doc:"A fingerprint made elsewhere by the index's recipe" example:"8c7f2d1e0a9b4455"`
-	Text        *string `json:"text,omitempty" doc:"Plain text, to be fingerprinted by the index's recipe"`
-	HTML        *string `json:"html,omitempty" doc:"A page, to be fingerprinted after its markup is taken off"`
+	Fingerprint *string `json:"fingerprint,omitempty" pattern:"^[0-9a-fA-F]{16}$" patternDescription:"16 hexadecimal digits" doc:"A fingerprint, made with the index's recipe" example:"8c7f2d1e0a9b4455"`
+	Text        *string `json:"text,omitempty" doc:"Plain text; it is fingerprinted with the index's recipe"`
+	HTML        *string `json:"html,omitempty" doc:"An HTML page; its text is fingerprinted without the markup"`
 }
 
 // fingerprint is the subject's; place says where in the request it stands.
@@ -29,9 +29,9 @@ func (s *service) fingerprint(ctx context.Context, sub *Subject, place string) (
 	}
 	switch {
 	case given == 0:
-		return 0, misfit(place, "one of fingerprint, text, html is needed")
+		return 0, misfit(place, "one of fingerprint, text and html is needed")
 	case given > 1:
-		return 0, misfit(place, "only one of fingerprint, text, html can be given")
+		return 0, misfit(place, "only one of fingerprint, text and html can be given")
 	case sub.Fingerprint != nil:
 		f, err := simhash.Parse(*sub.Fingerprint)
 		if err != nil {
@@ -59,13 +59,17 @@ func (s *service) fingerprintDocument(ctx context.Context, r io.Reader, format d
 
 func (s *service) fingerprintText(text, place string) (simhash.Fingerprint, *problem) {
 	if s.index.Load().Recipe() == nil {
-		return 0, misfit(place, "the index was built from raw fingerprints and does not know how to make them from documents: send a fingerprint")
+		return 0, misfit(place, "the index was built from raw fingerprints, so it has no recipe for documents: send a fingerprint")
 	}
 	f := s.prints.Get().(*simhash.Fingerprinter)
 	defer s.prints.Put(f)
 	print, features, ok := f.Fingerprint(text)
 	if !ok {
-		return 0, misfit(place, "too few features: %d distinct ones, the index's recipe wants at least %d", features, f.Recipe().MinFeatures)
+		noun := "features"
+		if features == 1 {
+			noun = "feature"
+		}
+		return 0, misfit(place, "document too short: %d distinct %s, %d needed", features, noun, f.Recipe().MinFeatures)
 	}
 	return print, nil
 }

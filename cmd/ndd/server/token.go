@@ -91,7 +91,7 @@ func readTokens(path string) ([]token, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("token file %s: not a regular file", path)
 	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
-		return nil, fmt.Errorf("token file %s: others than its owner may use it (mode %04o): chmod 600 it", path, info.Mode().Perm())
+		return nil, fmt.Errorf("token file %s: accessible to others than its owner (mode %04o): run chmod 600 on it", path, info.Mode().Perm())
 	case info.Size() > tokenFileMax:
 		return nil, fmt.Errorf("token file %s: more than %d bytes", path, tokenFileMax)
 	}
@@ -111,10 +111,10 @@ func parseTokens(r io.Reader) (tokens []token, err error) {
 			continue
 		}
 		if len(fields) != 2 {
-			return nil, fmt.Errorf("line %d: %d words where a token and a role were expected", n, len(fields))
+			return nil, fmt.Errorf("line %d: must be a token and a role", n)
 		}
 		if len(fields[0]) < tokenBytesMin {
-			return nil, fmt.Errorf("line %d: a token of %d bytes could be guessed: use at least %d", n, len(fields[0]), tokenBytesMin)
+			return nil, fmt.Errorf("line %d: a token of %d bytes is too easy to guess: use at least %d", n, len(fields[0]), tokenBytesMin)
 		}
 		t := token{hash: sha256.Sum256([]byte(fields[0]))}
 		switch fields[1] {
@@ -128,7 +128,7 @@ func parseTokens(r io.Reader) (tokens []token, err error) {
 			return nil, fmt.Errorf("line %d: the role must be read, write or admin", n)
 		}
 		if seen[t.hash] {
-			return nil, fmt.Errorf("line %d: a token that stands further up already", n)
+			return nil, fmt.Errorf("line %d: the token is already on an earlier line", n)
 		}
 		seen[t.hash] = true
 		if tokens = append(tokens, t); len(tokens) > tokensMax {

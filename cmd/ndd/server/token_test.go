@@ -107,11 +107,11 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 func TestTokenFiles(t *testing.T) {
 	for _, c := range []struct{ name, text, wrong string }{
 		{"good", tokenLines, ""},
-		{"one word", readToken + "\n", "line 1: 1 words"},
-		{"three words", "\n" + readToken + " read write\n", "line 2: 3 words"},
+		{"one word", readToken + "\n", "line 1: must be a token and a role"},
+		{"three words", "\n" + readToken + " read write\n", "line 2: must be a token and a role"},
 		{"no role", readToken + " owner\n", "line 1: the role"},
 		{"a short token", "secret read\n", "line 1: a token of 6 bytes"},
-		{"one twice", tokenLines + readToken + " admin\n", "line 6: a token that stands further up"},
+		{"one twice", tokenLines + readToken + " admin\n", "line 6: the token is already on"},
 		{"empty", "# nothing\n\n", "no tokens"},
 		{"a long line", strings.Repeat("x", 70_000) + " read\n", "too long"},
 		{"too many", manyTokens(tokensMax + 1), "more than 10000"},
@@ -181,7 +181,7 @@ func TestReload(t *testing.T) {
 			t.Errorf("after reading %q: the old token %d, the fresh one %d; want %d, %d", c.text, old, new, c.old, c.fresh)
 		}
 	}
-	if log := b.journal.String(); strings.Count(log, "the tokens stay as they were") != 2 || strings.Contains(log, "0123456789abcdef") {
+	if log := b.journal.String(); strings.Count(log, "the tokens are unchanged") != 2 || strings.Contains(log, "0123456789abcdef") {
 		t.Errorf("log:\n%s", log)
 	}
 }

@@ -100,11 +100,41 @@ func (t *Tally) Lost() (n int) {
 	return n
 }
 
-// String lists the counts, such as "broken 2, hidden 1"; "" if nothing was skipped.
+// String returns the counts in words, such as "1 hidden file, 2 broken records"; "" if nothing was skipped.
 func (t *Tally) String() string {
 	var parts []string
 	for _, r := range slices.Sorted(maps.Keys(t.ByReason)) {
-		parts = append(parts, fmt.Sprintf("%s %d", r, t.ByReason[r]))
+		n, words := t.ByReason[r], r.words()
+		word := words[1]
+		if n == 1 {
+			word = words[0]
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n, word))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// words returns what is counted under a reason, of one thing and of several.
+func (r Reason) words() [2]string {
+	switch r {
+	case Hidden:
+		return [2]string{"hidden file", "hidden files"}
+	case Binary:
+		return [2]string{"binary file", "binary files"}
+	case Special:
+		return [2]string{"link or device not followed", "links or devices not followed"}
+	case Unsupported:
+		return [2]string{"file of an unsupported format", "files of unsupported formats"}
+	case NoPage:
+		return [2]string{"archive record without a page", "archive records without a page"}
+	case Unreadable:
+		return [2]string{"unreadable file", "unreadable files"}
+	case TooLarge:
+		return [2]string{"too large document", "too large documents"}
+	case Broken:
+		return [2]string{"broken record", "broken records"}
+	case NoText:
+		return [2]string{"record without text", "records without text"}
+	}
+	return [2]string{string(r), string(r)}
 }

@@ -74,7 +74,7 @@ func Bound(n uint64) float64 {
 	return max(b, 0)
 }
 
-// Words says it in sentences.
+// Words returns the distribution in sentences: bits, weight, leading bits, and a verdict.
 func (c *Counts) Words() []string {
 	if c.Fingerprints == 0 {
 		return []string{"no fingerprints"}
@@ -98,14 +98,14 @@ func (c *Counts) Words() []string {
 		}
 	}
 	words := []string{
-		fmt.Sprintf("bits: 1 in %.1f %% (bit %d) to %.1f %% (bit %d) of the fingerprints, 50 %% being even",
-			100*c.Fraction(low), low, 100*c.Fraction(high), high),
-		fmt.Sprintf("weight: %.1f 1-bits on average, of 64; nine in ten have %d to %d",
+		fmt.Sprintf("bits: bit %d is set least often (%.1f %%), bit %d most often (%.1f %%); the ideal is 50 %%",
+			low, 100*c.Fraction(low), high, 100*c.Fraction(high)),
+		fmt.Sprintf("weight: %.1f of 64 bits are set on average; 90 %% of the fingerprints have %d to %d",
 			c.meanWeight(), c.percentile(0.05), c.percentile(0.95)),
-		fmt.Sprintf("leading bits: the fullest of %d intervals (%#02x.. in the top %d bits) has %.2f times its share; %d are empty",
+		fmt.Sprintf("leading bits: the fullest of %d intervals (%#02x in the top %d bits) has %.2f times its share; %d are empty",
 			Intervals, full, intervalBits, c.Share(full), empty),
 	}
-	return append(words, "so: "+c.verdict(c.Share(full)))
+	return append(words, "distribution: "+c.verdict(c.Share(full)))
 }
 
 // verdict compares the fullest interval and the farthest bit with what chance
@@ -118,11 +118,11 @@ func (c *Counts) verdict(fullest float64) string {
 	}
 	switch chance := 5 * 0.5 / math.Sqrt(n); {
 	case farthest <= chance && fullest <= 1+5*math.Sqrt(Intervals/n):
-		return "nothing here tells them from uniform ones"
+		return "not distinguishable from uniform"
 	case farthest < 0.1 && fullest < 4:
-		return "nearly uniform: tables have the size and speed of uniform fingerprints"
+		return "nearly uniform; tables have the size and speed that uniform fingerprints give"
 	default:
-		return "skewed: some probes meet long runs; look for empty or templated documents"
+		return "skewed; some probes find many candidates; look for empty or templated documents"
 	}
 }
 

@@ -50,7 +50,7 @@ func TestWords(t *testing.T) {
 		prints []uint64
 		want   string
 	}{
-		"uniform": {even, "tells them from uniform"},
+		"uniform": {even, "not distinguishable from uniform"},
 		"equal":   {same, "skewed"},
 		"none":    {nil, "no fingerprints"},
 		"half":    {append(append([]uint64{}, even[:1000]...), same...), "skewed"},

@@ -17,7 +17,7 @@ import (
 )
 
 // errNoTexts is why what is known cannot be verified.
-var errNoTexts = errors.New("texts of known documents are needed to verify that new ones are like them: name their inputs")
+var errNoTexts = errors.New("verifying needs the texts of the known documents: give their inputs")
 
 // verifyKnown looks up the texts of what known documents are near, and lets those stay whose own are not alike. It
 // returns rest with these rows.
@@ -62,7 +62,7 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 		}
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("%d of %d documents are near known ones whose texts are not there, such as %s: name all inputs of the known documents, as they were named first",
+		return nil, fmt.Errorf("%d of %d documents are near known documents without texts, such as %s: give all inputs of the known documents, under the names that they had",
 			missing, len(rows), example)
 	}
 	r.Known = alike

@@ -31,7 +31,7 @@ var TimeFields = [...]string{"date", "timestamp", "time", "published", "publishe
 	"created", "created_at", "updated", "updated_at", "modified", "last_modified", "WARC-Date", "metadata.date", "metadata.timestamp", "meta.date"}
 
 // ErrNoValue is wrapped where a policy goes by what no document has.
-var ErrNoValue = errors.New("nothing to tell by which document to keep")
+var ErrNoValue = errors.New("no document has a value to choose by")
 
 // ParseKeep reads first, longest, shortest, newest or the name of a field;
 // newest goes by the time field, if one is named.
@@ -76,7 +76,7 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 	}
 	if keep.Policy == Longest || keep.Policy == Shortest {
 		if len(c.lengths) != len(c.prints) {
-			return nil, fmt.Errorf("keep %s: %w: raw fingerprints do not say how long the texts were", keep, ErrNoValue)
+			return nil, fmt.Errorf("keep %s: %w: raw fingerprints have no text lengths", keep, ErrNoValue)
 		}
 		if keep.Policy == Longest {
 			return func(a, b int) int { return cmp.Compare(c.lengths[b], c.lengths[a]) }, nil
@@ -84,14 +84,14 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 		return func(a, b int) int { return cmp.Compare(c.lengths[a], c.lengths[b]) }, nil
 	}
 	if len(c.values.keys) != len(c.prints) {
-		return nil, fmt.Errorf("keep %s: %w: fingerprint files hold no fields and dates; give the documents", keep, ErrNoValue)
+		return nil, fmt.Errorf("keep %s: %w: fingerprint files have no fields or dates; give the documents", keep, ErrNoValue)
 	}
 	if c.values.missing == len(c.prints) {
-		what := fmt.Sprintf("no document has a field %q with a number or string", keep.Field)
+		what := fmt.Sprintf("there is no field %q with a number or text; the other choices are first, longest, shortest and newest", keep.Field)
 		if keep.Policy == Newest {
-			what = fmt.Sprintf("no document has a date in a field %s", strings.Join(keep.fields(), ", "))
+			what = fmt.Sprintf("no date was found in any of the fields %s; name the field with the date", strings.Join(keep.fields(), ", "))
 		}
-		return nil, fmt.Errorf("keep %s: %w: %s; there are also first, longest, shortest and newest", keep, ErrNoValue, what)
+		return nil, fmt.Errorf("keep %s: %w: %s", keep, ErrNoValue, what)
 	}
 	return func(a, b int) int { return c.values.compare(b, a) }, nil
 }

@@ -69,7 +69,7 @@ func (c *Corpus) readable() error {
 
 // changed is the error of documents that are not what they were.
 func changed(where string) error {
-	return fmt.Errorf("%s: changed since it was read first: run it again when nobody writes to it", where)
+	return fmt.Errorf("%s: changed since it was first read: run again while nothing writes to it", where)
 }
 
 // verify splits the clusters by their texts.

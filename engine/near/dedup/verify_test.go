@@ -409,7 +409,7 @@ func TestVerifyKnown(t *testing.T) {
 		}
 	}
 	o.Verify.Known = []string{fresh}
-	if _, err := Find(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), "whose texts are not there, such as d") {
+	if _, err := Find(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), "without texts, such as d") {
 		t.Error(err)
 	}
 	o.Verify.Known = nil
