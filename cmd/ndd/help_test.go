@@ -22,7 +22,7 @@ func TestExamples(t *testing.T) {
 		named[parses(t, "README.md", line)] = true
 	}
 	for _, cmd := range newRoot(&globals{}).Commands() {
-		if cmd.Name() == "help" || cmd.Name() == "completion" {
+		if cmd.Name() == "help" || cmd.Name() == "completion" || cmd.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		if cmd.Long == "" || cmd.Example == "" {

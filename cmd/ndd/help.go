@@ -1,0 +1,53 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// topics are the pages of `ndd help` that explain no command but a subject: name and title.
+var topics = [][2]string{
+	{"concepts", "The terms: fingerprint, distance, probe, candidate, design, ..."},
+	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
+	{"tuning", "How to make queries faster and indexes smaller"},
+}
+
+//go:embed help/*.txt
+var pages embed.FS
+
+// newTopics returns a command for each topic. They run nothing: cobra lists them below the
+// commands, and `ndd help TOPIC` prints the page.
+func newTopics() (all []*cobra.Command) {
+	for _, t := range topics {
+		text, err := pages.ReadFile("help/" + t[0] + ".txt")
+		if err != nil {
+			panic(err) // a page that is not in the binary is a programmer's error
+		}
+		topic := &cobra.Command{Use: t[0], Short: t[1], Long: strings.TrimSpace(string(text))}
+		topic.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), cmd.Long) })
+		all = append(all, topic)
+	}
+	return all
+}
+
+// newHelp returns cobra's command help, which fails for names that no command and no topic has.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND or TOPIC]",
+		Short: "Explain a command or a topic",
+		Long: `Explain what a command does, its flags, and examples, as COMMAND --help does; or
+explain a topic: concepts, formats or tuning.`,
+		Example: "  ndd help batch\n  ndd help concepts",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("no command or topic %q", strings.Join(args, " "))
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
