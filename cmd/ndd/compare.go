@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/near/compare"
+	"ndd/engine/result"
+)
+
+// compareFlags are those of ndd compare.
+type compareFlags struct {
+	docs     documentFlags
+	in       []string
+	k        int
+	passages int
+	format   string
+}
+
+func newCompare(g *globals) *cobra.Command {
+	var f compareFlags
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "What two documents share, and why they are near or not",
+		Long: `Compare two documents: the distance of their fingerprints and the bits that differ, the
+Jaccard of their shingles (3 words, or 5 characters of a script without spaces), which share of
+each is in the other, and the passages that only one of them has.
+
+A and B are files with one document each, one of which may be - for standard input; with --in, IDs of
+documents in those files and folders.`,
+		Example: `  ndd compare old.html new.html
+  ndd compare --in crawl.jsonl.zst https://example.org/a https://example.org/b
+  ndd compare --format json a.txt b.txt`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("%s where two documents are needed", number(len(args), "argument"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return g.compare(cmd.Context(), args[0], args[1], &f) },
+	}
+	f.docs.register(cmd, "document-format")
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.in, "in", nil, "files and folders that hold the documents whose IDs are A and B; may be given more than once")
+	fl.IntVarP(&f.k, "k", "k", 3, "distance up to which fingerprints are near")
+	fl.IntVar(&f.passages, "passages", 10, "passages to show of each document, the longest ones")
+	fl.StringVar(&f.format, "format", "text", "text or json")
+	return cmd
+}
+
+func (g *globals) compare(ctx context.Context, a, b string, f *compareFlags) error {
+	switch {
+	case f.format != "text" && f.format != "json":
+		return usagef("--format %q: must be text or json", f.format)
+	case f.k < 0 || f.k > 64:
+		return usagef("-k %d: must be 0 to 64", f.k)
+	case f.passages < 0:
+		return usagef("--passages %d: must not be negative", f.passages)
+	case a == document.Stdin && b == document.Stdin && len(f.in) == 0:
+		return usagef("- and -: standard input can be only one of the documents")
+	}
+	config, err := f.docs.config(g, nil)
+	if err != nil {
+		return err
+	}
+	texts, err := g.twoDocuments(ctx, a, b, f.in, config.Document)
+	if err != nil {
+		return err
+	}
+	c, err := compare.Texts(texts[0].Text, texts[1].Text, config.Recipe)
+	if err != nil {
+		return err
+	}
+	r := &comparison{c, texts, f.k, f.passages}
+	if f.format == "json" {
+		return r.json(g.stdout)
+	}
+	r.text(g.stdout)
+	return nil
+}
+
+// twoDocuments reads the documents to compare.
+func (g *globals) twoDocuments(ctx context.Context, a, b string, in []string, o document.Options) (two [2]document.Document, err error) {
+	if len(in) == 0 {
+		for i, path := range []string{a, b} {
+			if two[i], err = g.oneDocument(ctx, path, o); err != nil {
+				return two, err
+			}
+		}
+		return two, nil
+	}
+	found := [2]bool{}
+	for doc, err := range document.Read(ctx, in, o, g.stdin) {
+		if skip, ok := errors.AsType[*document.Skip](err); ok && !o.Strict {
+			g.log.Warn("skipped " + skip.Error())
+			continue
+		}
+		if err != nil {
+			return two, err
+		}
+		for i, id := range []string{a, b} {
+			if doc.ID != id {
+				continue
+			}
+			if found[i] {
+				return two, fmt.Errorf("%s: more than one document has this ID", id)
+			}
+			two[i], found[i] = doc, true
+		}
+	}
+	for i, id := range []string{a, b} {
+		if !found[i] {
+			return two, fmt.Errorf("no document in %s has the ID %s", strings.Join(in, " "), id)
+		}
+	}
+	return two, nil
+}
+
+// oneDocument reads a file that must hold a single document.
+func (g *globals) oneDocument(ctx context.Context, path string, o document.Options) (one document.Document, err error) {
+	n := 0
+	for doc, err := range document.Read(ctx, []string{path}, o, g.stdin) {
+		if err != nil {
+			return one, err
+		}
+		if n++; n > 1 {
+			return one, fmt.Errorf("%s: holds more than one document; --in %s and two IDs compare two of them", path, path)
+		}
+		one = doc
+	}
+	if n == 0 {
+		return one, fmt.Errorf("%s: holds no document", path)
+	}
+	return one, nil
+}
+
+// comparison is what ndd compare says.
+type comparison struct {
+	*compare.Comparison
+	docs     [2]document.Document
+	k        int
+	passages int
+}
+
+// verdict is the first sentence: near or not.
+func (c *comparison) verdict() string {
+	switch {
+	case c.Distance < 0:
+		return "Too short: a document has too few features for a fingerprint."
+	case c.Distance > c.k:
+		return fmt.Sprintf("Not near: the fingerprints differ in %s; within k = %d they would be near.", number(c.Distance, "bit"), c.k)
+	}
+	return fmt.Sprintf("Near: the fingerprints differ in %s, k = %d.", number(c.Distance, "bit"), c.k)
+}
+
+func (c *comparison) text(w io.Writer) {
+	sides := []*compare.Text{&c.A, &c.B}
+	fmt.Fprintln(w, c.verdict())
+	for i, t := range sides {
+		fp := noPrint
+		if t.OK {
+			fp = t.Fingerprint.String()
+		}
+		fmt.Fprintf(w, "%s  %s: %s, %s, %s\n", fp, result.Escape(c.docs[i].ID), number(t.Tokens, "word"), number(t.Features, "feature"), number(t.Shingles, "shingle"))
+	}
+	if c.Distance > 0 {
+		fmt.Fprintf(w, "differing bits, 63 leading: %s\n", strings.Trim(fmt.Sprint(c.Bits), "[]"))
+	}
+	fmt.Fprintf(w, "%s shared; Jaccard %.3f; %.1f %% of the first in the second, %.1f %% of the second in the first\n",
+		number(c.Shared, "shingle"), c.Jaccard, 100*c.AInB, 100*c.BInA)
+	for i, t := range sides {
+		if len(t.Passages) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "only in the %s (%s, %s):\n", []string{"first", "second"}[i], number(len(t.Passages), "passage"), number(t.PassageSum, "word"))
+		shown := c.longest(t)
+		for _, p := range shown {
+			fmt.Fprintf(w, "  %s: %s\n", humanize.Comma(int64(p.Start)), excerpt(c.docs[i].Text[p.Start:p.End]))
+		}
+		if more := len(t.Passages) - len(shown); more > 0 {
+			fmt.Fprintf(w, "  and %s\n", number(more, "shorter passage"))
+		}
+	}
+}
+
+// longest returns the longest passages, in order of the text.
+func (c *comparison) longest(t *compare.Text) []compare.Passage {
+	all := slices.Clone(t.Passages)
+	slices.SortStableFunc(all, func(a, b compare.Passage) int { return b.Tokens - a.Tokens })
+	all = all[:min(c.passages, len(all))]
+	slices.SortFunc(all, func(a, b compare.Passage) int { return a.Start - b.Start })
+	return all
+}
+
+// excerpt is a passage on one line, its middle left out where it is long.
+func excerpt(s string) string {
+	const most = 200
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) > most {
+		runes = slices.Concat(runes[:most/2], []rune(" [...] "), runes[len(runes)-most/2:])
+	}
+	return result.Escape(string(runes))
+}
+
+func (c *comparison) json(w io.Writer) error {
+	type passage struct {
+		Start int    `json:"start"`
+		End   int    `json:"end"`
+		Words int    `json:"words"`
+		Text  string `json:"text"`
+	}
+	type side struct {
+		ID          string    `json:"id"`
+		Fingerprint *string   `json:"fingerprint"` // null: too short
+		Words       int       `json:"words"`
+		Features    int       `json:"features"`
+		Shingles    int       `json:"shingles"`
+		Contained   float64   `json:"contained"` // share of its shingles that the other has
+		Only        []passage `json:"only"`
+	}
+	out := struct {
+		Near     bool    `json:"near"`
+		K        int     `json:"k"`
+		Distance *int    `json:"distance"` // null: too short
+		Bits     []int   `json:"bits"`
+		Shared   int     `json:"shared_shingles"`
+		Jaccard  float64 `json:"jaccard"`
+		Docs     [2]side `json:"documents"`
+	}{Near: c.Distance >= 0 && c.Distance <= c.k, K: c.k, Bits: append([]int{}, c.Bits...), Shared: c.Shared, Jaccard: c.Jaccard}
+	if c.Distance >= 0 {
+		out.Distance = &c.Distance
+	}
+	for i, t := range []*compare.Text{&c.A, &c.B} {
+		s := side{ID: c.docs[i].ID, Words: t.Tokens, Features: t.Features, Shingles: t.Shingles, Contained: []float64{c.AInB, c.BInA}[i], Only: []passage{}}
+		if t.OK {
+			fp := t.Fingerprint.String()
+			s.Fingerprint = &fp
+		}
+		for _, p := range c.longest(t) {
+			s.Only = append(s.Only, passage{p.Start, p.End, p.Tokens, c.docs[i].Text[p.Start:p.End]})
+		}
+		out.Docs[i] = s
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(out)
+}
