@@ -16,8 +16,8 @@
 //
 // Everything that ndd writes goes through here: files of package store, indexes, outputs,
 // what does not fit in memory. So each call is in one place, where a test makes it fail
-// ([Failing]) and looks at what a power cut would leave.
+// ([Failing]) or records it with its data ([Hooked]), to show what a power cut may leave.
 //
 // A [Disk] may be used from many goroutines; what it makes from one each, but for
-// [Temp.ReadAt] and [Temp.WriteAt].
+// [Temp.WriteAt] and reading through [Temp.File].
 package disk

@@ -6,15 +6,16 @@ import (
 	"path/filepath"
 )
 
-// A File is a new file that gets its name when it is complete: call [File.Commit], or
-// [File.Abort], which may be deferred in any case.
+// A File is a new file that gets its name when it is complete, by [File.Commit], or is removed by
+// [File.Abort], which may be deferred in any case. It is used by one goroutine.
 type File struct {
 	handle
 	path string
 	done bool
 }
 
-// Create begins the file at path. What stands there stays until Commit, and must be a file.
+// Create begins the file at path, under a temporary name beside it. A file that stands at path
+// stays until Commit replaces it; anything else there is an error.
 func (d *Disk) Create(path string) (*File, error) {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
@@ -29,8 +30,8 @@ func (d *Disk) Create(path string) (*File, error) {
 	return &File{handle: h, path: path}, nil
 }
 
-// Commit makes the file durable and gives it its name. After an error of what comes before that
-// nothing is left of it.
+// Commit makes the file durable and gives it its name. Where an error comes before the rename, the
+// new file is removed.
 func (f *File) Commit() error {
 	defer f.Abort()
 	tmp := f.file.Name()
@@ -46,7 +47,7 @@ func (f *File) Commit() error {
 	return f.disk.rename(tmp, f.path)
 }
 
-// Abort removes the file, unless it was committed or removed before.
+// Abort removes the file unless it was committed or removed before.
 func (f *File) Abort() {
 	if !f.done {
 		f.done = true

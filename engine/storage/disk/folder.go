@@ -6,55 +6,53 @@ import (
 	"path/filepath"
 )
 
-// A Folder is a new folder that gets its name when it is complete: call [Folder.Commit], or
-// [Folder.Abort], which may be deferred in any case.
+// A Folder is a new folder that gets its name when it is complete, by [Folder.Commit], or is
+// removed by [Folder.Abort], which may be deferred in any case. It is used by one goroutine.
 type Folder struct {
 	disk      *Disk
 	path, tmp string
 	files     int // written so far
 }
 
-// syncEach is how many files are made durable one by one, at some milliseconds
-// each. With more, the file system is, at the end.
+// syncEach is how many files of a folder are made durable one by one, at some milliseconds each.
+// With more of them the whole file system is made durable once, at the end.
 const syncEach = 32
 
-// CreateFolder begins the folder at path, where nothing may stand.
+// CreateFolder begins the folder at path, where nothing may stand, under a temporary name beside it.
 func (d *Disk) CreateFolder(path string) (*Folder, error) {
 	path = filepath.Clean(path)
 	if err := Absent(path); err != nil {
 		return nil, err
 	}
-	if err := d.try(CallMkdir, path); err != nil {
-		return nil, err
-	}
-	tmp, err := os.MkdirTemp(filepath.Dir(path), Unfinished(path)+"*")
+	folder := &Folder{disk: d, path: path}
+	op := Op{Call: CallMkdir, Path: path}
+	err := d.do(&op, func() (err error) {
+		folder.tmp, err = os.MkdirTemp(filepath.Dir(path), Unfinished(path)+"*")
+		op.Path = folder.tmp
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{disk: d, path: path, tmp: tmp}, nil
+	return folder, nil
 }
 
-// Dir is where the folder is until it has its name, for who makes durable files in it.
+// Dir returns the folder's temporary path, for callers that create durable files in it themselves.
 func (f *Folder) Dir() string { return f.tmp }
 
-// Write makes a file of the folder, or of folders in it.
+// Write creates the file called name, a path relative to the folder, with what fill writes, and the
+// folders that it is in.
 func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 	path := filepath.Join(f.tmp, name)
-	if err := f.disk.try(CallMkdir, filepath.Dir(path)); err != nil {
+	dir := filepath.Dir(path)
+	if err := f.disk.do(&Op{Call: CallMkdir, Path: dir}, func() error { return os.MkdirAll(dir, 0o755) }); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := f.disk.try(CallCreate, path); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	h, err := f.disk.createNamed(path)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	h := handle{file, f.disk}
+	defer h.file.Close()
 	w := bufio.NewWriterSize(h, 1<<18)
 	if err := fill(w); err != nil {
 		return err
@@ -83,24 +81,20 @@ func (f *Folder) Commit() error {
 	return f.disk.rename(f.tmp, f.path)
 }
 
-// sync makes the names in the folder and its folders durable, and the files
-// where that has been left.
+// sync makes the names in the folder and in its folders durable, and those files that Write has not.
 func (f *Folder) sync() error {
 	if f.files > syncEach && canSyncAll {
-		if err := f.disk.try(CallSync, f.tmp); err != nil {
-			return err
-		}
-		return syncAll(f.tmp)
+		return f.disk.do(&Op{Call: CallSync, Path: f.tmp}, func() error { return syncAll(f.tmp) })
 	}
 	return filepath.WalkDir(f.tmp, func(path string, e os.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {
 			return err
 		}
-		return f.disk.syncFolder(path)
+		return f.disk.SyncFolder(path)
 	})
 }
 
-// Abort removes the folder, unless it was committed or removed before.
+// Abort removes the folder unless it was committed or removed before.
 func (f *Folder) Abort() {
 	if f.tmp != "" {
 		os.RemoveAll(f.tmp) // nothing is there after the rename

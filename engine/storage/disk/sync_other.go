@@ -1,8 +1,21 @@
-//go:build !unix
+//go:build !linux
 
 package disk
 
-import "os"
+import (
+	"os"
+	"runtime"
+)
 
-// syncDir does nothing where directories cannot be synced.
-func syncDir(*os.File) error { return nil }
+// syncDir makes the names in a folder durable, where folders can be synced.
+func syncDir(d *os.File) error {
+	switch runtime.GOOS {
+	case "windows", "plan9", "js", "wasip1":
+		return nil
+	}
+	return d.Sync()
+}
+
+const canSyncAll = false
+
+func syncAll(string) error { return nil }

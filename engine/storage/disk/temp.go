@@ -5,15 +5,16 @@ import (
 	"os"
 )
 
-// A Temp is a temporary file. Where the system allows that it has no name any more once it is
-// open: it is gone when the process is, however that ends.
+// A Temp is a temporary file. Where the system allows that, its name is removed as soon as it is
+// open, so that it is gone when the process is, however that ends. It is used by one goroutine,
+// but for [Temp.WriteAt] and reading through [Temp.File].
 type Temp struct {
 	handle
-	named bool // still
+	named bool // its name is not removed yet
 }
 
-// Temp makes a temporary file in the folder dir, or in that of the system for such files
-// where it is empty. Purpose is a part of its name.
+// Temp creates a temporary file in the folder dir, or in the system's folder for such files when
+// dir is empty. Purpose is a part of its name.
 func (d *Disk) Temp(dir, purpose string) (*Temp, error) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -31,39 +32,30 @@ func (t *Temp) remove() error {
 	if !t.named {
 		return nil
 	}
-	err := t.disk.try(CallRemove, t.file.Name())
-	if err == nil {
-		err = os.Remove(t.file.Name())
-	}
+	err := t.disk.Remove(t.file.Name())
 	t.named = err != nil
 	return err
 }
 
-// File is the open file, to read or to map.
+// File returns the open file, to read or to map it.
 func (t *Temp) File() *os.File { return t.file }
 
-// WriteAt writes at a place of its own. It may be called from many goroutines.
+// WriteAt writes p at byte offset at. It may be called from many goroutines at the same time.
 func (t *Temp) WriteAt(p []byte, at int64) (int, error) {
-	if err := t.disk.try(CallWrite, t.file.Name()); err != nil {
-		n, _ := t.file.WriteAt(p[:len(p)/2], at)
-		return n, err
-	}
-	return t.file.WriteAt(p, at)
+	return t.write(p, at, func(p []byte) (int, error) { return t.file.WriteAt(p, at) })
 }
 
-// Rewind makes the file empty.
+// Rewind makes the file empty, and Write begin at its start.
 func (t *Temp) Rewind() error {
-	if err := t.disk.try(CallTruncate, t.file.Name()); err != nil {
+	err := t.disk.do(&Op{Call: CallTruncate, Path: t.file.Name()}, func() error { return t.file.Truncate(0) })
+	if err != nil {
 		return err
 	}
-	if err := t.file.Truncate(0); err != nil {
-		return err
-	}
-	_, err := t.file.Seek(0, 0)
+	_, err = t.file.Seek(0, 0)
 	return err
 }
 
-// Close gives the file back. Nil has none.
+// Close closes the file and removes it. Closing a nil Temp does nothing.
 func (t *Temp) Close() error {
 	if t == nil {
 		return nil

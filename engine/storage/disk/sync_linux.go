@@ -6,6 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+func syncDir(d *os.File) error { return d.Sync() }
+
 const canSyncAll = true
 
 // syncAll makes everything durable that was written to the file system of dir.

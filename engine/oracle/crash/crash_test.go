@@ -1,0 +1,183 @@
+package crash
+
+import (
+	"bufio"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tree returns the files below a folder with their contents.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		files[rel] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		all = append(all, name+"="+files[name])
+	}
+	return strings.Join(all, " ")
+}
+
+// TestStates writes a file to a folder that has one, and lists what a power cut may leave at each
+// moment when all that is not durable is lost, and when all is kept.
+func TestStates(t *testing.T) {
+	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
+	if err := os.WriteFile(filepath.Join(base, "old"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := Record(t, base)
+	d := r.Disk()
+	f, err := d.CreateAppend(filepath.Join(base, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []func() error{
+		func() error { _, err := io.WriteString(f, "1"); return err },
+		f.Sync,
+		func() error { _, err := io.WriteString(f, "2"); return err },
+		func() error { return d.SyncFolder(base) },
+		func() error { return d.Truncate(filepath.Join(base, "a"), 1) }, // and a sync
+		func() error { return d.Remove(filepath.Join(base, "old")) },
+		func() error { return d.SyncFolder(base) },
+		func() error { return d.Link(filepath.Join(base, "a"), filepath.Join(base, "b")) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+		r.Mark(r.Calls())
+	}
+	f.Close()
+	var got []string
+	for after := range r.Calls() + 1 {
+		line := ""
+		for _, keep := range []int{0, 100} {
+			s := State{After: after, Keep: keep}
+			r.Cut(cut, s)
+			line += " | " + tree(t, cut)
+		}
+		if n := len(got); n == 0 || got[n-1] != line {
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		" | old=old | old=old",
+		" | old=old | a= old=old",       // created
+		" | old=old | a=1 old=old",      // written, then synced: the name is not
+		" | old=old | a=12 old=old",     // written again
+		" | a=1 old=old | a=12 old=old", // the folder is synced
+		" | a=1 old=old | a=1 old=old",  // cut
+		" | a=1 old=old | a=1",          // removed
+		" | a=1 | a=1",                  // the folder is synced
+		" | a=1 | a=1 b=1",              // linked
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if marks := r.Marks(State{After: r.Calls()}); len(marks) != 8 || marks[0] != 2 {
+		t.Errorf("%v", marks)
+	}
+	if got := tree(t, base); got != "a=1 b=1" {
+		t.Errorf("the folder itself: %s", got)
+	}
+}
+
+// TestPublished is a file and a folder as package disk publishes them: the old or the new one, whole,
+// is there at every moment, whatever is kept; and at the end the new one.
+func TestPublished(t *testing.T) {
+	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
+	if err := os.WriteFile(filepath.Join(base, "f"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := Record(t, base)
+	content := strings.Repeat("new", 1000)
+	f, err := r.Disk().Create(filepath.Join(base, "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(f, content)
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := r.Disk().CreateFolder(filepath.Join(base, "folder"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"x", "y/z"} {
+		if err := folder.Write(name, func(w *bufio.Writer) error { _, err := w.WriteString(content); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := folder.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	r.States(1, 20, func(s State) {
+		r.Cut(cut, s)
+		data, err := os.ReadFile(filepath.Join(cut, "f"))
+		if got := string(data); err != nil || got != "old" && got != content {
+			t.Errorf("%s: %d bytes, %v", s, len(got), err)
+		}
+		seen["f"+string(data[:1])]++
+		if _, err := os.Stat(filepath.Join(cut, "folder")); err == nil {
+			seen["folder"]++
+			if got := tree(t, filepath.Join(cut, "folder")); got != "x="+content+" y/z="+content {
+				t.Errorf("%s: the folder has %d bytes", s, len(got))
+			}
+		}
+		if s.After == r.Calls() && tree(t, cut) != "f="+content+" folder/x="+content+" folder/y/z="+content {
+			t.Errorf("%s: not durable at the end", s)
+		}
+	})
+	if seen["fo"] < 20 || seen["fn"] < 20 || seen["folder"] < 10 {
+		t.Errorf("states: %v", seen)
+	}
+}
+
+// TestTorn is a write of many sectors: of those that are not durable some are kept, in any order.
+func TestTorn(t *testing.T) {
+	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
+	r := Record(t, base)
+	f, err := r.Disk().CreateAppend(filepath.Join(base, "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := r.Disk().SyncFolder(base); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(f, strings.Repeat("x", 100*sectorBytes))
+	holes := 0
+	for seed := range uint64(20) {
+		r.Cut(cut, State{After: r.Calls(), Keep: 50, Seed: seed})
+		data, err := os.ReadFile(filepath.Join(cut, "f"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := strings.Count(string(data), strings.Repeat("x", sectorBytes))
+		if kept < 20 || kept > 80 || strings.Trim(string(data), "x\x00") != "" {
+			t.Errorf("seed %d: %d sectors", seed, kept)
+		}
+		if strings.Contains(strings.TrimRight(string(data), "\x00"), "\x00") {
+			holes++
+		}
+	}
+	if holes < 15 {
+		t.Errorf("%d of 20 have a hole", holes)
+	}
+}

@@ -1,0 +1,23 @@
+package disk
+
+// An AppendFile is a new file that has its own name from the beginning and grows at its end, as the
+// files of a log do. It is used by one goroutine at a time.
+type AppendFile struct{ handle }
+
+// CreateAppend creates the file at path, where nothing may stand. Its name is durable after
+// [Disk.SyncFolder] of its folder.
+func (d *Disk) CreateAppend(path string) (*AppendFile, error) {
+	h, err := d.createNamed(path)
+	if err != nil {
+		return nil, err
+	}
+	return &AppendFile{h}, nil
+}
+
+// Sync makes what was written durable. After an error it is unknown what of it is, and a later
+// Sync may succeed without having written it: nothing of the file may be relied on then but what
+// an earlier Sync covered.
+func (f *AppendFile) Sync() error { return f.sync() }
+
+// Close closes the file, also where it returns an error. It does not make it durable.
+func (f *AppendFile) Close() error { return f.close() }

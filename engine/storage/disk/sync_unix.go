@@ -1,7 +1,0 @@
-//go:build unix
-
-package disk
-
-import "os"
-
-func syncDir(d *os.File) error { return d.Sync() }

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package disk
-
-const canSyncAll = false
-
-func syncAll(string) error { return nil }
