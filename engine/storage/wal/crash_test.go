@@ -1,0 +1,249 @@
+package wal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"ndd/engine/oracle/crash"
+	"ndd/engine/oracle/faults"
+	"ndd/engine/storage/disk"
+)
+
+func le(b []byte) uint64        { return binary.LittleEndian.Uint64(b) }
+func set(b []byte, v uint64)    { binary.LittleEndian.PutUint64(b, v) }
+func text(at Position) string   { return fmt.Sprintf("%d:record %d", at, at) }
+func record(at Position) []byte { return fmt.Appendf(nil, "record %d", at) }
+
+// unsynced is a disk that makes nothing durable, for tests that open thousands of logs.
+var unsynced = disk.Failing(func(c disk.Call, _ string) error {
+	if c == disk.CallSync || c == disk.CallSyncFolder {
+		return disk.Skip
+	}
+	return nil
+})
+
+// work appends records until an error, acknowledging each batch with ack; it rotates, and removes old
+// files of which told knows that they may go. It opens the log first, and demands a sequence.
+func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack func(last Position, from Mark)) error {
+	replay, records := collect()
+	l, r, err := Open(d, dir, o, replay)
+	if err != nil {
+		return err
+	}
+	sequence(t, "at the beginning", *records, r.Last)
+	next, from := r.Last+1, o.From
+	for i := range batches {
+		var at Position
+		for range 1 + i%4*20 {
+			if at, err = l.Append(record(next)); err != nil {
+				return errors.Join(err, l.Close())
+			}
+			next++
+		}
+		if err := l.Sync(t.Context(), at); err != nil {
+			return errors.Join(err, l.Close())
+		}
+		ack(at, from)
+		if i%3 == 2 {
+			before, err := l.Rotate()
+			if err == nil && i%2 == 0 {
+				from = before
+				ack(at, from) // the manifest says so
+				err = l.Remove(before)
+			}
+			if err != nil {
+				return errors.Join(err, l.Close())
+			}
+		}
+	}
+	return l.Close()
+}
+
+// sequence demands that records are those up to last, without a gap.
+func sequence(t testing.TB, what string, records []string, last Position) {
+	t.Helper()
+	for i, got := range records {
+		if want := text(last - Position(len(records)-1-i)); got != want {
+			t.Fatalf("%s: record %d of %d is %q, want %q", what, i, len(records), got, want)
+		}
+	}
+}
+
+// acked is what had been acknowledged at some moment.
+type acked struct {
+	last Position
+	from Mark // that is in the manifest
+}
+
+// TestPowerCut opens the log as it may be after a power cut behind every call. What was acknowledged
+// is there, in its order; what follows it was appended. Then the power is cut during recovery and
+// what comes after it, too.
+func TestPowerCut(t *testing.T) {
+	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
+	r := crash.Record(t, base)
+	if err := work(t, r.Disk(), base, Options{}, 12, func(last Position, from Mark) { r.Mark(acked{last, from}) }); err != nil {
+		t.Fatal(err)
+	}
+	states, deep := 0, 0
+	seeds := 40
+	if testing.Short() {
+		seeds = 4
+	}
+	r.States(1, seeds, func(s crash.State) {
+		states++
+		had := last(r.Marks(s))
+		r.Cut(cut, s)
+		if states%10 > 0 {
+			after(t, s.String(), unsynced, cut, had)
+			return
+		}
+		again := crash.Record(t, cut)
+		after(t, s.String(), again.Disk(), cut, had)
+		second := filepath.Join(t.TempDir(), "second")
+		again.States(1, 2, func(s2 crash.State) {
+			deep++
+			again.Cut(second, s2)
+			after(t, s.String()+" "+s2.String(), unsynced, second, had)
+		})
+	})
+	t.Logf("%d states, and %d after a second power cut", states, deep)
+	if states < 300 || deep < 900 {
+		t.Errorf("%d and %d states", states, deep)
+	}
+}
+
+// last returns the last acknowledgement.
+func last(marks []any) acked {
+	if len(marks) == 0 {
+		return acked{}
+	}
+	return marks[len(marks)-1].(acked)
+}
+
+// after opens a log after a power cut and appends a record.
+func after(t *testing.T, what string, d *disk.Disk, dir string, had acked) {
+	t.Helper()
+	l, r, records := open(t, d, dir, Options{From: had.from})
+	sequence(t, what, records, r.Last)
+	if r.Last < had.last {
+		t.Fatalf("%s: records up to %d, and %d was acknowledged: %+v", what, r.Last, had.last, r)
+	}
+	put(t, l, string(record(r.Last+1)))
+	closed(t, l)
+}
+
+// TestFaults makes every call fail, alone and with all that follow: no record is acknowledged from
+// then on, and when the log is opened again every record is there that was acknowledged.
+func TestFaults(t *testing.T) {
+	run := func(d *disk.Disk, dir string) (had acked, err error) {
+		err = work(t, d, dir, Options{}, 9, func(last Position, from Mark) { had = acked{last, from} })
+		return had, err
+	}
+	calls := faults.Calls(t, func(d *disk.Disk) error { _, err := run(d, t.TempDir()); return err })
+	if len(calls) < 35 {
+		t.Errorf("%d calls", len(calls))
+	}
+	for n, call := range calls {
+		for _, lasting := range []bool{false, true} {
+			f := faults.Fault{Call: call, Number: n, Lasting: lasting}
+			dir := t.TempDir()
+			had, err := run(f.Disk(), dir)
+			if !errors.Is(err, f.Err()) && !(call.Call == disk.CallRemove && lasting) {
+				t.Errorf("%+v: %v", f, err)
+			}
+			after(t, fmt.Sprintf("%+v", f), nil, dir, had)
+		}
+	}
+}
+
+// TestFailedSync is that nothing is acknowledged after a sync that failed, though the next one would
+// succeed: of any number of callers, before, during and after it.
+func TestFailedSync(t *testing.T) {
+	for name, policy := range map[string]Sync{"always": Always, "interval": Sync(1e6)} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			syncs, failed := 0, false
+			fault := errors.New("the disk is broken")
+			d := disk.Failing(func(c disk.Call, _ string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if c == disk.CallSync {
+					if syncs++; syncs == 5 {
+						failed = true
+						return fault
+					}
+				}
+				return nil
+			})
+			dir := t.TempDir()
+			l, _, _ := open(t, d, dir, Options{Sync: policy})
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					for {
+						at, err := l.Append([]byte("r"))
+						if err == nil {
+							err = l.Sync(t.Context(), at)
+						}
+						if err == nil {
+							continue
+						}
+						if !errors.Is(err, fault) {
+							t.Errorf("%v", err)
+						}
+						return
+					}
+				})
+			}
+			all.Wait()
+			_, err := l.Append(nil)
+			_, rotate := l.Rotate()
+			for i, err := range []error{err, rotate, l.Remove(Mark{}), l.Close()} {
+				if !errors.Is(err, fault) {
+					t.Errorf("call %d after it: %v", i, err)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if !failed || syncs != 5 {
+				t.Errorf("%d syncs, failed %v", syncs, failed)
+			}
+		})
+	}
+}
+
+// TestFailedRepair fails every call of an opening that has a torn end to cut off, or files to remove.
+func TestFailedRepair(t *testing.T) {
+	for name, torn := range map[string]int{"a frame": 7, "a header": -1} {
+		for number := range 10 {
+			dir := t.TempDir()
+			first, end := small(t, dir, false)
+			keep := len(end) - torn
+			if torn < 0 {
+				keep = 5
+			}
+			write(t, dir, first, end[:keep])
+			f := faults.Fault{Number: number}
+			l, _, err := Open(f.Disk(), dir, Options{}, func(Position, []byte) error { return nil })
+			if err == nil {
+				if number < 2 {
+					t.Errorf("%s: call %d did not fail", name, number)
+				}
+				closed(t, l)
+				break
+			}
+			if !errors.Is(err, f.Err()) {
+				t.Errorf("%s: %v", name, err)
+			}
+			_, _, records := open(t, nil, dir, Options{})
+			if n := len(records); !slices.Equal(records, smallRecords[:n]) || n != map[bool]int{true: 3, false: 5}[torn < 0] {
+				t.Errorf("%s: %v", name, records)
+			}
+		}
+	}
+}

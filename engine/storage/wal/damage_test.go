@@ -1,0 +1,268 @@
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/storage/store"
+)
+
+// small makes a log of two files: records 1 and 2 in a frame, 3 in one; then 4, 5 and 6 in a frame
+// each. With end it is closed. It returns the content of the files.
+func small(t testing.TB, dir string, end bool) (first, last []byte) {
+	t.Helper()
+	l, _, _ := open(t, nil, dir, Options{})
+	put(t, l, "one", "two")
+	put(t, l, "three")
+	if _, err := l.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		put(t, l, fmt.Sprint("record ", 4+i))
+	}
+	if end {
+		closed(t, l)
+	}
+	return content(t, path(dir, 1)), content(t, path(dir, 2))
+}
+
+func content(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+var smallRecords = []string{"1:one", "2:two", "3:three", "4:record 4", "5:record 5", "6:record 6"}
+
+// check reads a log whose files are first and last.
+func check(first, last []byte) (Report, []string, error) {
+	replay, records := collect()
+	s := scanned{next: 1}
+	err := s.file(path("dir", 1), first, false, replay)
+	if err == nil {
+		err = s.file(path("dir", 2), last, true, replay)
+	}
+	return s.Report, *records, err
+}
+
+// write makes a log of these files.
+func write(t testing.TB, dir string, first, last []byte) {
+	t.Helper()
+	for i, data := range [][]byte{first, last} {
+		if err := os.WriteFile(path(dir, uint64(i+1)), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// prefix demands that records are the first of the small log, at least so many.
+func prefix(t *testing.T, what string, records []string, least int) {
+	t.Helper()
+	if n := len(records); n < least || n > len(smallRecords) || !slices.Equal(records, smallRecords[:n]) {
+		t.Errorf("%s: %v", what, records)
+	}
+}
+
+// TestCut cuts the files at every length. Of the last one the whole frames remain, and the log goes
+// on behind them; the first is damaged.
+func TestCut(t *testing.T) {
+	for _, end := range []bool{false, true} {
+		first, last := small(t, t.TempDir(), end)
+		for n := range last {
+			r, records, err := check(first, last[:n])
+			if err != nil {
+				t.Fatalf("%d bytes: %v", n, err)
+			}
+			prefix(t, fmt.Sprint(n, " bytes"), records, 3)
+			if whole := int(r.Bytes) - len(first); r.Torn != int64(n-max(whole, 0)) || (r.Torn > 0 || n == 0) != (r.TornFile != "") {
+				t.Errorf("%d bytes: %+v", n, r)
+			}
+			dir := t.TempDir()
+			write(t, dir, first, last[:n])
+			l, _, _ := open(t, unsynced, dir, Options{})
+			put(t, l, "next")
+			closed(t, l)
+			r, again, err := func() (Report, []string, error) {
+				replay, records := collect()
+				r, err := Check(dir, Options{}, replay)
+				return r, *records, err
+			}()
+			if want := append(slices.Clone(records), fmt.Sprintf("%d:next", len(records)+1)); err != nil || !slices.Equal(again, want) || r.TornFile != "" {
+				t.Errorf("%d bytes, and after it: %v, %+v, %v", n, again, r, err)
+			}
+		}
+		for n := range first {
+			_, records, err := check(first[:n], last)
+			hostile.Says(t, fmt.Sprint(n, " bytes of the first"), err)
+			if !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%d bytes of the first file: %v, %v", n, records, err)
+			}
+		}
+	}
+}
+
+// TestFlip flips every bit. It is found, or what is left is what was before the last frame of a log
+// that was not closed: with what follows it, nothing is mistaken for a crash.
+func TestFlip(t *testing.T) {
+	for _, end := range []bool{false, true} {
+		first, last := small(t, t.TempDir(), end)
+		tail := len(last) - 48 // where the last record's frame begins
+		if end {
+			tail = len(last) - frameHead
+		}
+		for i, data := range [][]byte{first, last} {
+			for bit := range 8 * len(data) {
+				data[bit/8] ^= 1 << (bit % 8)
+				r, records, err := check(first, last)
+				data[bit/8] ^= 1 << (bit % 8)
+				what := fmt.Sprintf("file %d, byte %#x, bit %d", i+1, bit/8, bit%8)
+				hostile.Says(t, what, err)
+				switch {
+				case err != nil && !errors.Is(err, store.ErrCorrupt):
+					t.Errorf("%s: %v", what, err)
+				case err == nil && (i == 0 || bit/8 < tail):
+					t.Errorf("%s: not found: %v", what, records)
+				case err == nil:
+					prefix(t, what, records, map[bool]int{false: 5, true: 6}[end])
+					if r.TornFile == "" || r.Clean {
+						t.Errorf("%s: %+v", what, r)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestReplayed puts frames where they do not belong: another place, another file, another log that
+// has the same records, and an older file of the same name.
+func TestReplayed(t *testing.T) {
+	first, last := small(t, t.TempDir(), false)
+	_, other := small(t, t.TempDir(), false)
+	const frameBytes = 48
+	at := func(i int) []byte { return last[headerBytes+i*frameBytes : headerBytes+(i+1)*frameBytes] }
+	swapped := slices.Concat(last[:headerBytes], at(1), at(0), at(2))
+	doubled := slices.Concat(last, at(2))
+	for name, c := range map[string]struct {
+		first, last []byte
+		records     int // that are left; 0: damage
+	}{
+		"two exchanged":                 {first, swapped, 0},
+		"one twice":                     {first, doubled, 6},
+		"one left out":                  {first, slices.Concat(last[:headerBytes], at(0), at(2)), 4},
+		"of another log":                {first, slices.Concat(last[:headerBytes+2*frameBytes], other[headerBytes+2*frameBytes:]), 5},
+		"of another log, in the middle": {first, slices.Concat(last[:headerBytes+frameBytes], other[headerBytes+frameBytes:headerBytes+2*frameBytes], at(2)), 0},
+		"the header of another log":     {first, slices.Concat(other[:headerBytes], last[headerBytes:]), 3},
+		"of the first file":             {first, slices.Concat(last, first[headerBytes:]), 6},
+		"the first file twice":          {first, first, 0},
+		"in the first file":             {slices.Concat(first, at(0)), last, 0},
+		"zeros behind it":               {first, slices.Concat(last, make([]byte, 5000)), 6},
+		"other bytes behind it":         {first, slices.Concat(last, bytes.Repeat([]byte{0xa5}, 5000)), 6},
+	} {
+		r, records, err := check(c.first, c.last)
+		if c.records == 0 {
+			if !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%s: %v, %v", name, records, err)
+			}
+			continue
+		}
+		if err != nil || len(records) != c.records || r.TornFile == "" {
+			t.Errorf("%s: %v, %+v, %v", name, records, r, err)
+			continue
+		}
+		prefix(t, name, records, c.records)
+	}
+}
+
+// TestHostile repairs every checksum of files that say anything else: the reader gives an error that
+// says where, or records that are as many as it reports.
+func TestHostile(t *testing.T) {
+	first, last := small(t, t.TempDir(), true)
+	rng := rand.New(rand.NewPCG(1, 2))
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 2_000
+	}
+	for i := range rounds {
+		changed := slices.Clone(last)
+		for range 1 + rng.IntN(3) {
+			changed[rng.IntN(len(changed))] = byte(rng.Uint32())
+		}
+		repaired(changed)
+		hostile.Allocates(t, hostile.Limit(uint64(len(first)+len(last)))+1<<20, func() {
+			r, records, err := check(first, changed)
+			hostile.Says(t, fmt.Sprint("change ", i), err)
+			if err == nil && int(r.Records) != len(records) {
+				t.Errorf("change %d: %d records, %+v", i, len(records), r)
+			}
+		})
+	}
+}
+
+// repaired makes the checksums of a file right, as far as its frames can be found.
+func repaired(data []byte) {
+	h := header{file: [16]byte(data[32:48]), number: le(data[48:])}
+	set(data[64:], h.sum(0, data[:64]))
+	f := frame{at: headerBytes}
+	for f.at < int64(len(data)) {
+		size := f.parse(data)
+		if size == 0 {
+			return
+		}
+		set(data[f.at:], h.sum(f.at, data[f.at+8:f.at+size]))
+		f.at += size
+	}
+}
+
+// FuzzLog is the last file of a log, with and without its checksums repaired.
+func FuzzLog(f *testing.F) {
+	first, last := small(f, f.TempDir(), true)
+	f.Add(last, true)
+	f.Add(last[:len(last)-frameHead], false)
+	f.Add(last[:headerBytes], true)
+	f.Fuzz(func(t *testing.T, data []byte, repair bool) {
+		if repair && len(data) >= headerBytes {
+			data = slices.Clone(data)
+			repaired(data)
+		}
+		r, records, err := check(first, data)
+		hostile.Says(t, "", err)
+		if err != nil {
+			return
+		}
+		if int(r.Records) != len(records) {
+			t.Errorf("%d records, %+v", len(records), r)
+		}
+		dir := t.TempDir()
+		write(t, dir, first, data)
+		l, again, _ := open(t, unsynced, dir, Options{})
+		if again.Records != r.Records {
+			t.Errorf("opened: %+v; checked: %+v", again, r)
+		}
+		closed(t, l)
+	})
+}
+
+// TestScanEnds gives the search for a later frame a frame of the rest of the file at every place.
+func TestScanEnds(t *testing.T) {
+	first, last := small(t, t.TempDir(), false)
+	const size = 4 << 20
+	data := append(slices.Clone(last[:headerBytes]), make([]byte, size)...)
+	for at := headerBytes + alignBytes; at+frameHead <= len(data); at += frameHead {
+		b := data[at:]
+		b[8], b[9], b[10], b[11] = byte(size-at), byte((size-at)>>8), byte((size-at)>>16), 0
+		set(b[16:], 100)
+		set(b[24:], headerBytes+1)
+	}
+	if _, _, err := check(first, data); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("%v", err)
+	}
+}

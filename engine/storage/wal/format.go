@@ -1,0 +1,154 @@
+package wal
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/minio/highwayhash"
+)
+
+// Sizes of the format, in bytes.
+const (
+	headerBytes = 72
+	frameHead   = 32
+	alignBytes  = 8
+	frameMax    = RecordMax + 2*batchBytes // a frame's records, with their lengths
+
+	// Version is the version of the format that this package writes.
+	Version = 1
+)
+
+var magic = [8]byte{'n', 'd', 'd', 'l', 'o', 'g', '\r', '\n'}
+
+const (
+	damaged  = "damaged since it was written; restore it from a backup"
+	mismatch = "checksum mismatch: " + damaged
+)
+
+// A header begins a file.
+type header struct {
+	log    [16]byte // of all files of a log
+	file   [16]byte // of this file alone, random
+	number uint64
+	first  Position // the first record of the file
+}
+
+func (h *header) append(dst []byte) []byte {
+	begin := len(dst)
+	dst = append(dst, magic[:]...)
+	dst = binary.LittleEndian.AppendUint32(dst, Version)
+	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	dst = append(dst, h.log[:]...)
+	dst = append(dst, h.file[:]...)
+	dst = binary.LittleEndian.AppendUint64(dst, h.number)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(h.first))
+	return binary.LittleEndian.AppendUint64(dst, h.sum(0, dst[begin:]))
+}
+
+// parse reads the header from the beginning of a file; why is empty when it is sound.
+func (h *header) parse(b []byte) (why string) {
+	if len(b) < headerBytes {
+		return fmt.Sprintf("the file ends after %d bytes", len(b))
+	}
+	if [8]byte(b[:8]) != magic {
+		return "not a write-ahead log (no magic)"
+	}
+	if v := binary.LittleEndian.Uint32(b[8:]); v != Version {
+		who := "an older"
+		if v > Version {
+			who = "a newer"
+		}
+		return fmt.Sprintf("format version %d, this ndd reads version %d: %s one wrote it; open it with that, and stop it cleanly", v, Version, who)
+	}
+	h.log, h.file = [16]byte(b[16:32]), [16]byte(b[32:48])
+	h.number = binary.LittleEndian.Uint64(b[48:])
+	h.first = Position(binary.LittleEndian.Uint64(b[56:]))
+	if binary.LittleEndian.Uint64(b[64:]) != h.sum(0, b[:64]) {
+		return mismatch
+	}
+	return ""
+}
+
+// sum returns the checksum of data at byte offset at of the file: HighwayHash-64 under the key
+// file identity | number | offset.
+func (h *header) sum(at int64, data []byte) uint64 {
+	var key [highwayhash.Size]byte
+	copy(key[:16], h.file[:])
+	binary.LittleEndian.PutUint64(key[16:], h.number)
+	binary.LittleEndian.PutUint64(key[24:], uint64(at))
+	return highwayhash.Sum64(data, key[:])
+}
+
+// A frame is records that were written together.
+type frame struct {
+	at      int64    // offset in the file
+	synced  int64    // bytes of the file that were durable when it was written
+	first   Position // of its records; in the last frame of a file that is complete, of the next one's
+	records int      // 0 in that last frame
+	body    []byte   // when it was read: the records, with their lengths
+}
+
+// appendRecord appends a record as it stands in a frame.
+func appendRecord(dst, record []byte) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(record)))
+	return append(dst, record...)
+}
+
+// seal completes b, space for the frame's head and its records, to the frame, and returns it.
+func (h *header) seal(b []byte, f frame) []byte {
+	length := len(b) - frameHead
+	for len(b)%alignBytes > 0 {
+		b = append(b, 0)
+	}
+	binary.LittleEndian.PutUint32(b[8:], uint32(length))
+	binary.LittleEndian.PutUint32(b[12:], uint32(f.records))
+	binary.LittleEndian.PutUint64(b[16:], uint64(f.first))
+	binary.LittleEndian.PutUint64(b[24:], uint64(f.synced))
+	binary.LittleEndian.PutUint64(b, h.sum(f.at, b[8:]))
+	return b
+}
+
+// parse reads the head of the frame at offset f.at, and returns its size, 0 when there is none: when
+// what stands there does not fit the file. The checksum is not looked at.
+func (f *frame) parse(file []byte) (size int64) {
+	left := int64(len(file)) - f.at
+	if left < frameHead {
+		return 0
+	}
+	b := file[f.at:]
+	length := int64(binary.LittleEndian.Uint32(b[8:]))
+	f.records = int(binary.LittleEndian.Uint32(b[12:]))
+	f.first = Position(binary.LittleEndian.Uint64(b[16:]))
+	f.synced = int64(binary.LittleEndian.Uint64(b[24:]))
+	size = frameHead + (length+alignBytes-1)/alignBytes*alignBytes
+	if length > frameMax || size > left || f.synced < headerBytes || f.synced > f.at {
+		return 0
+	}
+	f.body = b[frameHead : frameHead+length]
+	return size
+}
+
+// sound says whether the checksum of the frame, of size bytes, is right.
+func (h *header) sound(file []byte, f *frame, size int64) bool {
+	b := file[f.at : f.at+size]
+	return binary.LittleEndian.Uint64(b) == h.sum(f.at, b[8:])
+}
+
+// each calls do with each record of the frame; why is not empty when they do not fill it.
+func (f *frame) each(do func(at Position, record []byte) error) (why string, err error) {
+	b := f.body
+	for i := range f.records {
+		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
+			return fmt.Sprintf("record %d does not fit its frame", i), nil
+		}
+		n := 4 + int(binary.LittleEndian.Uint32(b))
+		if err := do(f.first+Position(i), b[4:n:n]); err != nil {
+			return "", err
+		}
+		b = b[n:]
+	}
+	if len(b) > 0 {
+		return "bytes that belong to no record", nil
+	}
+	return "", nil
+}

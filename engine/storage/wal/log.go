@@ -1,0 +1,149 @@
+package wal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"ndd/engine/storage/disk"
+)
+
+// A Position is the number of a record in its log: 1 for the first one ever appended, and one
+// more for each that follows, whatever the file. 0 is before the first.
+type Position uint64
+
+// RecordMax is the most bytes that a record may have.
+const RecordMax = 16 << 20
+
+// ErrClosed is returned by the methods of a log that was closed.
+var ErrClosed = errors.New("write-ahead log: it is closed")
+
+// A Mark is a place between two files of a log: the records up to position Last are in files with
+// numbers below File, and the first record of that file, once it has one, is the next. The zero
+// Mark is the beginning of a log.
+type Mark struct {
+	File uint64
+	Last Position
+}
+
+// Options configures [Open]. The zero value is for a new log without an owner.
+type Options struct {
+	ID     [16]byte  // what the log belongs to; files with another ID are refused
+	From   Mark      // what is before it is not needed; those files are removed unread
+	Sync   Sync      // when records become durable; the zero value is Always
+	Random io.Reader // source of the files' identities; default crypto/rand
+}
+
+// A Log appends records to the files of a folder. Its methods may be called from many goroutines.
+// After an error of writing or of making durable every method returns that error, until the log
+// is opened again: nothing is acknowledged whose fate is unknown.
+type Log struct {
+	options Options
+	disk    *disk.Disk
+	dir     string
+
+	mu      sync.Mutex
+	queue   []*batch      // appended and not taken for writing, oldest first
+	spare   []*batch      // written, for use again
+	next    Position      // of the next record
+	done    Position      // the last record that was acknowledged, or may be
+	number  uint64        // of the file that the next record goes to
+	first   Position      // the first record of that file
+	writing chan struct{} // closed when the writer below is free again; nil when it is
+	err     error         // of the first call that failed, or ErrClosed
+
+	file writer // owned by the goroutine that made writing
+
+	stop   context.CancelFunc // ends the goroutine that syncs at intervals
+	ticker sync.WaitGroup
+}
+
+// Open opens the log in the folder dir, which must exist, and calls replay with each record that is
+// there, in order; record is valid during the call only. An error of replay ends Open. The folder
+// must not be open as a log elsewhere.
+//
+// What a crash left unfinished at the end of the last file is cut off, durably, before Open
+// returns; every other damage is an error that wraps [store.ErrCorrupt]. New records go to a new
+// file, which is created with the first of them.
+func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record []byte) error) (*Log, Report, error) {
+	began := time.Now()
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	found, err := scan(dir, o, replay)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	if err := found.repair(d, dir); err != nil {
+		return nil, Report{}, fmt.Errorf("write-ahead log: %w", err)
+	}
+	l := &Log{options: o, disk: d, dir: dir, next: found.Last + 1, done: found.Last,
+		number: found.next, first: found.Last + 1}
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	if every := time.Duration(o.Sync); every > 0 {
+		l.ticker.Go(func() { l.syncEach(ctx, every) })
+	}
+	found.Duration = time.Since(began)
+	return l, found.Report, nil
+}
+
+// Append adds a record at the end and returns its position. The record is copied to memory; it is
+// neither durable nor seen by anyone until [Log.Sync] has returned for that position, so that
+// Append takes less than a microsecond and may be called under the caller's lock: records are in
+// the order of the calls.
+func (l *Log) Append(record []byte) (Position, error) {
+	if len(record) > RecordMax {
+		return 0, fmt.Errorf("write-ahead log: a record of %d bytes; at most %d are allowed", len(record), RecordMax)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return 0, l.err
+	}
+	b := l.room(len(record))
+	b.add(record)
+	l.next++
+	return l.next - 1, nil
+}
+
+// room returns the batch that a record of so many bytes goes to.
+func (l *Log) room(record int) *batch {
+	if n := len(l.queue); n > 0 {
+		if b := l.queue[n-1]; b.file == l.number && len(b.data)+record <= batchBytes {
+			return b
+		}
+	}
+	b := &batch{}
+	if n := len(l.spare); n > 0 {
+		b, l.spare = l.spare[n-1], l.spare[:n-1]
+	}
+	b.begin(l.number, l.next)
+	l.queue = append(l.queue, b)
+	return b
+}
+
+// Close makes all records durable, marks the last file as complete and closes it. It returns the
+// error that the log had before, if any. Calls that run at the same time end first or return
+// [ErrClosed].
+func (l *Log) Close() error {
+	l.stop()
+	l.ticker.Wait()
+	err := l.write(func() error { return l.file.finish() })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = ErrClosed
+	}
+	return err
+}
+
+// path returns the path of the file of that number.
+func path(dir string, number uint64) string {
+	return filepath.Join(dir, fmt.Sprintf("%08d.log", number))
+}

@@ -1,0 +1,437 @@
+package wal
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// constant is a source of identities that are all the same byte.
+type constant byte
+
+func (c constant) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(c)
+	}
+	return len(p), nil
+}
+
+// collect returns a replay function, and the records that it saw.
+func collect() (func(Position, []byte) error, *[]string) {
+	var all []string
+	return func(at Position, record []byte) error {
+		all = append(all, fmt.Sprintf("%d:%s", at, record))
+		return nil
+	}, &all
+}
+
+// open opens a log, and returns the records that it had.
+func open(t testing.TB, d *disk.Disk, dir string, o Options) (*Log, Report, []string) {
+	t.Helper()
+	replay, records := collect()
+	l, r, err := Open(d, dir, o, replay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, r, *records
+}
+
+// put appends records and waits until they are acknowledged.
+func put(t testing.TB, l *Log, records ...string) (at Position) {
+	t.Helper()
+	var err error
+	for _, r := range records {
+		if at, err = l.Append([]byte(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Sync(t.Context(), at); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func closed(t testing.TB, l *Log) {
+	t.Helper()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// files are the names in a folder.
+func files(t testing.TB, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+// TestExample holds the bytes of a file against the example in the package's documentation.
+func TestExample(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{ID: [16]byte(bytes.Repeat([]byte("L"), 16)), Random: constant('F')}
+	l, _, _ := open(t, nil, dir, o)
+	put(t, l, "one", "two")
+	closed(t, l)
+	data, err := os.ReadFile(path(dir, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(doc), "An example:")
+	lines := 0
+	for line := range strings.Lines(example) {
+		var at int
+		if n, _ := fmt.Sscanf(line, "//\t%x  ", &at); n != 1 || !strings.HasPrefix(line, "//\t0000") {
+			continue
+		}
+		lines++
+		for half, want := range []string{line[13:36], line[38:min(61, len(line))]} {
+			if want = strings.TrimSpace(want); want == "" || strings.HasPrefix(want, "SUM") {
+				continue
+			}
+			from := at + 8*half
+			if got := hex.EncodeToString(data[from : from+8]); got != strings.ReplaceAll(want, " ", "") {
+				t.Errorf("offset %#x: %s, the documentation says %s", from, got, want)
+			}
+		}
+	}
+	if lines != 10 || len(data) != 0x98 {
+		t.Errorf("%d lines; %d bytes", lines, len(data))
+	}
+}
+
+// TestLog appends to files, rotates, removes and opens again.
+func TestLog(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{ID: [16]byte{1}}
+	l, r, had := open(t, nil, dir, o)
+	if r != (Report{Duration: r.Duration}) || had != nil || files(t, dir) != "" {
+		t.Errorf("a new log: %+v, %v, %s", r, had, files(t, dir))
+	}
+	if n, err := l.Rotate(); n != (Mark{1, 0}) || err != nil {
+		t.Errorf("rotated without a record: %v, %v", n, err)
+	}
+	put(t, l, "a", "b")
+	put(t, l, "")
+	if n, err := l.Rotate(); n != (Mark{2, 3}) || err != nil {
+		t.Fatal(n, err)
+	}
+	put(t, l, strings.Repeat("large", batchBytes/5), "c", strings.Repeat("large", 2*batchBytes/5), "d")
+	if n, err := l.Rotate(); n != (Mark{3, 7}) || err != nil {
+		t.Fatal(n, err)
+	}
+	if at := put(t, l, "e"); at != 8 {
+		t.Errorf("position %d", at)
+	}
+	closed(t, l)
+	if got := files(t, dir); got != "00000001.log 00000002.log 00000003.log" {
+		t.Error(got)
+	}
+
+	l, r, had = open(t, nil, dir, o)
+	for i := range had {
+		had[i] = had[i][:min(len(had[i]), 7)]
+	}
+	if want := []string{"1:a", "2:b", "3:", "4:large", "5:c", "6:large", "7:d", "8:e"}; !slices.Equal(had, want) {
+		t.Errorf("%v, want %v", had, want)
+	}
+	if !r.Clean || r.Files != 3 || r.Records != 8 || r.Last != 8 || r.TornFile != "" {
+		t.Errorf("%+v", r)
+	}
+	if err := l.Remove(Mark{3, 7}); err != nil {
+		t.Fatal(err)
+	}
+	if at := put(t, l, "f"); at != 9 {
+		t.Errorf("position %d", at)
+	}
+	if n, err := l.Rotate(); n != (Mark{5, 9}) || err != nil {
+		t.Fatal(n, err)
+	}
+	if at, err := l.Append([]byte("not written when its file is removed")); at != 10 || err != nil {
+		t.Fatal(at, err)
+	}
+	if n, err := l.Rotate(); n != (Mark{6, 10}) || err != nil {
+		t.Fatal(n, err)
+	}
+	if err := l.Remove(Mark{6, 10}); err != nil || files(t, dir) != "" {
+		t.Errorf("%v; %s", err, files(t, dir))
+	}
+	put(t, l, "g")
+	closed(t, l)
+	for _, err := range []error{l.Close(), l.Sync(t.Context(), 12), l.Remove(Mark{})} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+	if err := l.Sync(t.Context(), 11); err != nil {
+		t.Errorf("a record that was acknowledged: %v", err)
+	}
+
+	o.From = Mark{6, 10}
+	if err := os.WriteFile(path(dir, 4), []byte("came back after a power cut"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, r, had = open(t, nil, dir, o)
+	if !slices.Equal(had, []string{"11:g"}) || r.Last != 11 || files(t, dir) != "00000006.log" {
+		t.Errorf("%v, %+v, %s", had, r, files(t, dir))
+	}
+	closed(t, l)
+}
+
+// TestRefused opens what is no log of this owner.
+func TestRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(dir string) error
+		open   Options
+		want   string
+	}{
+		"another log":    {func(string) error { return nil }, Options{ID: [16]byte{2}}, "belongs to the log of another index"},
+		"a missing file": {func(dir string) error { return os.Remove(path(dir, 2)) }, Options{}, "00000002.log, is missing"},
+		"the first one":  {func(dir string) error { return os.Remove(path(dir, 1)) }, Options{}, "00000001.log, is missing"},
+		"a renamed file": {func(dir string) error { return os.Rename(path(dir, 3), path(dir, 4)) }, Options{}, "00000003.log, is missing"},
+		"two exchanged": {func(dir string) error {
+			return errors.Join(os.Rename(path(dir, 2), path(dir, 0)), os.Rename(path(dir, 3), path(dir, 2)), os.Rename(path(dir, 0), path(dir, 3)))
+		}, Options{}, "was file 3 and has been renamed"},
+		"an earlier mark":    {func(dir string) error { return os.Rename(path(dir, 1), path(dir, 0)) }, Options{From: Mark{2, 0}}, "its first record is 2, and the last one before is 0"},
+		"a newer format":     {func(dir string) error { return overwrite(path(dir, 3), 8, 2) }, Options{}, "format version 2, this ndd reads version 1: a newer"},
+		"another file":       {func(dir string) error { return overwrite(path(dir, 1), 0, 'x') }, Options{}, "not a write-ahead log"},
+		"an error of replay": {func(string) error { return nil }, Options{}, "replayed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			l, _, _ := open(t, nil, dir, Options{})
+			for i := range 3 {
+				put(t, l, fmt.Sprint(i))
+				if _, err := l.Rotate(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			closed(t, l)
+			if err := c.change(dir); err != nil {
+				t.Fatal(err)
+			}
+			before := files(t, dir)
+			replay := func(Position, []byte) error {
+				if name == "an error of replay" {
+					return errors.New("replayed")
+				}
+				return nil
+			}
+			_, _, err := Open(nil, dir, c.open, replay)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if name != "an error of replay" && !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%v is not store.ErrCorrupt", err)
+			}
+			if _, e := Check(dir, c.open, replay); e == nil || e.Error() != err.Error() {
+				t.Errorf("Check says %v", e)
+			}
+			if got := files(t, dir); got != before {
+				t.Errorf("files %s, before %s", got, before)
+			}
+		})
+	}
+	if _, _, err := Open(nil, filepath.Join(t.TempDir(), "none"), Options{}, nil); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	l, _, _ := open(t, nil, t.TempDir(), Options{})
+	defer closed(t, l)
+	if _, err := l.Append(make([]byte, RecordMax+1)); err == nil || !strings.Contains(err.Error(), "16777216 are allowed") {
+		t.Error(err)
+	}
+	put(t, l, string(make([]byte, RecordMax)))
+}
+
+// overwrite changes a byte of a file.
+func overwrite(path string, at int, to byte) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	data[at] = to
+	return os.WriteFile(path, data, 0o600)
+}
+
+// TestParseSync reads what String writes.
+func TestParseSync(t *testing.T) {
+	for _, s := range []Sync{Always, Never, Sync(100 * time.Millisecond), Sync(time.Minute)} {
+		if got, err := ParseSync(s.String()); got != s || err != nil {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+	}
+	for _, text := range []string{"", "Always", "interval", "interval=", "interval=0s", "interval=-1s", "interval=10", "interval=1us"} {
+		if _, err := ParseSync(text); err == nil || !strings.Contains(err.Error(), "always, never and interval=") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestSyncPolicies counts the calls to the system: one for a record, some at intervals, or none.
+func TestSyncPolicies(t *testing.T) {
+	for policy, want := range map[Sync]func(syncs int) bool{
+		Always:                     func(n int) bool { return n >= 50 },
+		Sync(5 * time.Millisecond): func(n int) bool { return n >= 4 && n < 45 },
+		Never:                      func(n int) bool { return n <= 2 },
+	} {
+		t.Run(policy.String(), func(t *testing.T) {
+			var mu sync.Mutex
+			syncs := 0
+			d := disk.Failing(func(c disk.Call, _ string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if c == disk.CallSync {
+					syncs++
+				}
+				return nil
+			})
+			dir := t.TempDir()
+			l, _, _ := open(t, d, dir, Options{Sync: policy})
+			for i := range 50 {
+				put(t, l, fmt.Sprint(i))
+				if policy > 0 {
+					time.Sleep(time.Millisecond)
+				}
+				if r, err := Check(dir, Options{}, func(Position, []byte) error { return nil }); err != nil || r.Records != uint64(i+1) {
+					t.Fatalf("after %d records the file has %+v, %v", i+1, r, err)
+				}
+			}
+			mu.Lock()
+			got := syncs
+			mu.Unlock()
+			if !want(got) {
+				t.Errorf("%d calls", got)
+			}
+			closed(t, l)
+		})
+	}
+}
+
+// TestCancelled is a caller that does not wait for the system.
+func TestCancelled(t *testing.T) {
+	hold, held := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if c == disk.CallSync {
+			once.Do(func() { close(held); <-hold })
+		}
+		return nil
+	})
+	l, _, _ := open(t, d, t.TempDir(), Options{})
+	first, err := l.Append([]byte("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var leader sync.WaitGroup
+	leader.Go(func() {
+		if err := l.Sync(t.Context(), first); err != nil {
+			t.Error(err)
+		}
+	})
+	<-held
+	second, err := l.Append([]byte("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := l.Sync(ctx, second); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	close(hold)
+	leader.Wait()
+	if err := l.Sync(t.Context(), second); err != nil {
+		t.Error(err)
+	}
+	closed(t, l)
+}
+
+// TestConcurrent appends, rotates and removes from many goroutines: each finds its own records in
+// its order when the log is opened again, and one call to the system serves many.
+func TestConcurrent(t *testing.T) {
+	const goroutines, each = 32, 100
+	var mu sync.Mutex
+	syncs := 0
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if c == disk.CallSync {
+			syncs++
+		}
+		return nil
+	})
+	dir := t.TempDir()
+	l, _, _ := open(t, d, dir, Options{})
+	var all sync.WaitGroup
+	for g := range goroutines {
+		all.Go(func() {
+			for i := range each {
+				put(t, l, fmt.Sprintf("%d %d", g, i))
+				if g == 0 && i%10 == 9 {
+					if _, err := l.Rotate(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	closed(t, l)
+	if syncs > goroutines*each/2 {
+		t.Errorf("%d calls for %d records", syncs, goroutines*each)
+	}
+	_, r, had := open(t, nil, dir, Options{})
+	next := map[int]int{}
+	for at, record := range had {
+		var position, g, i int
+		if n, err := fmt.Sscanf(record, "%d:%d %d", &position, &g, &i); n != 3 || position != at+1 || next[g] != i {
+			t.Fatalf("record %d is %s, %v", at, record, err)
+		}
+		next[g]++
+	}
+	if len(had) != goroutines*each || r.Files < 10 {
+		t.Errorf("%d records in %+v", len(had), r)
+	}
+}
+
+// BenchmarkAppend is one caller's share under its lock.
+func BenchmarkAppend(b *testing.B) {
+	l, _, _ := open(b, nil, b.TempDir(), Options{Sync: Never})
+	record := make([]byte, 16)
+	for b.Loop() {
+		at, err := l.Append(record)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if at%10_000 == 0 {
+			b.StopTimer()
+			if err := l.Sync(b.Context(), at); err != nil {
+				b.Fatal(err)
+			}
+			b.StartTimer()
+		}
+	}
+	closed(b, l)
+}

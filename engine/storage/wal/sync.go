@@ -1,0 +1,153 @@
+package wal
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Sync says when records become durable. [Always] is 0, [Never] is negative, and any other value
+// is the interval at which the log is made durable.
+//
+// A record whose [Log.Sync] has returned survives the end of the process, kill -9 included, with
+// every value: the system has it. They differ in what a power cut or a crash of the system takes.
+type Sync time.Duration
+
+// The values of Sync that are not an interval.
+const (
+	Always Sync = 0  // a power cut takes no acknowledged record
+	Never  Sync = -1 // it takes what the system has not written by itself
+)
+
+// ParseSync returns the value that String returns the text of: always, never, interval=100ms.
+func ParseSync(text string) (Sync, error) {
+	switch text {
+	case "always":
+		return Always, nil
+	case "never":
+		return Never, nil
+	}
+	if interval, ok := strings.CutPrefix(text, "interval="); ok {
+		if d, err := time.ParseDuration(interval); err == nil && d >= time.Millisecond {
+			return Sync(d), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is none of always, never and interval=DURATION, such as interval=100ms, at least 1ms", text)
+}
+
+func (s Sync) String() string {
+	switch {
+	case s == Always:
+		return "always"
+	case s < 0:
+		return "never"
+	}
+	return "interval=" + time.Duration(s).String()
+}
+
+// Sync returns when the record at that position, and all before it, are as durable as
+// [Options.Sync] says: when they may be acknowledged. One call to the system serves all goroutines
+// that wait: the first writes and syncs what is there for all, and the records that are appended
+// meanwhile are the next one's. When ctx ends first the record may become durable or not.
+func (l *Log) Sync(ctx context.Context, at Position) error {
+	for {
+		l.mu.Lock()
+		switch {
+		case at <= l.done:
+			l.mu.Unlock()
+			return nil
+		case l.err != nil:
+			defer l.mu.Unlock()
+			return l.err
+		case at >= l.next:
+			l.mu.Unlock()
+			panic(fmt.Sprintf("wal: Sync of position %d, of %d", at, l.next-1))
+		case l.writing == nil:
+			l.lead(nil)
+			continue
+		}
+		wait := l.writing
+		l.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// write writes all that was appended, and calls then while no one else writes.
+func (l *Log) write(then func() error) error {
+	for {
+		l.mu.Lock()
+		if l.err != nil {
+			defer l.mu.Unlock()
+			return l.err
+		}
+		if l.writing == nil {
+			return l.lead(then)
+		}
+		wait := l.writing
+		l.mu.Unlock()
+		<-wait
+	}
+}
+
+// lead writes what was appended, and syncs it where that is wanted, for all who wait; then, unless
+// nil, is called at the end. It is called with mu locked, when no one writes, and unlocks it.
+func (l *Log) lead(then func() error) error {
+	batches, last := l.queue, l.next-1
+	l.queue = nil
+	l.writing = make(chan struct{})
+	l.mu.Unlock()
+
+	err := l.file.write(l, batches)
+	if err == nil && l.options.Sync == Always {
+		err = l.file.sync()
+	}
+	if err == nil && then != nil {
+		err = then()
+	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.writing)
+	l.writing = nil
+	if err != nil {
+		l.err = fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
+		l.file.abandon()
+		return l.err
+	}
+	l.done = last
+	l.recycle(batches)
+	return nil
+}
+
+// spareMax is how many batches are kept for use again.
+const spareMax = 4
+
+// recycle keeps batches for use again.
+func (l *Log) recycle(batches []*batch) {
+	for _, b := range batches {
+		if len(l.spare) < spareMax && cap(b.data) <= 2*batchBytes {
+			l.spare = append(l.spare, b)
+		}
+	}
+}
+
+// syncEach makes the log durable at intervals, until the log is closed. An error stays in the log.
+func (l *Log) syncEach(ctx context.Context, every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if l.write(l.file.sync) != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package wal
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"ndd/engine/storage/disk"
+)
+
+// A batch is records that are written as one frame: space for the frame's head, and the records
+// behind it.
+type batch struct {
+	file    uint64   // number of the file that it goes to
+	first   Position // of the records
+	records int
+	data    []byte
+}
+
+// batchBytes is the size up to which records are put together in one frame: a write of 1 MiB costs
+// several times what the call itself does.
+const batchBytes = 1 << 20
+
+func (b *batch) begin(file uint64, first Position) {
+	b.file, b.first, b.records = file, first, 0
+	b.data = append(b.data[:0], make([]byte, frameHead)...)
+}
+
+func (b *batch) add(record []byte) {
+	b.data = appendRecord(b.data, record)
+	b.records++
+}
+
+// A writer writes frames to the log's present file. It is used by one goroutine at a time.
+type writer struct {
+	file   *disk.AppendFile // nil before the first frame, and between files
+	head   header
+	size   int64    // of the file
+	synced int64    // of size, as far as is known
+	next   Position // of the next record
+}
+
+// write writes the batches, in files as their numbers say.
+func (w *writer) write(l *Log, batches []*batch) error {
+	for _, b := range batches {
+		if w.file == nil || w.head.number != b.file {
+			if err := w.begin(l, b); err != nil {
+				return err
+			}
+		}
+		b.data = w.head.seal(b.data, frame{at: w.size, synced: w.synced, first: b.first, records: b.records})
+		if err := w.append(b.data); err != nil {
+			return err
+		}
+		w.next = b.first + Position(b.records)
+	}
+	return nil
+}
+
+func (w *writer) append(data []byte) error {
+	n, err := w.file.Write(data)
+	w.size += int64(n)
+	return err
+}
+
+// begin makes the file before durable, and creates the one that the batch goes to. The new file's
+// name and header are durable before a frame is written: where the header is damaged later and there
+// are frames, that is no crash.
+func (w *writer) begin(l *Log, b *batch) error {
+	if err := w.leave(b.file); err != nil {
+		return err
+	}
+	w.head = header{log: l.options.ID, number: b.file, first: b.first}
+	if _, err := io.ReadFull(l.options.Random, w.head.file[:]); err != nil {
+		return fmt.Errorf("an identity for a new file: %w", err)
+	}
+	file, err := l.disk.CreateAppend(path(l.dir, b.file))
+	if err != nil {
+		return err
+	}
+	w.file, w.size, w.synced = file, 0, 0
+	if err := w.append(w.head.append(nil)); err != nil {
+		return err
+	}
+	if err := w.sync(); err != nil {
+		return err
+	}
+	return l.disk.SyncFolder(l.dir)
+}
+
+// leave makes the present file durable and closes it, when its number is below the given one.
+func (w *writer) leave(number uint64) error {
+	if w.file == nil || w.head.number >= number {
+		return nil
+	}
+	if err := w.sync(); err != nil {
+		return err
+	}
+	err := w.file.Close()
+	w.file = nil
+	return err
+}
+
+// sync makes durable what was written since the last call.
+func (w *writer) sync() error {
+	if w.file == nil || w.synced == w.size {
+		return nil
+	}
+	if err := w.file.Sync(); err != nil {
+		return err
+	}
+	w.synced = w.size
+	return nil
+}
+
+// finish makes the present file durable, ends it with a frame that says so, and closes it.
+func (w *writer) finish() error {
+	if w.file == nil {
+		return nil
+	}
+	if err := w.sync(); err != nil {
+		return err
+	}
+	end := w.head.seal(make([]byte, frameHead), frame{at: w.size, synced: w.synced, first: w.next})
+	if err := w.append(end); err != nil {
+		return err
+	}
+	return w.leave(w.head.number + 1) // which syncs
+}
+
+// abandon closes the file after an error.
+func (w *writer) abandon() {
+	if w.file != nil {
+		w.file.Close()
+		w.file = nil
+	}
+}
+
+// remove removes the files with numbers below before, and makes that durable.
+func remove(d *disk.Disk, dir string, before uint64) error {
+	numbers, err := list(dir)
+	if err != nil {
+		return err
+	}
+	numbers = slices.DeleteFunc(numbers, func(n uint64) bool { return n >= before })
+	for _, n := range numbers {
+		if err := d.Remove(path(dir, n)); err != nil {
+			return err
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	return d.SyncFolder(dir)
+}
