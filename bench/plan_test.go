@@ -57,7 +57,7 @@ func BenchmarkPlan(b *testing.B) {
 	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	machine, err := plan.Here(uint64(n))
+	machine, err := plan.Here(uint64(n), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
-	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
@@ -24,7 +23,7 @@ var ErrMixed = errors.New("fingerprints do not belong together")
 // files: documents are numbered through the files in order. The files' own
 // checksums are verified first.
 //
-// The memory that it takes beside the mapped files is o.Memory at most, by
+// The memory that it takes beside the mapped files is what o.Budget has left at most, by
 // default what this machine has left; what needs more is sorted in temporary
 // files in the new folder, and what cannot be done at all is refused with an
 // [memory.TooLargeError] before it is begun. An interrupted Build leaves
@@ -36,20 +35,20 @@ func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options
 // BuildOptions are more of them.
 type BuildOptions struct {
 	segment.Options
-	Choice  *Choice        // why the index has its tables, for it to remember; may be nil
-	Machine memory.Machine // is asked for the memory that is left; its zero value is this one
-	Beside  uint64         // bytes of that which the program takes beside, where it is asked
+	Choice *Choice // why the index has its tables, for it to remember; may be nil
 }
 
-// PlanBuild says what memory [BuildWith] will take for so many documents, or refuses: something
-// stands at dir, or there is not the memory. It sets o.Memory, unless it is set, so that what it
-// said is kept whatever the machine has left later.
-func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Space, error) {
+// PlanBuild returns how [BuildWith] will build an index of so many documents, with the memory that
+// it will take, or refuses: something stands at dir, or there is not the memory. It sets o.Budget,
+// unless it is set, to what this machine has left, so that what it said is kept whatever the
+// machine has left later.
+func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 	if err := disk.Absent(dir); err != nil {
-		return segment.Space{}, err
+		return segment.Plan{}, err
 	}
 	o.TempDir = filepath.Dir(dir)
-	return fit(&o.Options, docs, o.Machine, o.Beside)
+	o.Budget = o.Budget.Here()
+	return segment.NewPlan(docs, o.Options)
 }
 
 // BuildWith is [Build] with more options.
@@ -80,24 +79,6 @@ func BuildWith(ctx context.Context, dir string, files []*ndf.File, with BuildOpt
 		return err
 	}
 	return folder.Commit()
-}
-
-// fit sets o.Memory, unless it is set, to what a machine has left but for a
-// sixteenth and what is taken beside, and refuses what cannot be done with it.
-func fit(o *segment.Options, docs uint64, m memory.Machine, beside uint64) (segment.Space, error) {
-	limit := m.Limit(o.Memory)
-	if o.Memory == 0 {
-		limit.Bytes -= limit.Bytes / 16
-		o.Memory = max(limit.Bytes-min(beside, limit.Bytes), 1) // 0 would be no limit
-	} else {
-		beside = 0
-	}
-	space, err := segment.Plan(docs, *o)
-	if e, ok := errors.AsType[*memory.TooLargeError](err); ok {
-		e.Limit = limit
-		e.Need += beside
-	}
-	return space, err
 }
 
 // commonRecipe is the recipe of all files, nil when they are raw.

@@ -9,6 +9,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/memory"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -43,12 +44,12 @@ func TestBuildFaults(t *testing.T) {
 	if testing.Short() {
 		step = 3
 	}
-	for name, memory := range map[string]uint64{"memory": 0, "file": 24<<20 + 10_000} {
+	for name, budget := range map[string]*memory.Budget{"memory": nil, "file": memory.NewBudget(memory.Set(8<<20 + 10_000))} {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			t.Run(name+"/"+string(layout), func(t *testing.T) {
-				o := segment.Options{Design: halves(t), Threads: 1, Memory: memory}
+				o := segment.Options{Design: halves(t), Threads: 1, Budget: budget}
 				o.Table.Layout = layout
-				o.Planned = func(p segment.Space) {
+				o.Planned = func(p segment.Plan) {
 					if p.External != (name == "file") {
 						t.Errorf("sorts in a file: %v", p.External)
 					}

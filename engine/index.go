@@ -10,6 +10,7 @@ import (
 	"ndd/engine/index/idlist"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
+	"ndd/engine/memory"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -27,8 +28,9 @@ type Index struct {
 	files   []*store.File // of the first segments; they are the segments' to close
 
 	versions
-	workers *worker.Set // of the files' segments; nil without
-	scratch sync.Pool   // of *scratch
+	workers  *worker.Set         // of the files' segments; nil without
+	reserved *memory.Reservation // of files that are loaded
+	scratch  sync.Pool           // of *scratch
 	inserter
 }
 
@@ -177,5 +179,6 @@ func (x *Index) Close() error {
 	x.inserter.stop()
 	x.inserter.mu.Lock()
 	defer x.inserter.mu.Unlock()
+	defer x.reserved.Release()
 	return x.swap(nil)
 }

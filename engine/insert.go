@@ -3,10 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dustin/go-humanize"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
@@ -207,9 +208,11 @@ func (x *Index) merge(merged []*placed, b *buffer) (*placed, error) {
 		docs = int(b.first-first) + len(b.fingerprints)
 	}
 	o := segment.Options{Design: x.design, Threads: 1}
-	if err := roomFor(docs, o, memory.Machine{}); err != nil {
+	reserved, err := reserveMerge(docs, o, nil)
+	if err != nil {
 		return nil, err
 	}
+	defer reserved.Release()
 	rows, err := memory.Make[uint64](docs)
 	if err != nil {
 		return nil, err
@@ -245,21 +248,17 @@ func (x *Index) merge(merged []*placed, b *buffer) (*placed, error) {
 	return &placed{Segment: s, first: first, free: func() error { arena.Free(); return nil }}, nil
 }
 
-// roomFor asks a machine for the memory that a merge of so many documents takes:
-// the rows, what the builder takes, and the new segment, of at most 10 bytes a
-// document and table, and twice while a section of it grows; IDs are not
-// counted. Small ones are not worth asking for.
-func roomFor(docs int, o segment.Options, m memory.Machine) error {
+// reserveMerge reserves the memory that a merge of so many documents takes: the rows, what the
+// builder takes, and the new segment, of at most 10 bytes a document and table, and twice while a
+// section of it grows; IDs are not counted. Without a budget it is of what this machine has left
+// now. Of small merges nothing is counted.
+func reserveMerge(docs int, o segment.Options, b *memory.Budget) (*memory.Reservation, error) {
 	const small = 64 * bufferDocs
 	if docs <= small {
-		return nil
+		return nil, nil
 	}
-	space, err := segment.Plan(uint64(docs), o)
-	if err != nil {
-		return err
-	}
-	need := space.Bytes + uint64(docs)*(8+8+10*uint64(len(o.Design.Tables)+1))
-	return m.Limit(0).Check(fmt.Sprintf("merging %d documents", docs), need)
+	need := segment.NeedBytes(uint64(docs), o) + uint64(docs)*(8+8+10*uint64(len(o.Design.Tables)+1))
+	return b.Here().Reserve("merging "+humanize.Comma(int64(docs))+" documents", need)
 }
 
 func idsOf(merged []*placed, b *buffer) iter.Seq2[string, error] {

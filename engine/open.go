@@ -62,15 +62,15 @@ type OpenOptions struct {
 	Progress func(done, of uint64) // bytes verified; may be nil; called from many goroutines
 
 	// Load reads the files into huge pages outside the Go heap instead of
-	// mapping them. Without Memory the limit then is what the machine has left.
+	// mapping them. Their bytes are reserved from Budget until the index is closed.
 	Load bool
 
 	// Memory, unless 0, is the most that the index's files may take when all
 	// of them are in memory: a larger index is refused.
 	Memory uint64
 
-	// Machine is asked for the memory that is left, where Load needs it; its zero value is this one.
-	Machine memory.Machine
+	// Budget is what Load takes memory from; by default what this machine has left.
+	Budget *memory.Budget
 
 	// Spread, unless nil, copies the tables to the memory nodes of its host
 	// and has workers of each node search them.
@@ -131,9 +131,25 @@ type opening struct {
 	files      []*store.File
 	segments   []*placed
 	workers    *worker.Set
+	reserved   *memory.Reservation // of files that are loaded
+}
+
+// reserve refuses an index that is too large, and reserves the memory of one that is loaded.
+func (x *opening) reserve(o OpenOptions) (err error) {
+	what, bytes := "the index "+x.dir, x.manifest.bytes()
+	if o.Memory > 0 {
+		if err := memory.NewBudget(memory.Set(o.Memory)).Check(what, bytes); err != nil {
+			return err
+		}
+	}
+	if o.Load {
+		x.reserved, err = o.Budget.Here().Reserve(what, bytes)
+	}
+	return err
 }
 
 func (x *opening) close() {
+	defer x.reserved.Release()
 	for _, s := range x.segments {
 		s.Segment.Close()
 		if s.workers != nil {
@@ -150,10 +166,8 @@ func (x *opening) open(ctx context.Context, o OpenOptions) (index *Index, err er
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	if o.Memory > 0 || o.Load {
-		if err := o.Machine.Limit(o.Memory).Check("the index "+x.dir, x.manifest.bytes()); err != nil {
-			return nil, err
-		}
+	if err := x.reserve(o); err != nil {
+		return nil, err
 	}
 	did := Opening{Bytes: x.manifest.bytes(), Loaded: o.Load}
 	begun := time.Now()
@@ -184,7 +198,7 @@ func (x *opening) open(ctx context.Context, o OpenOptions) (index *Index, err er
 	}
 	first := x.segments[0].Segment
 	index = newIndex(*first.Design(), x.manifest.Recipe, first.IDs() != nil, x.segments, x.files)
-	index.workers = x.workers
+	index.workers, index.reserved = x.workers, x.reserved
 	index.choice, index.opening = x.manifest.Choice, did
 	return index, nil
 }

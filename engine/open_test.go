@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"ndd/engine/corpus/ndf"
@@ -78,14 +77,14 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 	base := rawFile(t, prints)
 	dir := t.TempDir()
-	o := segment.Options{Design: halves(t), Threads: 1, Memory: 8 << 20}
+	o := segment.Options{Design: halves(t), Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}
 	err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, o)
 	if !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("%v", err)
 	}
-	o.Memory = 26 << 20
-	if space, err := segment.Plan(uint64(len(prints)), segment.Options{Threads: 1, Memory: o.Memory, TempDir: dir}); err != nil || !space.External {
-		t.Fatalf("%+v, %v", space, err)
+	o.Budget = memory.NewBudget(memory.Set(10 << 20))
+	if plan, err := segment.NewPlan(uint64(len(prints)), segment.Options{Threads: 1, Budget: o.Budget, TempDir: dir}); err != nil || !plan.External {
+		t.Fatalf("%+v, %v", plan, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
@@ -112,39 +111,32 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 }
 
-// TestFit asks a machine that is not this one.
-func TestFit(t *testing.T) {
-	m := machine.With(t, 1<<30)
-	o := segment.Options{Design: halves(t), Threads: 1}
-	if _, err := fit(&o, 10_000_000, m, 0); err != nil || o.Memory != 15<<26 {
-		t.Errorf("%d bytes, %v", o.Memory, err)
-	}
-	o.Memory, o.TempDir = 0, t.TempDir()
-	_, err := fit(&o, 8_000_000_000, m, 0)
-	if err == nil || err.Error() != "building a segment of 8,000,000,000 documents needs up to 4.2 GiB of memory, and there are 960 MiB (left by the memory limit of control group /job)" {
-		t.Error(err)
-	}
-	o.Memory = 5 << 30
-	if _, err := fit(&o, 8_000_000_000, m, 0); err != nil || o.Memory != 5<<30 {
-		t.Errorf("with the user's word for it: %d bytes, %v", o.Memory, err)
-	}
-}
-
-// TestFitBeside: of what is left the program has its part first.
-func TestFitBeside(t *testing.T) {
+// TestPlanBuild asks a machine that is not this one: what could use any amount leaves a sixteenth.
+func TestPlanBuild(t *testing.T) {
+	dir := t.TempDir()
+	left := memory.NewBudget(machine.With(t, 1<<30).Limit(0))
 	for _, c := range []struct {
-		memory uint64
+		budget *memory.Budget
+		docs   uint64
+		bytes  uint64
 		want   string
 	}{
-		{1 << 30, ""},
-		{20 << 20, "needs up to 157 MiB of memory, and there are 19 MiB (left by"},
-		{120 << 20, "needs up to 157 MiB of memory, and there are 113 MiB (left by"},
+		{left, 50_000_000, segment.NeedBytes(50_000_000, segment.Options{Threads: 1}), ""},
+		{left, 100_000_000, 15 << 26, ""},
+		{left, 8_000_000_000, 0, "building a segment of 8,000,000,000 documents needs up to 4.2 GiB of memory, and there are 1.0 GiB (left by the memory limit of control group /job)"},
+		{memory.NewBudget(memory.Set(5 << 30)), 8_000_000_000, 5 << 30 / 16 * 15, ""},
+		{memory.ForProgram(memory.Set(45 << 20)), 10_000_000, 0, "building a segment of 10,000,000 documents needs up to 45 MiB of memory, and there are 45 MiB (the limit that was set)"},
+		{memory.ForProgram(memory.Set(20 << 20)), 10_000_000, 0, "building a segment of 10,000,000 documents needs up to 45 MiB of memory, and there are 20 MiB (the limit that was set)"},
 	} {
-		o := segment.Options{Design: halves(t), Threads: 1, TempDir: t.TempDir()}
-		_, err := fit(&o, 10_000_000, machine.With(t, c.memory), 128<<20)
-		if c.want == "" && (err != nil || o.Memory != 15<<26-128<<20) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%d bytes: %d, %v, want %s", c.memory, o.Memory, err, c.want)
+		o := BuildOptions{Options: segment.Options{Design: halves(t), Threads: 1, Budget: c.budget}}
+		plan, err := PlanBuild(filepath.Join(dir, "index"), c.docs, &o)
+		if plan.Bytes != c.bytes || (err != nil) != (c.want != "") || err != nil && err.Error() != c.want {
+			t.Errorf("%d documents: %d bytes, %v, want %d, %s", c.docs, plan.Bytes, err, c.bytes, c.want)
 		}
+	}
+	o := BuildOptions{Options: segment.Options{Design: halves(t), Threads: 1}}
+	if _, err := PlanBuild(filepath.Join(dir, "index"), 1000, &o); err != nil || o.Budget.Limit() == memory.Unlimited {
+		t.Errorf("this machine: %+v, %v", o.Budget.Limit(), err)
 	}
 }
 

@@ -183,13 +183,13 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	o := segment.Options{Design: d, Table: table.Options{Layout: s.layout}, Threads: s.threads}
 	built := len(base) - int(s.inserted*float64(len(base)))
 	if s.tight { // the least that is not refused
-		o.Memory, o.TempDir = 1, "."
-		_, err := segment.Plan(uint64(built), o)
+		o.Budget, o.TempDir = memory.NewBudget(memory.Set(1)), "."
+		_, err := segment.NewPlan(uint64(built), o)
 		e, ok := errors.AsType[*memory.TooLargeError](err)
 		if !ok {
 			t.Fatal(err)
 		}
-		o.Memory, o.TempDir = e.Need, ""
+		o.Budget, o.TempDir = memory.NewBudget(memory.Set(e.Need)), ""
 	}
 	dir := filepath.Join(t.TempDir(), "index")
 	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, base[:built])}, o); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/machine"
 	"ndd/engine/oracle/sets"
@@ -213,16 +214,18 @@ func mixed(i uint64) uint64 { return (i + 1) * 0x9e3779b97f4a7c15 }
 // TestMergeWithoutRoom refuses a merge that a machine has no room for, by name,
 // and not a buffer's worth.
 func TestMergeWithoutRoom(t *testing.T) {
-	m := machine.With(t, 64<<20)
+	b := memory.NewBudget(machine.With(t, 64<<20).Limit(0))
 	o := segment.Options{Design: halves(t), Threads: 1}
-	if err := roomFor(bufferDocs, o, m); err != nil {
+	if r, err := reserveMerge(bufferDocs, o, b); err != nil || r.Bytes() != 0 {
 		t.Error(err)
 	}
-	if err := roomFor(1<<19, o, m); err != nil {
+	r, err := reserveMerge(1<<19, o, b)
+	if err != nil || b.Left() != 64<<20-r.Bytes() || r.Bytes() < 46<<19 {
 		t.Error(err)
 	}
-	err := roomFor(1<<21, o, m)
-	if err == nil || err.Error() != "merging 2097152 documents needs up to 141 MiB of memory, and there are 64 MiB (left by the memory limit of control group /job)" {
+	r.Release()
+	_, err = reserveMerge(1<<21, o, b)
+	if err == nil || err.Error() != "merging 2,097,152 documents needs up to 125 MiB of memory, and there are 64 MiB (left by the memory limit of control group /job)" {
 		t.Error(err)
 	}
 }

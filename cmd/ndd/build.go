@@ -87,7 +87,7 @@ func (d *designFlags) plan(r plan.Request) (*plan.Plan, error) {
 		}
 	}
 	if r.Machine == nil {
-		if r.Machine, err = plan.Here(r.Fingerprints); err != nil {
+		if r.Machine, err = plan.Here(r.Fingerprints, (*memory.Budget)(nil).Here()); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +133,7 @@ the choice was made.
 another matter: at most what this machine, or the process's control group, has
 left, but for a sixteenth: 13 bytes a document are plenty, below 9 it goes
 through a temporary file beside INDEX, and what cannot be done at
-all is refused at once: the program itself takes 40 MiB, too, and of what ulimit -d
+all is refused at once: the program itself takes 32 MiB, too, and of what ulimit -d
 or -v leave 48 or 128 MiB more are for stacks and the like. It says how much it will
 take before it begins.`,
 		Example: `  ndd build -o index pages.ndf
@@ -180,15 +180,15 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 			r.NameBytes += f.Store().Bytes() - 8*f.Len()
 		}
 	}
-	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Machine: g.machine, Beside: processBytes}
-	budget, err := g.budget(out, r.Documents, &o)
+	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}}
+	tried, err := g.planBuild(out, r.Documents, &o)
 	if err != nil {
 		return err
 	}
 	if r.Fingerprints, err = distinctPrints(cmd.Context(), files); err != nil {
 		return err
 	}
-	p, err := g.chooseTables(cmd.Context(), files, flags, r, budget)
+	p, err := g.chooseTables(cmd.Context(), files, flags, r, o.Budget, tried)
 	if err != nil {
 		return err
 	}
@@ -225,56 +225,43 @@ func documents(r *plan.Request) string {
 	return fmt.Sprintf("%s with about %s distinct fingerprints", number(r.Documents, "document"), plan.Count(float64(r.Fingerprints)))
 }
 
-// processBytes are the program itself, and what the choice of tables keeps.
-const processBytes = 40 << 20
+const (
+	// choiceBytes is what the choice of tables leaves for the collector while the index is built:
+	// samples, and a count of distinct fingerprints.
+	choiceBytes = 16 << 20
+	// triedBytes is what trying the layouts takes for a fingerprint, in a dozen tables.
+	triedBytes = 256
+)
 
-// A budget is the memory that building may take beside its input.
-type budget struct {
-	measuring uint64 // fingerprints to measure the machine for
-	trying    int    // fingerprints to try the layouts on
-}
-
-// budget says what memory building will take, before it takes any, and refuses what there is not
-// the memory for. Where there is little, less of the machine is measured.
-func (g *globals) budget(out string, docs uint64, o *engine.BuildOptions) (b budget, err error) {
-	left := g.machine.Limit(0)
-	space, err := engine.PlanBuild(out, docs, o)
-	if errors.Is(err, memory.ErrTooLarge) {
-		return b, fmt.Errorf("%w: that is for building, whatever --memory the index may take later; --threads 1 takes a little less", err)
-	}
+// planBuild says what memory building will take, before it takes any, and refuses what there is not
+// the memory for. It returns on how many fingerprints the layouts are tried.
+func (g *globals) planBuild(out string, docs uint64, o *engine.BuildOptions) (tried int, err error) {
+	o.Budget = memory.ForProgram(g.machine.Limit(0))
+	limit := o.Budget.Limit()
+	// Where there is not even this much, there is less than every plan needs.
+	o.Budget.Reserve("choosing tables", choiceBytes)
+	p, err := engine.PlanBuild(out, docs, o)
 	if err != nil {
-		return b, err
+		return 0, memory.Advise(err, "that is for building, whatever --memory the index may take later; --threads 1 takes a little less")
 	}
-	b.measuring = measurable(docs, o.Memory)
-	most := max(space.Bytes, plan.HereBytes(b.measuring))
-	const triedBytes = 256 // a fingerprint in a dozen tables
-	b.trying = int(min(uint64(plan.RivalsOf(docs)), most/triedBytes))
+	most := max(p.Bytes, plan.NeedBytes(docs, o.Budget), min(uint64(plan.RivalsOf(docs))*triedBytes, o.Budget.Left()/2))
 	where := ""
-	if space.External {
+	if p.External {
 		where = ", with sorted keys in a temporary file"
 	}
 	g.log.Info(fmt.Sprintf("building takes at most %s of memory beside the input%s; there are %s (%s)",
-		humanize.IBytes(most+processBytes), where, humanize.IBytes(left.Bytes), left.Source))
-	return b, nil
+		humanize.IBytes(o.Budget.Total(most+choiceBytes)), where, humanize.IBytes(limit.Bytes), limit.Source))
+	return int(min(uint64(plan.RivalsOf(docs)), most/triedBytes)), nil
 }
 
-// measurable is for how many fingerprints, so many at most, the machine can be measured in half of
-// what is left of its memory.
-func measurable(fingerprints, left uint64) uint64 {
-	for plan.HereBytes(fingerprints) > left/2 && fingerprints > 1 {
-		fingerprints /= 2
-	}
-	return fingerprints
-}
-
-// chooseTables plans for the request, with what the files' fingerprints show. What it needed for
-// that is given back before it returns.
-func (g *globals) chooseTables(ctx context.Context, files []*ndf.File, flags *designFlags, r plan.Request, b budget) (p *plan.Plan, err error) {
+// chooseTables plans for the request, with what the files' fingerprints show, and tries the layouts
+// on some of them. What it needed for that is given back before it returns.
+func (g *globals) chooseTables(ctx context.Context, files []*ndf.File, flags *designFlags, r plan.Request, b *memory.Budget, tried int) (p *plan.Plan, err error) {
 	defer store.CatchFault(&err)()
-	if r.Machine, err = plan.Here(b.measuring); err != nil {
+	if r.Machine, err = plan.Here(r.Documents, b); err != nil {
 		return nil, err
 	}
-	prints := somePrints(files, b.trying)
+	prints := somePrints(files, tried)
 	const sampleOf = 1 << 16                                   // tells skew, and takes a tenth of a second
 	r.Sample, _ = plan.NewSample(prints, sampleOf, designSeed) // too few: no matter
 	if p, err = flags.plan(r); err != nil {

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
+	"ndd/engine/memory"
 	"ndd/engine/storage/store"
 )
 
@@ -104,7 +105,7 @@ func (d *designCommand) run(g *globals, cmd *cobra.Command) error {
 		if err := d.design.check(); err != nil {
 			return err
 		}
-		if r.Machine, err = plan.Here(measurable(r.Fingerprints, g.machine.Limit(0).Bytes)); err != nil {
+		if r.Machine, err = plan.Here(r.Fingerprints, memory.NewBudget(g.machine.Limit(0))); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/dustin/go-humanize"
@@ -28,14 +27,11 @@ func (o *openFlags) register(cmd *cobra.Command) {
 // verified. spread, unless nil, copies the tables to memory nodes.
 func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *worker.Options) (*engine.Index, error) {
 	bar := g.newBar("verifying", 0, bytesUnit)
-	x, err := engine.Open(ctx, dir, engine.OpenOptions{Threads: g.threads, Verify: o.verify, Load: o.preload, Machine: g.machine, Spread: spread,
+	x, err := engine.Open(ctx, dir, engine.OpenOptions{Threads: g.threads, Verify: o.verify, Load: o.preload, Budget: memory.NewBudget(g.machine.Limit(0)), Spread: spread,
 		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
 	bar.end()
-	if errors.Is(err, memory.ErrTooLarge) {
-		return nil, fmt.Errorf("%w: without --preload the files are mapped instead", err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, memory.Advise(err, "without --preload the files are mapped instead")
 	}
 	did := x.Opening()
 	g.log.Debug(fmt.Sprintf("%s: %v", dir, did))

@@ -43,7 +43,7 @@ func TestAnswers(t *testing.T) {
 		}
 		want := linear(base, queries, k)
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
-			machine, err := plan.Here(uint64(n))
+			machine, err := plan.Here(uint64(n), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,15 +23,21 @@ const (
 )
 
 // Here is this machine, measured as far as an index of so many fingerprints
-// needs: at once when it was measured as far before, in well under a second
-// otherwise. The kernels are those chosen in package asm.
-func Here(fingerprints uint64) (*Machine, error) {
-	bytes := HereBytes(fingerprints)
+// needs, and as half of what the budget has left allows: at once when it was
+// measured as far before, in well under a second otherwise. The kernels are
+// those chosen in package asm.
+func Here(fingerprints uint64, b *memory.Budget) (*Machine, error) {
+	bytes := NeedBytes(fingerprints, b)
 	here.Lock()
 	defer here.Unlock()
 	if here.machine != nil && here.machine.Kernel == asm.Kernel() && here.bytes >= bytes {
 		return here.machine, nil
 	}
+	reserved, err := b.Reserve("measuring this machine", bytes)
+	if err != nil {
+		return nil, err
+	}
+	defer reserved.Release()
 	m, err := measure(bytes)
 	if err != nil {
 		return nil, err
@@ -40,10 +46,10 @@ func Here(fingerprints uint64) (*Machine, error) {
 	return m, nil
 }
 
-// HereBytes is the memory that [Here] takes while it measures.
-func HereBytes(fingerprints uint64) uint64 {
+// NeedBytes returns the memory that [Here] takes while it measures.
+func NeedBytes(fingerprints uint64, b *memory.Budget) uint64 {
 	const bytesEach = 64 // tables of a dozen
-	return min(max(min(fingerprints, readsTo)*bytesEach, readsFrom), readsTo)
+	return max(min(min(fingerprints, readsTo)*bytesEach, readsTo, b.Left()/2&^63), readsFrom)
 }
 
 // here remembers what was measured in this process.

@@ -43,15 +43,15 @@ func costly(m *Machine) bool {
 // tables only.
 func TestHere(t *testing.T) {
 	here.machine = nil // of whatever test came before
-	a, err := Here(1000)
+	a, err := Here(1000, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Here(500)
+	b, err := Here(500, nil)
 	if err != nil || a != b {
 		t.Errorf("%p then %p (%v)", a, b, err)
 	}
-	c, err := Here(1 << 17)
+	c, err := Here(1 << 17, nil)
 	if err != nil || c == b || c.Reads[len(c.Reads)-1].Bytes < 8<<20 {
 		t.Errorf("%p then %p (%v)", b, c, err)
 	}

@@ -14,7 +14,7 @@ import (
 // tried is a plan for prints that was tried on so many of them.
 func tried(t *testing.T, prints []uint64, sample int, memory uint64) *Plan {
 	t.Helper()
-	m, err := Here(uint64(len(prints)))
+	m, err := Here(uint64(len(prints)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestTryShapes(t *testing.T) {
 
 // TestTryOneLayout has nothing to find out.
 func TestTryOneLayout(t *testing.T) {
-	m, err := Here(1000)
+	m, err := Here(1000, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

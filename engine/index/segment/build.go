@@ -21,18 +21,22 @@ type builder struct {
 	input radix.Chunks
 
 	docs, distinct int
-	room           radix.Options          // for the sorts, without a mask
-	pairs          int                    // room for pairs
+	room           radix.Options // for the sorts, without a mask
+	pairs          int           // room for pairs
+	reserved       *memory.Reservation
 	memory         *memory.Buffer[uint64] // docs keys; nil when they are in spilled
 	spilled        *spill
 	fewer          []uint64 // the distinct fingerprints, where they are at most half: in memory's end
 }
 
-// plan makes the memory that [Plan] says.
+// plan reserves and makes the memory that [NewPlan] says.
 func (b *builder) plan() (err error) {
 	b.docs = b.input.Len()
-	p, err := Plan(uint64(b.docs), b.Options)
+	p, err := NewPlan(uint64(b.docs), b.Options)
 	if err != nil {
+		return err
+	}
+	if b.reserved, err = b.Budget.Reserve(task(uint64(b.docs)), p.Bytes); err != nil {
 		return err
 	}
 	if b.Planned != nil {
@@ -50,6 +54,7 @@ func (b *builder) plan() (err error) {
 
 func (b *builder) close() (err error) {
 	b.memory.Free()
+	b.reserved.Release()
 	if b.spilled != nil {
 		err = b.spilled.close()
 	}

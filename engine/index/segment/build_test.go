@@ -71,16 +71,19 @@ func TestSameFile(t *testing.T) {
 		o.Design.Tables = o.Design.Tables[:2] // valid for k = 1
 		o.Design.K = 1
 		want := written(t, Input{Fingerprints: prints}, o)
-		fixed := uint64(fixedBytes + 2*threadBytes + n/2 + roomLeast*pairBytes)
-		for _, memory := range []uint64{fixed + 9*n, fixed + n} {
+		fixed := uint64(2*threadBytes + n/2 + roomLeast*pairBytes)
+		for _, size := range []uint64{fixed + 9*n, fixed + n} {
 			o := o
-			o.Memory, o.TempDir = memory, t.TempDir()
-			space, err := Plan(n, o)
-			if err != nil || space.Bytes > memory || space.External != (memory < fixed+8*n) {
-				t.Fatalf("%d bytes: %+v, %v", memory, space, err)
+			o.Budget, o.TempDir = memory.NewBudget(memory.Set(size)), t.TempDir()
+			plan, err := NewPlan(n, o)
+			if err != nil || plan.Bytes > size || plan.External != (size < fixed+8*n) {
+				t.Fatalf("%d bytes: %+v, %v", size, plan, err)
 			}
 			if !bytes.Equal(written(t, Input{Fingerprints: prints}, o), want) {
-				t.Errorf("%s: with %d bytes of memory another file", name, memory)
+				t.Errorf("%s: with %d bytes of memory another file", name, size)
+			}
+			if o.Budget.Left() != size {
+				t.Errorf("%s: of %d bytes %d are left", name, size, o.Budget.Left())
 			}
 			if left, _ := os.ReadDir(o.TempDir); len(left) != 0 {
 				t.Errorf("left behind: %v", left)
@@ -100,10 +103,10 @@ func TestRefused(t *testing.T) {
 		dir  string
 		want string
 	}{
-		{"", "building a segment of 1,000,000 documents needs up to 32 MiB of memory, and there are 20 MiB (the limit that was set)"},
-		{t.TempDir(), "building a segment of 1,000,000 documents needs up to 25 MiB of memory, and there are 20 MiB (the limit that was set)"},
+		{"", "building a segment of 1,000,000 documents needs up to 16 MiB of memory, and there are 6.0 MiB (the limit that was set)"},
+		{t.TempDir(), "building a segment of 1,000,000 documents needs up to 8.5 MiB of memory, and there are 6.0 MiB (the limit that was set)"},
 	} {
-		o := Options{Design: design(t, 4), Threads: 1, Memory: 20 << 20, TempDir: c.dir}
+		o := Options{Design: design(t, 4), Threads: 1, Budget: memory.NewBudget(memory.Set(6 << 20)), TempDir: c.dir}
 		err := Write(context.Background(), &m, Input{Fingerprints: make([]uint64, 1_000_000)}, o)
 		if !errors.Is(err, memory.ErrTooLarge) || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
@@ -116,11 +119,11 @@ func TestRefused(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	for _, n := range []uint64{0, 1, 1000, 1e6, 1e8, 8e9} {
-		best, err := Plan(n, Options{Threads: 2})
+		best, err := NewPlan(n, Options{Threads: 2})
 		if err != nil || best.External || float64(best.Bytes) > 12.6*float64(n)+64e6 {
 			t.Errorf("%d documents: %+v, %v", n, best, err)
 		}
-		external, err := Plan(n, Options{Threads: 2, Memory: n*6/10 + 64<<20, TempDir: "x"})
+		external, err := NewPlan(n, Options{Threads: 2, Budget: memory.NewBudget(memory.Set(n*6/10 + 64<<20)), TempDir: "x"})
 		if err != nil || uint64(external.pairs)*pairBytes > external.Bytes {
 			t.Errorf("%d documents: %+v, %v", n, external, err)
 		}
@@ -153,7 +156,7 @@ func TestInterrupted(t *testing.T) {
 					}
 				}}
 				if external {
-					o.Memory, o.TempDir, o.Threads = 26<<20, dir, 1
+					o.Budget, o.TempDir, o.Threads = memory.NewBudget(memory.Set(10<<20)), dir, 1
 				}
 				if err := Write(ctx, w, Input{Fingerprints: prints}, o); !errors.Is(err, context.Canceled) {
 					t.Errorf("%v", err)

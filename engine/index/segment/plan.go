@@ -5,12 +5,11 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
-
-	"ndd/engine/memory"
 )
 
-// A Space is the memory that [Write] will take beside its input.
-type Space struct {
+// A Plan is how [Write] will build a segment, and the memory that it will take for that beside
+// its input.
+type Plan struct {
 	Bytes    uint64 // at most
 	External bool   // sorted keys stand in a temporary file of 8 bytes a document
 
@@ -19,10 +18,8 @@ type Space struct {
 
 const (
 	pairBytes, keyBytes = 16, 8
-	// fixedBytes are counters, buffers of the writer and the encoder, names.
-	fixedBytes = 16 << 20
-	// threadBytes are a thread's counters, and a bucket of 2^16 pairs and as
-	// many in its copy.
+	// threadBytes are a thread's counters, its buffers of the writer and the encoder, and a
+	// bucket of 2^16 pairs and as many in its copy.
 	threadBytes = 4 << 20
 	// roomLeast elements are sorted at a time however little memory there is.
 	roomLeast = 1 << 18
@@ -37,8 +34,8 @@ const (
 	rangesMost = 256
 )
 
-// Plan is how much memory [Write] will take for so many documents. In memory
-// it is
+// NeedBytes returns the most memory that [Write] takes for so many documents beside its input, where
+// it may take what is fastest:
 //
 //	8      bytes a document: the sorted keys of one table
 //	4      bytes a document while the ids are sorted: a quarter of the pairs
@@ -46,44 +43,63 @@ const (
 //	5/16   byte at most: a bucket for each thread, and its copies
 //	3/8    byte while a planar table is packed, instead of the pairs
 //
-// so the most is the input, one table's keys and less than 5 bytes a document: the keys of a planar
-// table are packed where they lie. With fewer bytes allowed, down to 8.9, the ids are sorted in more and smaller ranges. Below that, and
-// with a TempDir, the keys go to a temporary file, from where table.Write reads
-// them in order through the page cache; 0.6 bytes a document and some megabytes
-// do. For 100 M documents and two planar tables, one thread, that is 114 ns a
-// document with 12.6 bytes, 165 ns with 2, 358 ns with 0.75 (BenchmarkWrite).
-// The error is an [memory.TooLargeError] when Options.Memory is less.
-func Plan(docs uint64, o Options) (Space, error) {
+// so the most is one table's keys and less than 5 bytes a document: the keys of a planar table are
+// packed where they lie.
+func NeedBytes(docs uint64, o Options) uint64 {
+	return smallBytes(docs, o) + max(packingBytes(docs)+keyBytes*docs, keyBytes*docs+pairBytes*docs/rangesBest)
+}
+
+// smallBytes are beside the keys, the pairs and what is packed.
+func smallBytes(docs uint64, o Options) uint64 {
+	return uint64(max(o.Threads, 1))*threadBytes + docs/2 + roomLeast*pairBytes
+}
+
+func packingBytes(docs uint64) uint64 { return docs * 3 / 8 }
+
+// NewPlan returns how [Write] builds a segment of so many documents in the memory that o.Budget has
+// left: with [NeedBytes] if there are so many. With fewer, down to 8.9 bytes a document, the ids
+// are sorted in more and smaller ranges. Below that, and with a TempDir, the keys go to a
+// temporary file, from where table.Write reads them in order through the page cache; 0.6 bytes a
+// document and some megabytes do. For 100 M documents and two planar tables, one thread, that is
+// 114 ns a document with 12.6 bytes, 165 ns with 2, 358 ns with 0.75 (BenchmarkWrite). What could
+// use any amount leaves a sixteenth of what there is to others.
+//
+// The error is a [memory.TooLargeError] when there is less. NewPlan reserves nothing.
+func NewPlan(docs uint64, o Options) (Plan, error) {
 	if docs > 1<<48 {
-		return Space{}, fmt.Errorf("%d documents are more than a segment can have", docs)
+		return Plan{}, fmt.Errorf("%d documents are more than a segment can have", docs)
 	}
-	fixed := fixedBytes + uint64(max(o.Threads, 1))*threadBytes + docs/2 + roomLeast*pairBytes
-	packing := docs * 3 / 8
+	small, left := smallBytes(docs, o), o.Budget.Left()
 	least := min(docs, roomLeast)
 	rooms := func(bytes, size uint64) int { return int(max(min(bytes/size, docs), least)) }
 
-	best := fixed + max(packing+keyBytes*docs, keyBytes*docs+pairBytes*docs/rangesBest)
-	if o.Memory == 0 || o.Memory >= best {
-		return Space{Bytes: best, pairs: rooms(pairBytes*docs/rangesBest, pairBytes), keys: int(docs)}, nil
+	if best := NeedBytes(docs, o); left >= best {
+		return Plan{Bytes: best, pairs: rooms(pairBytes*docs/rangesBest, pairBytes), keys: int(docs)}, nil
 	}
-	limit := memory.Limit{Bytes: o.Memory, Source: "the limit that was set"}
-	what := fmt.Sprintf("building a segment of %s documents", humanize.Comma(int64(docs)))
+	most := left - left/16
 	const spread = rangesMost // of the keys in one range of the external form
-	inMemory := fixed + keyBytes*docs + max(packing, pairBytes*docs/spread)
-	if o.Memory >= inMemory {
-		pairs := rooms(o.Memory-fixed-keyBytes*docs, pairBytes)
+	inMemory := small + keyBytes*docs + max(packingBytes(docs), pairBytes*docs/spread)
+	if left >= inMemory {
+		bytes := max(most, inMemory)
+		pairs := rooms(bytes-small-keyBytes*docs, pairBytes)
 		if o.TempDir == "" || uint64(pairs)*rangesFew >= docs {
-			return Space{Bytes: o.Memory, pairs: pairs, keys: int(docs)}, nil
+			return Plan{Bytes: bytes, pairs: pairs, keys: int(docs)}, nil
 		}
 	}
 	if o.TempDir == "" {
-		return Space{}, limit.Check(what, inMemory)
+		return Plan{}, o.Budget.Check(task(docs), inMemory)
 	}
-	if external := fixed + pairBytes*docs/spread; o.Memory < external {
-		return Space{}, limit.Check(what, external)
+	external := small + pairBytes*docs/spread
+	if left < external {
+		return Plan{}, o.Budget.Check(task(docs), external)
 	}
-	left := o.Memory - fixed
-	return Space{Bytes: o.Memory, External: true, pairs: rooms(left, pairBytes), keys: rooms(left, keyBytes)}, nil
+	bytes := max(most, external)
+	return Plan{Bytes: bytes, External: true, pairs: rooms(bytes-small, pairBytes), keys: rooms(bytes-small, keyBytes)}, nil
+}
+
+// task names the building of a segment in messages.
+func task(docs uint64) string {
+	return fmt.Sprintf("building a segment of %s documents", humanize.Comma(int64(docs)))
 }
 
 // ErrSpill is what an error wraps when the temporary file of sorted keys fails.

@@ -11,6 +11,7 @@ import (
 	"ndd/engine/index/idlist"
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
+	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -39,12 +40,12 @@ type Options struct {
 	Table    table.Options
 	Threads  int                              // default: as many as there are processors
 	Progress func(stage string, part, of int) // may be nil
-	Planned  func(Space)                      // called once with what it will take, before it begins; may be nil
+	Planned  func(Plan)                       // called once with how it will be done, before it begins; may be nil
 
-	Memory  uint64     // most bytes to take beside the input; 0: what is fastest
-	TempDir string     // for sorted keys that do not fit Memory; "" refuses them
-	Disk    *disk.Disk // that those are on; default the system's
-	Random  io.Reader  // source of file identities; default crypto/rand
+	Budget  *memory.Budget // of which the memory beside the input is taken; nil: no limit
+	TempDir string         // for sorted keys that do not fit Memory; "" refuses them
+	Disk    *disk.Disk     // that those are on; default the system's
+	Random  io.Reader      // source of file identities; default crypto/rand
 }
 
 // meta is the section "segment".
@@ -62,8 +63,8 @@ type meta struct {
 //	                                              `--> distinct keys of table 0
 //	input or distinct --permute, sort--> keys of table i --table.Write--> t<i>.*
 //
-// Memory beside the input is what [Plan] says, all of it off the heap but for
-// constants. When ctx is done, Write returns its error within some 10
+// Memory beside the input is what [NewPlan] says, reserved from o.Budget, all of it off the heap but
+// for constants. The error is a [memory.TooLargeError] where there is not so much. When ctx is done, Write returns its error within some 10
 // milliseconds a thread.
 func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error) {
 	if err := o.Design.Validate(); err != nil {

@@ -74,7 +74,7 @@ func BenchmarkWrite(b *testing.B) {
 			o := Options{Design: design(b, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}, TempDir: b.TempDir()}
 			o.Design.Tables, o.Design.K = o.Design.Tables[:2], 1
 			if perDoc > 0 {
-				o.Memory = uint64(perDoc*n) + 32<<20
+				o.Budget = memory.NewBudget(memory.Set(uint64(perDoc*n) + 16<<20))
 			}
 			for b.Loop() {
 				if err := Write(b.Context(), new(nowhere), Input{Fingerprints: prints}, o); err != nil {
