@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,50 +17,102 @@ import (
 )
 
 func newCheck(g *globals) *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use:   "check INDEX|FILE...",
 		Short: "Verify every byte of indexes and fingerprint files",
 		Long: `Verify every checksum of indexes, files of an index, and fingerprint files, then
 read all content and check that it is consistent. If anything is wrong, the exit
-status is 3 and the message names the file, section and offset.`,
+status is 3 and the message names the file, section and offset.
+
+With --format json, one object per INDEX or FILE: path, sound (true or false), kind,
+bytes or documents, and error.`,
 		Example: `  ndd check index
   ndd check index/00000001.segment pages.ndf`,
 		Args: someArgs("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
 			var wrong []error // of each that is
 			for _, path := range args {
-				err := g.check(cmd.Context(), path)
+				f := &finding{Path: path}
+				err := g.check(cmd.Context(), f)
 				if ended := cmd.Context().Err(); ended != nil {
 					return ended
 				}
-				wrong = append(wrong, err)
+				wrong = append(wrong, err, f.write(g, format, err))
 			}
 			return errors.Join(wrong...)
 		},
 	}
+	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
+	return cmd
 }
 
-func (g *globals) check(ctx context.Context, path string) error {
-	info, err := os.Stat(path)
+// checkFormat is for commands whose output is text or JSON.
+func checkFormat(format string) error {
+	if format != "text" && format != "json" {
+		return usagef("--format %q: must be text or json", format)
+	}
+	return nil
+}
+
+// A finding is what check says of an index or a file that is sound, or, with Error, that is not.
+type finding struct {
+	Path         string `json:"path"`
+	Sound        bool   `json:"sound"`
+	Kind         string `json:"kind,omitempty"`
+	Bytes        uint64 `json:"bytes,omitempty"`
+	Documents    uint64 `json:"documents,omitempty"`
+	Fingerprints uint64 `json:"fingerprints,omitempty"`
+	TooShort     uint64 `json:"too_short,omitempty"` // documents without a fingerprint
+	K            int    `json:"k,omitempty"`
+	Tables       int    `json:"tables,omitempty"`
+	Checksums    bool   `json:"checksums"` // false for raw fingerprints
+	Error        string `json:"error,omitempty"`
+
+	text string // all of it but the path
+}
+
+// write prints the finding; text says nothing of what is not sound, as the error does that.
+func (f *finding) write(g *globals, format string, err error) error {
+	if format == "json" {
+		if f.Sound = err == nil; err != nil {
+			f.Error = err.Error()
+		}
+		e := json.NewEncoder(g.stdout)
+		e.SetEscapeHTML(false)
+		return e.Encode(f)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(g.stdout, "%s: %s\n", f.Path, f.text)
+		return err
+	}
+	return nil
+}
+
+func (g *globals) check(ctx context.Context, f *finding) error {
+	info, err := os.Stat(f.Path)
 	if err != nil {
 		return err
 	}
 	if info.IsDir() {
-		return g.checkIndex(ctx, path)
+		return g.checkIndex(ctx, f)
 	}
-	kind, ok, err := store.Sniff(path)
+	kind, ok, err := store.Sniff(f.Path)
 	switch {
 	case err != nil:
 		return err
 	case !ok, kind == store.KindFingerprints:
-		return g.checkPrints(ctx, path)
+		return g.checkPrints(ctx, f)
 	}
-	return g.checkPart(ctx, path, kind)
+	return g.checkPart(ctx, f, kind)
 }
 
-func (g *globals) checkIndex(ctx context.Context, path string) error {
+func (g *globals) checkIndex(ctx context.Context, f *finding) error {
 	bar := g.newBar("verifying", 0, bytesUnit)
-	x, err := engine.Open(ctx, path, engine.OpenOptions{Threads: g.threads,
+	x, err := engine.Open(ctx, f.Path, engine.OpenOptions{Threads: g.threads,
 		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
 	bar.end()
 	if err != nil {
@@ -67,45 +120,49 @@ func (g *globals) checkIndex(ctx context.Context, path string) error {
 	}
 	defer x.Close()
 	if err := x.Check(ctx); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", f.Path, err)
 	}
 	s := x.Stats()
-	fmt.Fprintf(g.stdout, "%s: sound: %s, %s, k = %d, %s\n", path,
-		number(s.Documents, "document"), number(s.Fingerprints, "fingerprint"), x.Design().K, number(len(x.Design().Tables), "table"))
+	f.Kind, f.Documents, f.Fingerprints, f.Checksums = "index", s.Documents, s.Fingerprints, true
+	f.K, f.Tables = x.Design().K, len(x.Design().Tables)
+	f.text = fmt.Sprintf("sound: %s, %s, k = %d, %s",
+		number(s.Documents, "document"), number(s.Fingerprints, "fingerprint"), f.K, number(f.Tables, "table"))
 	return nil
 }
 
-func (g *globals) checkPrints(ctx context.Context, path string) (err error) {
+func (g *globals) checkPrints(ctx context.Context, found *finding) (err error) {
 	defer store.CatchFault(&err)()
-	f, err := ndf.Open(path)
+	f, err := ndf.Open(found.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	found.Documents = f.Len()
 	if f.Store() == nil {
-		fmt.Fprintf(g.stdout, "%s: %s raw fingerprints, which have no checksums\n", path, humanize.Comma(int64(f.Len())))
+		found.Kind = "raw fingerprints"
+		found.text = number(f.Len(), "raw fingerprint") + ", without checksums"
 		return nil
 	}
 	if err := f.Store().Verify(ctx, g.threads, nil); err != nil {
 		return err
 	}
-	unmarked := 0
 	for _, list := range []func(func(string, error) bool){f.IDs, f.Unmarked} {
-		unmarked = 0
+		found.TooShort = 0
 		for _, err := range list {
 			if err != nil {
 				return err
 			}
-			unmarked++
+			found.TooShort++
 		}
 	}
-	fmt.Fprintf(g.stdout, "%s: sound: %s, and %s too short for a fingerprint\n", path,
-		number(f.Len(), "document"), number(unmarked, "document"))
+	found.Kind, found.Bytes, found.Checksums = f.Store().Kind().String(), f.Store().Bytes(), true
+	found.text = fmt.Sprintf("sound: %s, and %s too short for a fingerprint",
+		number(f.Len(), "document"), number(found.TooShort, "document"))
 	return nil
 }
 
-func (g *globals) checkPart(ctx context.Context, path string, kind store.Kind) error {
-	f, err := store.Open(path, kind)
+func (g *globals) checkPart(ctx context.Context, found *finding, kind store.Kind) error {
+	f, err := store.Open(found.Path, kind)
 	if err != nil {
 		return err
 	}
@@ -116,13 +173,14 @@ func (g *globals) checkPart(ctx context.Context, path string, kind store.Kind) e
 	if kind == store.KindSegment {
 		s, err := segment.Open(f)
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", found.Path, err)
 		}
 		defer s.Close()
 		if err := s.Check(); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", found.Path, err)
 		}
 	}
-	fmt.Fprintf(g.stdout, "%s: sound: %s, %s\n", path, kind, humanize.IBytes(f.Bytes()))
+	found.Kind, found.Bytes, found.Checksums = kind.String(), f.Bytes(), true
+	found.text = fmt.Sprintf("sound: %s, %s", kind, humanize.IBytes(f.Bytes()))
 	return nil
 }

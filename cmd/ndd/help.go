@@ -44,7 +44,7 @@ explain a topic: concepts, formats or tuning.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("no command or topic %q", strings.Join(args, " "))
+				return usagef("no command or topic %q%s", strings.Join(args, " "), didYouMean(cmd.Root(), args[0]))
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()

@@ -139,12 +139,14 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
   ndd build -o index pages.ndf        fingerprints to an index
   ndd query -i index --document new.html
   ndd serve -i index`,
+		Version:           buildVersion(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return g.begin(cmd) },
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Args:              noArgs,
 	}
+	root.SetVersionTemplate("ndd {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
 	f := root.PersistentFlags()
 	f.IntVar(&g.threads, "threads", 0, "threads that work at the same time; at most 4 per processor, or 16 (default: one per processor)")
@@ -158,6 +160,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newCompare(g), newEval(g), newVersion(g))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
+	completeValues(root)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args = noArgs // "nosuch shell" is not asking for help
@@ -170,11 +173,22 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if cmd.HasSubCommands() {
-			return usagef("unknown command %q", args[0])
+			return usagef("unknown command %q%s", args[0], didYouMean(cmd, args[0]))
 		}
 		return usagef("unexpected argument %q", args[0])
 	}
 	return nil
+}
+
+// didYouMean returns the commands whose names are like an unknown one, as the end of a sentence; ""
+// if there is none.
+func didYouMean(cmd *cobra.Command, name string) string {
+	cmd.SuggestionsMinimumDistance = 2
+	like := cmd.SuggestionsFor(name)
+	if len(like) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(like, " or ") + "?"
 }
 
 func someArgs(what string) cobra.PositionalArgs {

@@ -41,8 +41,8 @@ intervals (figure 2b). All fingerprints are read. --plot draws both figures as S
   ndd stats --plot figures pages.ndf`,
 		Args: oneArg("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return usagef("--format %q: must be text or json", format)
+			if err := checkFormat(format); err != nil {
+				return err
 			}
 			s, err := g.stats(cmd.Context(), args[0], verify)
 			if err != nil {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -15,29 +17,71 @@ import (
 )
 
 func newVersion(g *globals) *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, formats, kernels and memory nodes",
 		Long: `Print the version of this program, the versions of files and recipes that it
 writes, the kernels that it uses of those that this machine supports, and the
 machine's memory nodes.`,
-		Example: `  ndd version`,
-		Args:    noArgs,
+		Example: `  ndd version
+  ndd version --format json`,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintf(g.stdout, "ndd %s, %s, %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			fmt.Fprintf(g.stdout, "file format %d, recipe version %d\n", store.Version, simhash.RecipeVersion)
-			fmt.Fprintf(g.stdout, "kernels %s (of %s)\n", asm.Kernel(), strings.Join(asm.Kernels(), ", "))
-			h := numa.New(numa.Options{})
-			h.Try()
-			fmt.Fprintf(g.stdout, "memory %s\nplacement %s\n", h.Topology(), h)
-			for _, n := range h.Notes() {
-				fmt.Fprintf(g.stdout, "placement: %s\n", n)
+			if err := checkFormat(format); err != nil {
+				return err
 			}
-			return nil
+			v := versionHere()
+			if format == "json" {
+				e := json.NewEncoder(g.stdout)
+				e.SetIndent("", "  ")
+				return e.Encode(v)
+			}
+			return v.write(g.stdout)
 		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
+	return cmd
+}
+
+// versionInfo is what version prints.
+type versionInfo struct {
+	Version       string   `json:"version"`
+	Go            string   `json:"go"`
+	OS            string   `json:"os"`
+	Arch          string   `json:"arch"`
+	FileFormat    int      `json:"file_format"`
+	RecipeVersion int      `json:"recipe_version"`
+	Kernel        string   `json:"kernel"`
+	Kernels       []string `json:"kernels"` // that this machine and build support
+	Memory        string   `json:"memory"`
+	Placement     string   `json:"placement"`
+	Notes         []string `json:"placement_notes"` // what the system does not allow
+}
+
+func versionHere() versionInfo {
+	h := numa.New(numa.Options{})
+	h.Try()
+	return versionInfo{
+		Version: buildVersion(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		FileFormat: store.Version, RecipeVersion: simhash.RecipeVersion,
+		Kernel: asm.Kernel(), Kernels: asm.Kernels(),
+		Memory: fmt.Sprint(h.Topology()), Placement: h.String(), Notes: append([]string{}, h.Notes()...),
 	}
 }
 
+func (v *versionInfo) write(w io.Writer) error {
+	fmt.Fprintf(w, "ndd %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
+	fmt.Fprintf(w, "file format %d, recipe version %d\n", v.FileFormat, v.RecipeVersion)
+	fmt.Fprintf(w, "kernels %s (of %s)\n", v.Kernel, strings.Join(v.Kernels, ", "))
+	_, err := fmt.Fprintf(w, "memory %s\nplacement %s\n", v.Memory, v.Placement)
+	for _, n := range v.Notes {
+		_, err = fmt.Fprintf(w, "placement: %s\n", n)
+	}
+	return err
+}
+
+// buildVersion returns the version that the Go toolchain stamped into the program.
 func buildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"ndd/permute"
+)
+
+// values are what flags of these names can be, in every command that has them, for the shell's
+// completion. A flag of several meanings has its values by command and name.
+var values = map[string][]string{
+	"format":          {"auto", "text", "html", "jsonl", "csv", "warc"}, // of documents
+	"document-format": {"auto", "text", "html", "jsonl", "csv", "warc"},
+	"batch format":    {"tsv", "json", "bin"},
+	"query format":    {"tsv", "json"},
+	"design format":   {"table", "json"},
+	"check format":    {"text", "json"},
+	"inspect format":  {"text", "json"},
+	"stats format":    {"text", "json"},
+	"version format":  {"text", "json"},
+	"keep":            {"first", "longest", "shortest", "newest"},
+	"layout":          {"auto", "planar", "huffman"},
+	"verify":          {"full", "fast"},
+	"dedup verify":    {"jaccard>=0.8"},
+	"numa":            {"auto", "on", "off"},
+	"ids":             {"none", "rows"},
+	"for":             {"online", "batch"},
+	"kernel":          {"auto", "avx512", "avx2", "neon", "generic"},
+	"log-format":      {"text", "json"},
+	"profile":         {"cpu", "mem", "allocs", "block", "mutex", "goroutine", "thread", "clock", "trace"},
+}
+
+// completeValues has the shell complete the values of flags, for root and all its commands.
+func completeValues(root *cobra.Command) {
+	for _, cmd := range append(root.Commands(), root) {
+		for name := range values {
+			if own, ok := values[cmd.Name()+" "+name]; ok {
+				complete(cmd, name, own)
+			} else {
+				complete(cmd, name, values[name])
+			}
+		}
+		if cmd.Flags().Lookup("design") != nil && cmd.Flags().Lookup("distance") != nil {
+			must(cmd.RegisterFlagCompletionFunc("design", completeDesign))
+		}
+	}
+}
+
+// complete has the values of one flag completed, if the command has it.
+func complete(cmd *cobra.Command, flag string, values []string) {
+	if cmd.Flags().Lookup(flag) == nil && cmd.PersistentFlags().Lookup(flag) == nil {
+		return
+	}
+	must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// completeDesign returns the names of the designs for the distance that was given.
+func completeDesign(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	k, err := strconv.Atoi(cmd.Flags().Lookup("distance").Value.String())
+	if err != nil || k < 0 || k > permute.MaxK {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, d := range permute.Catalogue(k, designSeed) {
+		names = append(names, d.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+}
+
+// must is for errors that only the programmer can cause: a flag that is completed twice.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
