@@ -40,7 +40,7 @@ func BenchmarkBatch(b *testing.B) {
 			want = 0
 			began := time.Now()
 			for i, q := range queries {
-				list, err := x.Query(simhash.Fingerprint(q), 3, 0)
+				list, err := x.Query(b.Context(), simhash.Fingerprint(q), 3, 0)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -57,7 +57,7 @@ func BenchmarkBatch(b *testing.B) {
 		for b.Loop() {
 			sum := uint64(0)
 			began := time.Now()
-			for a, err := range x.Answers(context.Background(), queries, engine.BatchOptions{K: 3, Threads: 1}) {
+			for a, err := range x.Answers(context.Background(), simhash.Fingerprints(queries), engine.BatchOptions{K: 3, Threads: 1}) {
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -138,7 +138,7 @@ func batchIndex(b *testing.B, base *ndf.File) *engine.Index {
 		dir = filepath.Join(b.TempDir(), "index")
 	}
 	if _, err := os.Stat(dir); err != nil {
-		if err := engine.Build(context.Background(), dir, []*ndf.File{base}, segment.Options{Design: halves}); err != nil {
+		if err := engine.Build(context.Background(), dir, []*ndf.File{base}, engine.BuildOptions{Options: segment.Options{Design: halves}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -101,7 +101,7 @@ func buildIndex(b *testing.B, path string, o segment.Options) *engine.Index {
 	}
 	defer f.Close()
 	dir := filepath.Join(b.TempDir(), "index")
-	if err := engine.Build(context.Background(), dir, []*ndf.File{f}, o); err != nil {
+	if err := engine.Build(context.Background(), dir, []*ndf.File{f}, engine.BuildOptions{Options: o}); err != nil {
 		b.Fatal(err)
 	}
 	x, err := engine.Open(context.Background(), dir, engine.OpenOptions{Load: true})
@@ -118,7 +118,7 @@ func checkAnswers(b *testing.B, x *engine.Index, prints []uint64, k int) {
 	for i := range 20 {
 		q := sets.Near(rng, prints[rng.IntN(len(prints))], i%(k+2))
 		want, _ := asm.Within64(found, prints, q, k)
-		hits, err := x.Query(simhash.Fingerprint(q), k, engine.AllDocs)
+		hits, err := x.Query(b.Context(), simhash.Fingerprint(q), k, engine.AllDocs)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func timeQueries(b *testing.B, x *engine.Index, k int, about float64) (online, b
 		queries := randomWords(rng, count)
 		begin := time.Now()
 		for _, q := range queries {
-			if _, err := x.Query(simhash.Fingerprint(q), k, engine.AllDocs); err != nil {
+			if _, err := x.Query(b.Context(), simhash.Fingerprint(q), k, engine.AllDocs); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -151,7 +151,7 @@ func timeQueries(b *testing.B, x *engine.Index, k int, about float64) (online, b
 
 		queries = randomWords(rng, count)
 		begin = time.Now()
-		err := x.Batch(context.Background(), queries, engine.BatchOptions{K: k, Threads: 1},
+		err := x.Batch(context.Background(), simhash.Fingerprints(queries), engine.BatchOptions{K: k, Threads: 1},
 			func(int, []engine.Hit) error { return nil })
 		if err != nil {
 			b.Fatal(err)

@@ -84,7 +84,7 @@ func BenchmarkWorker(b *testing.B) {
 			b.Run(fmt.Sprintf("way=%s/ask=batch/threads=%d/n=%d", way.name, threads, n), func(b *testing.B) {
 				for b.Loop() {
 					hits, sum := 0, uint64(0)
-					err := x.Batch(b.Context(), queries, engine.BatchOptions{K: tableK, Threads: threads}, func(q int, list []engine.Hit) error {
+					err := x.Batch(b.Context(), simhash.Fingerprints(queries), engine.BatchOptions{K: tableK, Threads: threads}, func(q int, list []engine.Hit) error {
 						for i := range list {
 							hits++
 							sum += oracle.Term(q, uint64(list[i].Fingerprint))
@@ -99,7 +99,7 @@ func BenchmarkWorker(b *testing.B) {
 				b.ReportMetric(float64(len(queries))*float64(b.N)/b.Elapsed().Seconds(), "queries/s")
 			})
 		}
-		if r, ok := x.Spread(); ok {
+		if r, ok := x.Live().Spread(); ok {
 			b.Log(r)
 		}
 		x.Close()
@@ -123,7 +123,7 @@ func workerIndex(b *testing.B, base []uint64) string {
 		b.Fatal(err)
 	}
 	dir = filepath.Join(dir, "index")
-	if err := engine.Build(b.Context(), dir, []*ndf.File{f}, segment.Options{Design: design, Threads: 2, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
+	if err := engine.Build(b.Context(), dir, []*ndf.File{f}, engine.BuildOptions{Options: segment.Options{Design: design, Threads: 2, Table: table.Options{Layout: table.LayoutPlanar}}}); err != nil {
 		b.Fatal(err)
 	}
 	return dir
@@ -140,7 +140,7 @@ func askOnline(b *testing.B, x *engine.Index, queries []uint64, askers int) (too
 			var h, s uint64
 			for q := a; q < len(queries); q += askers {
 				at := time.Now()
-				list, err := x.Query(simhash.Fingerprint(queries[q]), tableK, 0)
+				list, err := x.Query(b.Context(), simhash.Fingerprint(queries[q]), tableK, 0)
 				took[q] = time.Since(at)
 				if err != nil {
 					b.Error(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
@@ -17,7 +18,12 @@ func TestAnswers(t *testing.T) {
 	base, queries := sets.Planted(20_000, 20_000)
 	base = append(base, queries[:1000]...)
 	x := inMemory(t, base, segment.Options{Design: halves(t)})
-	if !x.current.Load().segments[0].Sweeps(len(queries)) {
+	w, err := x.Live().View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Release()
+	if !w.Sweeps(len(queries)) {
 		t.Fatal("no sweep")
 	}
 	want := map[int][]uint64{}
@@ -27,7 +33,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	collect := func(memory uint64) (all []Answer) {
-		for a, err := range x.Answers(context.Background(), queries, BatchOptions{K: 3, Memory: memory}) {
+		for a, err := range x.Answers(context.Background(), simhash.Fingerprints(queries), BatchOptions{K: 3, Memory: memory}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +76,7 @@ func TestAnswers(t *testing.T) {
 	}
 
 	n := 0
-	for range x.Answers(context.Background(), queries, BatchOptions{K: 3}) {
+	for range x.Answers(context.Background(), simhash.Fingerprints(queries), BatchOptions{K: 3}) {
 		if n++; n == 5 {
 			break
 		}
@@ -79,7 +85,7 @@ func TestAnswers(t *testing.T) {
 	defer cancel()
 	var last error
 	n = 0
-	for _, err := range x.Answers(ctx, queries, BatchOptions{K: 3}) {
+	for _, err := range x.Answers(ctx, simhash.Fingerprints(queries), BatchOptions{K: 3}) {
 		n++
 		last = err
 		cancel()
@@ -94,13 +100,13 @@ func TestWalk(t *testing.T) {
 	base, _ := sets.Planted(5000, 10)
 	x := inMemory(t, append(base, base[:100]...), segment.Options{Design: halves(t)})
 	more := Doc{Fingerprint: 12345}
-	if _, err := x.Insert([]Doc{more}); err != nil {
+	if _, err := x.Insert(t.Context(), more); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[uint64]int{}
-	if err := x.Walk(context.Background(), func(prints []uint64) bool {
+	if err := x.Walk(context.Background(), func(prints []simhash.Fingerprint) bool {
 		for _, f := range prints {
-			seen[f]++
+			seen[uint64(f)]++
 		}
 		return true
 	}); err != nil {
@@ -119,12 +125,12 @@ func TestWalk(t *testing.T) {
 		t.Errorf("%d fingerprints, want %d", len(seen), len(want))
 	}
 	calls := 0
-	if err := x.Walk(context.Background(), func([]uint64) bool { calls++; return false }); err != nil || calls != 1 {
+	if err := x.Walk(context.Background(), func([]simhash.Fingerprint) bool { calls++; return false }); err != nil || calls != 1 {
 		t.Errorf("ended: %v after %d calls", err, calls)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := x.Walk(ctx, func([]uint64) bool { return true }); !errors.Is(err, context.Canceled) {
+	if err := x.Walk(ctx, func([]simhash.Fingerprint) bool { return true }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -4,25 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 )
-
-// BatchOptions say what a batch is asked for.
-type BatchOptions struct {
-	K       int    // largest distance, at most the index's
-	Docs    int    // how many documents of each hit to look up; see AllDocs
-	Threads int    // default: as many as there are processors
-	Memory  uint64 // bytes for the matches of a sweep; default: 1 GiB
-}
-
-func (o BatchOptions) threads() int { return cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0)) }
 
 // BatchSpace is what a batch takes, in bytes, at most, beside the index, the
 // queries, and the documents of the hits of 1,024 queries a goroutine.
@@ -39,17 +29,14 @@ func (s BatchSpace) Total() uint64 { return s.Orders + s.Matches + s.Answers }
 func (x *Index) BatchSpace(queries int, o BatchOptions) BatchSpace {
 	threads := min(o.threads(), chunksOf(queries))
 	s := BatchSpace{Answers: uint64(threads+1) * answersBytes}
-	place := x.place()
-	v, err := x.hold(place)
+	w, err := x.live.View()
 	if err != nil {
 		return s // of an index that is closed
 	}
-	defer x.release(v, place)
-	for _, g := range v.segments {
-		if n := min(queries, sweepQueries); g.Sweeps(n) {
-			s.Orders = uint64(n) * orderBytes
-			s.Matches = cmp.Or(o.Memory, sweepMemory)
-		}
+	defer w.Release()
+	if n := min(queries, sweepQueries); w.Sweeps(n) {
+		s.Orders = uint64(n) * orderBytes
+		s.Matches = cmp.Or(o.Memory, sweepMemory)
 	}
 	return s
 }
@@ -82,20 +69,20 @@ func chunksOf(queries int) int { return (queries + chunkQueries - 1) / chunkQuer
 // segment.Segment.Sweep), 4 million queries at a time, or fewer, so that their
 // matches fit in o.Memory. Smaller batches are answered in chunks of 256, and
 // memory is bounded by the hits of 4 * Threads * 256 queries.
-func (x *Index) Batch(ctx context.Context, queries []uint64, o BatchOptions, emit func(query int, hits []Hit) error) error {
+func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
 	if err := x.checkK(o.K); err != nil {
 		return err
 	}
 	o.Threads = o.threads()
-	place := x.place()
-	v, err := x.hold(place) // one version for all queries
+	w, err := x.live.View() // one for all queries
 	if err != nil {
 		return err
 	}
-	defer x.release(v, place)
-	b := &batch{index: x, version: v, o: o, emit: emit, askers: x.askers(o.Threads)}
-	for first := 0; first < len(queries); first += sweepQueries {
-		if err := b.run(ctx, first, queries[first:min(first+sweepQueries, len(queries))]); err != nil {
+	defer w.Release()
+	b := &batch{index: x, view: w, o: o, emit: emit, goroutines: x.live.Goroutines(o.Threads)}
+	words := simhash.Words(queries)
+	for first := 0; first < len(words); first += sweepQueries {
+		if err := b.run(ctx, first, words[first:min(first+sweepQueries, len(words))]); err != nil {
 			return err
 		}
 	}
@@ -121,7 +108,7 @@ type Answer struct {
 }
 
 // Answers is Batch as an iterator. After an error there is nothing more.
-func (x *Index) Answers(ctx context.Context, queries []uint64, o BatchOptions) iter.Seq2[Answer, error] {
+func (x *Index) Answers(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions) iter.Seq2[Answer, error] {
 	return func(yield func(Answer, error) bool) {
 		stopped := errors.New("stopped")
 		err := x.Batch(ctx, queries, o, func(query int, hits []Hit) error {
@@ -138,16 +125,16 @@ func (x *Index) Answers(ctx context.Context, queries []uint64, o BatchOptions) i
 
 // batch is one call of Batch.
 type batch struct {
-	index   *Index
-	version *version
-	o       BatchOptions
-	askers  int // goroutines who ask for chunks
-	emit    func(query int, hits []Hit) error
+	index      *Index
+	view       live.View
+	o          BatchOptions
+	goroutines int // that answer chunks
+	emit       func(query int, hits []Hit) error
 }
 
 // run answers the queries, of which the first is number first of all.
 func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
-	swept, err := b.sweep(ctx, queries)
+	swept, err := b.view.Sweep(ctx, queries, b.o.K, b.o.Threads, int(min(cmp.Or(b.o.Memory, sweepMemory)/matchBytes, math.MaxInt)))
 	if errors.Is(err, segment.ErrTooMany) {
 		// Half as many queries have about half as many matches.
 		half := len(queries) / 2
@@ -165,16 +152,16 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	// is what bounds how far the workers run ahead of emit.
 	type job struct {
 		first, end int
-		answer     chan *answer
+		answer     chan live.Answers
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	jobs := make(chan job)
-	ordered := make(chan job, 4*b.askers)
+	ordered := make(chan job, 4*b.goroutines)
 	group.Go(func() error {
 		defer close(jobs)
 		defer close(ordered)
 		for i := range chunks {
-			j := job{i * chunkQueries, min((i+1)*chunkQueries, len(queries)), make(chan *answer, 1)}
+			j := job{i * chunkQueries, min((i+1)*chunkQueries, len(queries)), make(chan live.Answers, 1)}
 			for _, to := range []chan job{ordered, jobs} {
 				select {
 				case to <- j:
@@ -185,12 +172,12 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 		}
 		return nil
 	})
-	for range min(b.askers, chunks) {
+	for range min(b.goroutines, chunks) {
 		group.Go(func() error {
-			c := b.index.scratch.Get().(*scratch)
-			defer b.index.scratch.Put(c)
+			c := b.index.live.Searcher()
+			defer c.Done()
 			for j := range jobs {
-				a, err := c.search(b.version, queries[j.first:j.end], b.o, swept.from(j.first))
+				a, err := c.Search(b.view, queries[j.first:j.end], b.o.K, b.o.Docs, swept.From(j.first))
 				if err != nil {
 					return err
 				}
@@ -203,7 +190,7 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 		for j := range ordered {
 			select {
 			case a := <-j.answer:
-				if err := a.each(first+j.first, b.emit); err != nil {
+				if err := a.Each(first+j.first, b.emit); err != nil {
 					return err
 				}
 			case <-ctx.Done():
@@ -213,39 +200,4 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 		return nil
 	})
 	return group.Wait()
-}
-
-// swept is what sweeps found: by segment, nil where it is to be searched.
-type swept struct {
-	found []*segment.Found
-	first int // query of the chunk
-}
-
-func (s swept) from(first int) swept { return swept{s.found, first} }
-
-// of is what the sweep of a segment found, nil when there was none.
-func (s swept) of(segment int) *segment.Found {
-	if s.found == nil {
-		return nil
-	}
-	return s.found[segment]
-}
-
-// sweep sweeps the segments for which that is faster. The error may be
-// [segment.ErrTooMany].
-func (b *batch) sweep(ctx context.Context, queries []uint64) (swept, error) {
-	s := swept{found: make([]*segment.Found, len(b.version.segments))}
-	left := int(min(cmp.Or(b.o.Memory, sweepMemory)/matchBytes, math.MaxInt))
-	for i, g := range b.version.segments {
-		if !g.Sweeps(len(queries)) {
-			continue
-		}
-		f, err := g.sweep(ctx, queries, b.o.K, b.o.Threads, left)
-		if err != nil {
-			return s, fmt.Errorf("segment %d: %w", i, err)
-		}
-		s.found[i] = f
-		left -= f.Len()
-	}
-	return s, nil
 }

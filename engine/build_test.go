@@ -61,7 +61,7 @@ func TestBuildFaults(t *testing.T) {
 						t.Fatal(err)
 					}
 					o.Disk = d
-					return Build(t.Context(), index, []*ndf.File{pages}, o)
+					return Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o})
 				}, func(f faults.Fault, whole bool) {
 					left, err := os.ReadDir(dir)
 					switch {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/sets"
@@ -44,7 +45,7 @@ func sound(data []byte, kind store.Kind) error {
 		return err
 	}
 	if kind == store.KindManifest {
-		_, err = parseManifest(f)
+		_, err = live.ParseManifest(f)
 	}
 	return err
 }
@@ -169,7 +170,7 @@ func large(t *testing.T, layout table.Layout) (dir string, prints []uint64) {
 	dir = filepath.Join(t.TempDir(), "index")
 	d := halves(t)
 	o := segment.Options{Design: d, Table: table.Options{Layout: layout}}
-	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, o); err != nil {
+	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, prints
@@ -199,11 +200,11 @@ func TestFastAndDamaged(t *testing.T) {
 			if err == nil {
 				unseen++
 				for i := range 50 {
-					if _, err := x.Query(fingerprint(prints[i*7919%len(prints)]), 3, 2); err != nil && !errors.Is(err, store.ErrCorrupt) {
+					if _, err := x.Query(t.Context(), fingerprint(prints[i*7919%len(prints)]), 3, 2); err != nil && !errors.Is(err, store.ErrCorrupt) {
 						t.Errorf("%s, byte %#x: %v", layout, at, err)
 					}
 				}
-				err = x.Verify(t.Context(), 1, nil)
+				err = x.Live().Verify(t.Context(), 1, nil)
 				x.Close()
 			}
 			if !errors.Is(err, store.ErrCorrupt) {
@@ -218,7 +219,7 @@ func TestFastAndDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Verify(t.Context(), 2, nil); err != nil {
+		if err := x.Live().Verify(t.Context(), 2, nil); err != nil {
 			t.Error(err)
 		}
 		x.Close()

@@ -46,7 +46,7 @@ func TestFormatPage(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		index := filepath.Join(dir, string(layout))
 		o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}
-		if err := Build(t.Context(), index, []*ndf.File{pages}, o); err != nil {
+		if err := Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o}); err != nil {
 			t.Fatal(err)
 		}
 		if wide := readAsTold(t, index, file); (wide == 0) != (layout == table.LayoutHuffman) {

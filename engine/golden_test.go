@@ -172,7 +172,7 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 	names := x.IDs()
 	var out strings.Builder
 	for _, q := range goldenQueries(prints) {
-		hits, err := x.Query(simhash.Fingerprint(q), 3, AllDocs)
+		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, AllDocs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 func buildGolden(t *testing.T, dir string, pages *ndf.File, layout table.Layout) {
 	t.Helper()
 	o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout, BlockBytes: 256}, Random: new(identities)}
-	if err := Build(context.Background(), dir, []*ndf.File{pages}, o); err != nil {
+	if err := Build(context.Background(), dir, []*ndf.File{pages}, BuildOptions{Options: o}); err != nil {
 		t.Fatal(err)
 	}
 }

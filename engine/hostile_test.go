@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/oracle/hostile"
 	"ndd/engine/storage/store"
 )
@@ -26,7 +27,7 @@ type adversary struct {
 func newAdversary(t testing.TB) *adversary {
 	t.Helper()
 	a := &adversary{dir: filepath.Join(golden, "planar")}
-	a.sections = hostile.Sections(t, filepath.Join(a.dir, manifestName), store.KindManifest)
+	a.sections = hostile.Sections(t, filepath.Join(a.dir, "manifest"), store.KindManifest)
 	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
 	if err != nil {
 		t.Fatal(err)
@@ -46,15 +47,14 @@ func newAdversary(t testing.TB) *adversary {
 func (a *adversary) answers(t testing.TB, sections []store.Section) string {
 	t.Helper()
 	f := hostile.File(t, store.KindManifest, sections)
-	var m *manifest
+	var m *live.Manifest
 	var err error
-	hostile.Allocates(t, hostile.Limit(f.Bytes()), func() { m, err = parseManifest(f) })
+	hostile.Allocates(t, hostile.Limit(f.Bytes()), func() { m, err = live.ParseManifest(f) })
 	var x *Index
 	if err == nil {
-		o := &opening{dir: a.dir, manifest: m, generation: f.Identity().Generation}
-		if x, err = o.open(t.Context(), OpenOptions{Threads: 1}); err != nil {
-			o.close()
-		}
+		var opened *live.Index
+		opened, err = m.Open(t.Context(), a.dir, OpenOptions{Threads: 1})
+		x = &Index{opened}
 	}
 	if err != nil {
 		if !missing(err) {
@@ -72,7 +72,7 @@ func (a *adversary) answers(t testing.TB, sections []store.Section) string {
 	}
 	var out bytes.Buffer
 	for _, q := range a.queries {
-		hits, err := x.Query(simhash.Fingerprint(q), 3, AllDocs)
+		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, AllDocs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,12 +129,12 @@ func TestHostileManifest(t *testing.T) {
 		if bytes.Equal(bad, data) {
 			t.Fatalf("the manifest does not say %s", c.from)
 		}
-		if got := a.answers(t, []store.Section{{Name: manifestName, Data: bad}}); got != "" {
+		if got := a.answers(t, []store.Section{{Name: "manifest", Data: bad}}); got != "" {
 			t.Errorf("%s is taken", c.to)
 		}
 	}
-	for _, bad := range [][]byte{append(bytes.Clone(data), "{}"...), bytes.Repeat([]byte(" "), manifestMax+1), []byte("null"), {}} {
-		if got := a.answers(t, []store.Section{{Name: manifestName, Data: bad}}); got != "" {
+	for _, bad := range [][]byte{append(bytes.Clone(data), "{}"...), bytes.Repeat([]byte(" "), live.ManifestMax+1), []byte("null"), {}} {
+		if got := a.answers(t, []store.Section{{Name: "manifest", Data: bad}}); got != "" {
 			t.Errorf("a manifest of %d bytes is taken", len(bad))
 		}
 	}

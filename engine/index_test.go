@@ -14,13 +14,18 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/leaks"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
+
+// memtableDocs is how many documents become a segment.
+const memtableDocs = 4096
 
 func TestMain(m *testing.M) { leaks.Main(m) }
 
@@ -52,7 +57,7 @@ func halves(t testing.TB) permute.Design {
 func buildAndOpen(t testing.TB, prints []uint64, o segment.Options) *Index {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(context.Background(), dir, []*ndf.File{rawFile(t, prints)}, o); err != nil {
+	if err := Build(context.Background(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := Open(context.Background(), dir, OpenOptions{})
@@ -74,7 +79,11 @@ func inMemory(t testing.TB, prints []uint64, o segment.Options) *Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := newIndex(o.Design, nil, false, []*placed{{Segment: s}}, nil)
+	l, err := live.New(live.Config{Design: o.Design, Table: table.Options{Layout: s.Layout()}}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &Index{l}
 	t.Cleanup(func() { x.Close() })
 	return x
 }
@@ -82,7 +91,7 @@ func inMemory(t testing.TB, prints []uint64, o segment.Options) *Index {
 // flat is a batch's answer in the oracle's form.
 func flat(t testing.TB, x *Index, queries []uint64, k, threads int) (hits []oracle.Hit) {
 	t.Helper()
-	err := x.Batch(context.Background(), queries, BatchOptions{K: k, Docs: AllDocs, Threads: threads}, func(q int, list []Hit) error {
+	err := x.Batch(context.Background(), simhash.Fingerprints(queries), BatchOptions{K: k, Docs: AllDocs, Threads: threads}, func(q int, list []Hit) error {
 		for _, h := range list {
 			for _, d := range h.Docs {
 				hits = append(hits, oracle.Hit{Query: q, Distance: h.Distance, Fingerprint: uint64(h.Fingerprint), Row: int(d)})
@@ -119,7 +128,7 @@ func TestOracle(t *testing.T) {
 						}
 					}
 					q := set.Queries[1]
-					hits, err := x.Query(simhash.Fingerprint(q), k, AllDocs)
+					hits, err := x.Query(t.Context(), simhash.Fingerprint(q), k, AllDocs)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -185,7 +194,7 @@ func TestInsert(t *testing.T) {
 				default:
 				}
 				// What was there at the start stays found throughout.
-				hits, err := x.Query(simhash.Fingerprint(base[17]), 0, 1)
+				hits, err := x.Query(t.Context(), simhash.Fingerprint(base[17]), 0, 1)
 				if err != nil || len(hits) != 1 || hits[0].Docs[0] != 17 {
 					t.Errorf("hits %v, %v", hits, err)
 					return
@@ -194,7 +203,7 @@ func TestInsert(t *testing.T) {
 		})
 	}
 	all := slices.Clone(base)
-	for len(all) < 5*bufferDocs+77 {
+	for len(all) < 5*memtableDocs+77 {
 		var docs []Doc
 		for range 1 + rng.IntN(500) {
 			f := rng.Uint64()
@@ -204,9 +213,9 @@ func TestInsert(t *testing.T) {
 			docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
 			all = append(all, f)
 		}
-		first, err := x.Insert(docs)
-		if err != nil || int(first) != len(all)-len(docs) {
-			t.Fatalf("document %d, %v; want %d", first, err, len(all)-len(docs))
+		out, err := x.Insert(t.Context(), docs...)
+		if err != nil || len(out) != len(docs) || int(out[0].Doc) != len(all)-len(docs) || int(out[len(out)-1].Doc) != len(all)-1 {
+			t.Fatalf("documents %v, %v; want %d and those behind it", out, err, len(all)-len(docs))
 		}
 	}
 	close(stop)
@@ -226,20 +235,20 @@ func TestInsert(t *testing.T) {
 
 func TestInsertNamed(t *testing.T) {
 	d, _ := permute.Choose(5, 3, 0)
-	x, err := New(d, nil)
+	x, err := New(3, Options{Design: &d})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	n := 3*bufferDocs + 5
+	n := 3*memtableDocs + 5
 	for i := range n {
-		if _, err := x.Insert([]Doc{{simhash.Fingerprint(uint64(i) << 20), fmt.Sprintf("doc %d", i)}}); err != nil {
+		if _, err := x.Insert(t.Context(), Doc{Fingerprint: simhash.Fingerprint(uint64(i) << 20), ID: fmt.Sprintf("doc %d", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	names := x.IDs()
 	for i := range n {
-		hits, err := x.Query(simhash.Fingerprint(uint64(i)<<20), 0, 9)
+		hits, err := x.Query(t.Context(), simhash.Fingerprint(uint64(i)<<20), 0, 9)
 		if err != nil || len(hits) != 1 || len(hits[0].Docs) != 1 {
 			t.Fatalf("%v %v", hits, err)
 		}
@@ -256,7 +265,7 @@ func TestInsertNamed(t *testing.T) {
 // is admitted.
 func TestCheckAndInsert(t *testing.T) {
 	d, _ := permute.Choose(5, 3, 0)
-	x, err := New(d, nil)
+	x, err := New(3, Options{Design: &d})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,12 +283,15 @@ func TestCheckAndInsert(t *testing.T) {
 		wait.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(w), 3))
 			for g, c := range centre {
-				_, near, err := x.CheckAndInsert(Doc{Fingerprint: simhash.Fingerprint(sets.Near(rng, c, rng.IntN(2)))}, 3, 1)
+				o, err := x.CheckAndInsert(t.Context(), Doc{Fingerprint: simhash.Fingerprint(sets.Near(rng, c, rng.IntN(2)))}, 3, 1)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				if near == nil {
+				if o.Inserted != (len(o.Near) == 0) {
+					t.Errorf("%+v", o)
+				}
+				if o.Inserted {
 					mu.Lock()
 					admitted[g]++
 					mu.Unlock()
@@ -300,10 +312,10 @@ func TestBadInput(t *testing.T) {
 	ctx := context.Background()
 	file := rawFile(t, []uint64{1, 2, 3})
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(ctx, dir, []*ndf.File{file}, segment.Options{Design: d}); err != nil {
+	if err := Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Build(ctx, dir, []*ndf.File{file}, segment.Options{Design: d}); !errors.Is(err, os.ErrExist) {
+	if err := Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, os.ErrExist) {
 		t.Errorf("over an index: %v", err)
 	}
 	x, err := Open(ctx, dir, OpenOptions{})
@@ -311,7 +323,7 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	if _, err := x.Query(0, 4, 0); err == nil || !strings.Contains(err.Error(), "k = 4") {
+	if _, err := x.Query(t.Context(), 0, 4, 0); err == nil || !strings.Contains(err.Error(), "k = 4") {
 		t.Errorf("k above the index's: %v", err)
 	}
 	if _, err := Open(ctx, dir+"none", OpenOptions{}); !errors.Is(err, os.ErrNotExist) {
@@ -332,12 +344,12 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	if err := Build(ctx, dir+"2", []*ndf.File{file, n}, segment.Options{Design: d}); !errors.Is(err, ErrMixed) {
+	if err := Build(ctx, dir+"2", []*ndf.File{file, n}, BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, ErrMixed) {
 		t.Errorf("raw and named: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := Build(cancelled, dir+"3", []*ndf.File{file}, segment.Options{Design: d}); !errors.Is(err, context.Canceled) {
+	if err := Build(cancelled, dir+"3", []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	left, _ := os.ReadDir(filepath.Dir(dir))
@@ -352,7 +364,7 @@ func TestCorruptIndex(t *testing.T) {
 	d, _ := permute.Choose(4, 3, 0)
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(ctx, dir, []*ndf.File{rawFile(t, []uint64{1, 2, 3, 3})}, segment.Options{Design: d}); err != nil {
+	if err := Build(ctx, dir, []*ndf.File{rawFile(t, []uint64{1, 2, 3, 3})}, BuildOptions{Options: segment.Options{Design: d}}); err != nil {
 		t.Fatal(err)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))

@@ -42,8 +42,8 @@ func TestRefusedLeavesNothing(t *testing.T) {
 		}
 	}
 	for _, layout := range goldenLayouts {
-		manifest := read(t, string(layout), manifestName)
-		if err := os.WriteFile(filepath.Join(dir, manifestName), manifest, 0o644); err != nil {
+		manifest := read(t, string(layout), "manifest")
+		if err := os.WriteFile(filepath.Join(dir, "manifest"), manifest, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		sound := read(t, string(layout), "00000001.segment")

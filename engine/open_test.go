@@ -14,7 +14,6 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
-	"ndd/engine/oracle/machine"
 	"ndd/engine/storage/store"
 )
 
@@ -49,7 +48,7 @@ func TestOpenModes(t *testing.T) {
 		if o.Progress != nil && done < 4<<20 {
 			t.Errorf("%+v: only %d bytes verified", o, done)
 		}
-		if p := x.Parts(); len(p) != 1 || p[0].Segment.Documents() != uint64(len(prints)) {
+		if p := x.Live().Parts(); len(p) != 1 || p[0].Segment.Documents() != uint64(len(prints)) {
 			t.Errorf("parts %v", p)
 		}
 		x.Close()
@@ -78,7 +77,7 @@ func TestBuildTooLarge(t *testing.T) {
 	base := rawFile(t, prints)
 	dir := t.TempDir()
 	o := segment.Options{Design: halves(t), Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}
-	err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, o)
+	err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, BuildOptions{Options: o})
 	if !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("%v", err)
 	}
@@ -89,7 +88,7 @@ func TestBuildTooLarge(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, o); err != nil {
+	if err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, BuildOptions{Options: o}); err != nil {
 		t.Fatal(err)
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(files) != 2 {
@@ -111,35 +110,6 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 }
 
-// TestPlanBuild asks a machine that is not this one: what could use any amount leaves a sixteenth.
-func TestPlanBuild(t *testing.T) {
-	dir := t.TempDir()
-	left := memory.NewBudget(machine.With(t, 1<<30).Limit(0))
-	for _, c := range []struct {
-		budget *memory.Budget
-		docs   uint64
-		bytes  uint64
-		want   string
-	}{
-		{left, 50_000_000, segment.NeedBytes(50_000_000, segment.Options{Threads: 1}), ""},
-		{left, 100_000_000, 15 << 26, ""},
-		{left, 8_000_000_000, 0, "building a segment of 8,000,000,000 documents needs up to 4.2 GiB of memory, and there are 1.0 GiB (left by the memory limit of control group /job)"},
-		{memory.NewBudget(memory.Set(5 << 30)), 8_000_000_000, 5 << 30 / 16 * 15, ""},
-		{memory.ForProgram(memory.Set(45 << 20)), 10_000_000, 0, "building a segment of 10,000,000 documents needs up to 45 MiB of memory, and there are 45 MiB (the limit that was set)"},
-		{memory.ForProgram(memory.Set(20 << 20)), 10_000_000, 0, "building a segment of 10,000,000 documents needs up to 45 MiB of memory, and there are 20 MiB (the limit that was set)"},
-	} {
-		o := BuildOptions{Options: segment.Options{Design: halves(t), Threads: 1, Budget: c.budget}}
-		plan, err := PlanBuild(filepath.Join(dir, "index"), c.docs, &o)
-		if plan.Bytes != c.bytes || (err != nil) != (c.want != "") || err != nil && err.Error() != c.want {
-			t.Errorf("%d documents: %d bytes, %v, want %d, %s", c.docs, plan.Bytes, err, c.bytes, c.want)
-		}
-	}
-	o := BuildOptions{Options: segment.Options{Design: halves(t), Threads: 1}}
-	if _, err := PlanBuild(filepath.Join(dir, "index"), 1000, &o); err != nil || o.Budget.Limit() == memory.Unlimited {
-		t.Errorf("this machine: %+v, %v", o.Budget.Limit(), err)
-	}
-}
-
 // TestTruncatedIndex reads an index in order that loses its end while it is open: an error, not a
 // crash. (A loaded one does not mind.)
 func TestTruncatedIndex(t *testing.T) {
@@ -156,11 +126,11 @@ func TestTruncatedIndex(t *testing.T) {
 		if err := os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes); err != nil {
 			t.Fatal(err)
 		}
-		s := x.Parts()[0].Segment
+		s := x.Live().Parts()[0].Segment
 		rows := s.Rows(make([]uint64, s.Documents()))
 		for what, err := range map[string]error{
 			"check":  x.Check(t.Context()),
-			"verify": x.Verify(t.Context(), 2, nil),
+			"verify": x.Live().Verify(t.Context(), 2, nil),
 			"rows":   rows,
 		} {
 			if load && err != nil || !load && !errors.Is(err, store.ErrFault) {
@@ -187,12 +157,12 @@ func TestTruncatedQuery(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 1000 {
-			if _, err := x.Query(fingerprint(prints[i]), 3, AllDocs); !errors.Is(err, store.ErrFault) {
+			if _, err := x.Query(t.Context(), fingerprint(prints[i]), 3, AllDocs); !errors.Is(err, store.ErrFault) {
 				t.Fatalf("%s, query %d: %v", layout, i, err)
 			}
 		}
 		for _, n := range []int{300, 50_000} { // searched and swept
-			err := x.Batch(t.Context(), prints[:n], BatchOptions{K: 3, Docs: AllDocs, Threads: 2}, func(int, []Hit) error { return nil })
+			err := x.Batch(t.Context(), simhash.Fingerprints(prints[:n]), BatchOptions{K: 3, Docs: AllDocs, Threads: 2}, func(int, []Hit) error { return nil })
 			if !errors.Is(err, store.ErrFault) {
 				t.Errorf("%s, batch of %d: %v", layout, n, err)
 			}

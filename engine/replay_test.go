@@ -88,7 +88,7 @@ func replayed(t *testing.T) map[string][]byte {
 	build := func(name string, from *ndf.File, layout table.Layout) {
 		index := filepath.Join(dir, name)
 		o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout, BlockBytes: 256}}
-		if err := Build(t.Context(), index, []*ndf.File{from}, o); err != nil {
+		if err := Build(t.Context(), index, []*ndf.File{from}, BuildOptions{Options: o}); err != nil {
 			t.Fatal(err)
 		}
 		files[name] = fileBytes(t, filepath.Join(index, "00000001.segment"))

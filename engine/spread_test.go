@@ -54,7 +54,7 @@ func spreads(h *numa.Host) map[string]*worker.Options {
 func built(t testing.TB, prints []uint64, o segment.Options) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, o); err != nil {
+	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -77,7 +77,7 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 	for first := range 4 {
 		all.Go(func() {
 			for q := first; q < len(queries); q += 4 * (1 + len(queries)/1000) {
-				hits, err := x.Query(simhash.Fingerprint(queries[q]), k, AllDocs)
+				hits, err := x.Query(t.Context(), simhash.Fingerprint(queries[q]), k, AllDocs)
 				if err != nil {
 					t.Error(err)
 					return
@@ -125,11 +125,11 @@ func TestSpread(t *testing.T) {
 						for _, f := range extra {
 							docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
 						}
-						if _, err := x.Insert(docs); err != nil {
+						if _, err := x.Insert(t.Context(), docs...); err != nil {
 							t.Fatal(err)
 						}
 						t.Run(strings.Join([]string{name, string(layout), set.Name, way}, "/"), func(t *testing.T) { asked(t, x, set.Queries, 3, want) })
-						r, ok := x.Spread()
+						r, ok := x.Live().Spread()
 						if ok != (spread != nil) || ok && spread.Replicate && r.Copies != len(h.Places()) {
 							t.Errorf("%s: %v", way, r)
 						}
@@ -163,7 +163,7 @@ func TestSpreadFaults(t *testing.T) {
 				t.Fatalf("%s: %v: %v", call, fault, err)
 			}
 			asked(t, x, set.Queries, 3, want)
-			if r, _ := x.Spread(); call == "mmap" && (len(r.Notes) == 0 || r.Nodes[0].Placement.Bytes != 0) {
+			if r, _ := x.Live().Spread(); call == "mmap" && (len(r.Notes) == 0 || r.Nodes[0].Placement.Bytes != 0) {
 				t.Errorf("%s: %v: %v, %q", call, fault, r, r.Notes)
 			}
 			x.Close()
@@ -190,7 +190,7 @@ func TestSpreadWithoutRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked(t, x, queries[:20], 3, want)
-		r, _ := x.Spread()
+		r, _ := x.Live().Spread()
 		stay := 0
 		for _, n := range r.Notes {
 			if strings.Contains(n, "stays in the file") {
@@ -223,14 +223,14 @@ func TestSpreadEvenly(t *testing.T) {
 		for first := range 4 {
 			all.Go(func() {
 				for q := first; q < 1000; q += 4 {
-					if _, err := x.Query(simhash.Fingerprint(set.Queries[q]), 3, 0); err != nil {
+					if _, err := x.Query(t.Context(), simhash.Fingerprint(set.Queries[q]), 3, 0); err != nil {
 						t.Error(err)
 					}
 				}
 			})
 		}
 		all.Wait()
-		r, _ := x.Spread()
+		r, _ := x.Live().Spread()
 		for _, n := range r.Nodes {
 			if n.Queries != want || n.Tasks != want || n.Tables != map[bool]int{true: 4, false: 2}[replicate] {
 				t.Errorf("replicate %t: %+v", replicate, n)
@@ -252,9 +252,8 @@ func TestSpreadClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := x.current.Load().segments
 	hits, closed := 0, false
-	err = x.Batch(t.Context(), set.Queries, BatchOptions{K: 3, Docs: AllDocs, Threads: 2}, func(_ int, list []Hit) error {
+	err = x.Batch(t.Context(), simhash.Fingerprints(set.Queries), BatchOptions{K: 3, Docs: AllDocs, Threads: 2}, func(_ int, list []Hit) error {
 		if !closed {
 			if err := x.Close(); err != nil {
 				t.Error(err)
@@ -269,8 +268,8 @@ func TestSpreadClose(t *testing.T) {
 	if err != nil || hits != len(want) {
 		t.Errorf("%d hits, want %d: %v", hits, len(want), err)
 	}
-	freed(t, x, parts)
-	if _, err := x.Query(1, 3, 0); !errors.Is(err, ErrClosed) {
+	freed(t, x)
+	if _, err := x.Query(t.Context(), 1, 3, 0); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -330,7 +329,7 @@ func TestLabSpread(t *testing.T) {
 		if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) { // a sweep
 			t.Errorf("%d hits of a sweep, want %d", len(got), len(want))
 		}
-		r, _ := x.Spread()
+		r, _ := x.Live().Spread()
 		tables := 0
 		for _, n := range r.Nodes {
 			if n.Tables > 0 && !n.Borrowed && (n.Placement.On != n.Placement.Pages || n.Placement.Pages == 0 || n.Workers < uint64(n.Tables) ||

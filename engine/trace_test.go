@@ -18,6 +18,7 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
@@ -192,7 +193,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 		o.Budget, o.TempDir = memory.NewBudget(memory.Set(e.Need)), ""
 	}
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, base[:built])}, o); err != nil {
+	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, base[:built])}, BuildOptions{Options: o}); err != nil {
 		t.Fatal(err)
 	}
 	hosts := []fs.FS{os.DirFS("/"), twoNodes(1 << 20)}
@@ -207,7 +208,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 		for i, f := range rest {
 			list[i].Fingerprint = fingerprint(f)
 		}
-		if _, err := x.Insert(list); err != nil {
+		if _, err := x.Insert(t.Context(), list...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,7 +222,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	}
 	if s.batch == 1 {
 		for i, q := range queries {
-			hits, err := x.Query(fingerprint(q), 3, AllDocs)
+			hits, err := x.Query(t.Context(), fingerprint(q), 3, AllDocs)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,7 +236,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	}
 	for first := 0; first < len(queries); first += size {
 		part := queries[first:min(first+size, len(queries))]
-		err := x.Batch(t.Context(), part, BatchOptions{K: 3, Docs: AllDocs, Threads: s.threads},
+		err := x.Batch(t.Context(), simhash.Fingerprints(part), BatchOptions{K: 3, Docs: AllDocs, Threads: s.threads},
 			func(query int, hits []Hit) error { return add(first+query, hits) })
 		if err != nil {
 			t.Fatal(err)

@@ -3,39 +3,25 @@ package engine
 import (
 	"errors"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
-	"ndd/engine/memory"
 	"ndd/engine/oracle"
-	"ndd/engine/oracle/machine"
 	"ndd/engine/oracle/sets"
 )
 
-// freed waits until no version of a closed index is left, and holds the
-// segments given against it.
-func freed(t *testing.T, x *Index, seen []*placed) {
+// freed waits until no version of a closed index is left.
+func freed(t *testing.T, x *Index) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
-		x.books.Lock()
-		left := len(x.retired)
-		for _, p := range seen {
-			if p.versions != 0 {
-				left++
-			}
-		}
-		x.books.Unlock()
-		if left == 0 {
-			return
-		}
+	for end := time.Now().Add(2 * time.Minute); x.Live().Held() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d versions or segments are left", left)
+			t.Fatalf("%d versions are left", x.Live().Held())
 		}
 	}
 }
@@ -49,19 +35,17 @@ func TestCloseWhileRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := x.current.Load().segments
 		names := x.IDs()
 		queries := prints[:3000]
 		found := 0
-		err = x.Batch(t.Context(), queries, BatchOptions{K: 3, Docs: 1, Threads: 2}, func(query int, hits []Hit) error {
+		err = x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3, Docs: 1, Threads: 2}, func(query int, hits []Hit) error {
 			if query == 5 {
 				if err := x.Close(); err != nil {
 					t.Error(err)
 				}
-				if x.books.Lock(); parts[0].versions != 1 {
+				if x.Live().Held() != 1 {
 					t.Error("freed while it is read")
 				}
-				x.books.Unlock()
 			}
 			if uint64(hits[0].Fingerprint) == queries[query] && hits[0].Docs[0] == DocID(query) {
 				found++
@@ -71,22 +55,22 @@ func TestCloseWhileRead(t *testing.T) {
 		if err != nil || found != len(queries) {
 			t.Errorf("load=%v: %d of %d found, %v", load, found, len(queries), err)
 		}
-		freed(t, x, parts)
-		_, query := x.Query(1, 0, 0)
-		_, insert := x.Insert([]Doc{{Fingerprint: 1}})
-		_, _, admit := x.CheckAndInsert(Doc{Fingerprint: 1}, 0, 0)
+		freed(t, x)
+		_, query := x.Query(t.Context(), 1, 0, 0)
+		_, insert := x.Insert(t.Context(), Doc{Fingerprint: 1})
+		_, admit := x.CheckAndInsert(t.Context(), Doc{Fingerprint: 1}, 0, 0)
 		_, name := names.ID(0)
 		for what, err := range map[string]error{
 			"query": query, "insert": insert, "check and insert": admit, "name": name,
-			"batch":  x.Batch(t.Context(), queries, BatchOptions{}, nil),
+			"batch":  x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{}, nil),
 			"check":  x.Check(t.Context()),
-			"verify": x.Verify(t.Context(), 1, nil),
+			"verify": x.Live().Verify(t.Context(), 1, nil),
 		} {
 			if !errors.Is(err, ErrClosed) {
 				t.Errorf("%s of a closed index: %v", what, err)
 			}
 		}
-		if s := x.Stats(); s != (Stats{}) || x.Parts() != nil {
+		if s := x.Stats(); s != (Stats{}) || x.Live().Parts() != nil {
 			t.Errorf("%+v", s)
 		}
 		if err := x.Close(); err != nil {
@@ -138,7 +122,7 @@ func TestVersions(t *testing.T) {
 			for i := range docs {
 				docs[i].Fingerprint = fingerprint(mixed(uint64(inserted.Load()) + uint64(i)))
 			}
-			_, err := x.Insert(docs)
+			_, err := x.Insert(t.Context(), docs...)
 			if err == nil {
 				inserted.Add(int64(len(docs)))
 			}
@@ -147,7 +131,7 @@ func TestVersions(t *testing.T) {
 		for range 2 {
 			loop("query", func() error {
 				i := int(at.Add(1)) % len(base)
-				hits, err := x.Query(fingerprint(base[i]), 3, AllDocs)
+				hits, err := x.Query(t.Context(), fingerprint(base[i]), 3, AllDocs)
 				if err == nil && (len(hits) == 0 || hits[0].Docs[0] != DocID(i)) {
 					err = errOther
 				}
@@ -156,7 +140,7 @@ func TestVersions(t *testing.T) {
 		}
 		loop("batch", func() error {
 			found := 0
-			err := x.Batch(t.Context(), base[:2000], BatchOptions{K: 2, Docs: 1, Threads: 2}, func(query int, hits []Hit) error {
+			err := x.Batch(t.Context(), simhash.Fingerprints(base[:2000]), BatchOptions{K: 2, Docs: 1, Threads: 2}, func(query int, hits []Hit) error {
 				if hits[0].Docs[0] == DocID(query) {
 					found++
 				}
@@ -180,22 +164,10 @@ func TestVersions(t *testing.T) {
 			return nil
 		})
 		loop("check", func() error { return x.Check(t.Context()) })
-		var seen []*placed
-		loop("look", func() error {
-			runtime.Gosched()
-			if v := x.current.Load(); v != nil {
-				for _, p := range v.segments {
-					if !slices.Contains(seen, p) {
-						seen = append(seen, p)
-					}
-				}
-			}
-			return nil
-		})
 		if round%3 == 2 { // all in full swing; or whatever they have come to
 			time.Sleep(20 * time.Millisecond)
 		} else {
-			for inserted.Load() < 9*bufferDocs && !t.Failed() {
+			for inserted.Load() < 9*memtableDocs && !t.Failed() {
 				time.Sleep(time.Millisecond)
 			}
 		}
@@ -204,50 +176,31 @@ func TestVersions(t *testing.T) {
 		}
 		close(stop)
 		group.Wait()
-		freed(t, x, seen)
+		freed(t, x)
 	}
 }
 
 // mixed are fingerprints far from each other.
 func mixed(i uint64) uint64 { return (i + 1) * 0x9e3779b97f4a7c15 }
 
-// TestMergeWithoutRoom refuses a merge that a machine has no room for, by name,
-// and not a buffer's worth.
-func TestMergeWithoutRoom(t *testing.T) {
-	b := memory.NewBudget(machine.With(t, 64<<20).Limit(0))
-	o := segment.Options{Design: halves(t), Threads: 1}
-	if r, err := reserveMerge(bufferDocs, o, b); err != nil || r.Bytes() != 0 {
-		t.Error(err)
-	}
-	r, err := reserveMerge(1<<19, o, b)
-	if err != nil || b.Left() != 64<<20-r.Bytes() || r.Bytes() < 46<<19 {
-		t.Error(err)
-	}
-	r.Release()
-	_, err = reserveMerge(1<<21, o, b)
-	if err == nil || err.Error() != "merging 2,097,152 documents needs up to 125 MiB of memory, and there are 64 MiB (left by the memory limit of control group /job)" {
-		t.Error(err)
-	}
-}
-
 // TestInsertedSegments looks at what inserts made: few segments, off the heap,
 // and right.
 func TestInsertedSegments(t *testing.T) {
 	d := halves(t)
-	x, err := New(d, nil)
+	x, err := New(3, Options{Design: &d})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
 	rng := rand.New(rand.NewPCG(6, 2))
 	var all []uint64
-	for len(all) < 33*bufferDocs {
+	for len(all) < 33*memtableDocs {
 		all = append(all, rng.Uint64())
-		if _, err := x.Insert([]Doc{{Fingerprint: fingerprint(all[len(all)-1]), ID: "n"}}); err != nil {
+		if _, err := x.Insert(t.Context(), Doc{Fingerprint: fingerprint(all[len(all)-1]), ID: "n"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for x.Stats().Buffered > bufferDocs { // the sealer is behind
+	for x.Stats().Buffered > memtableDocs { // the sealer is behind
 		time.Sleep(time.Millisecond)
 	}
 	if s := x.Stats(); s.Segments > 6 {
@@ -260,25 +213,4 @@ func TestInsertedSegments(t *testing.T) {
 	if got, want := flat(t, x, queries, 3, 2), oracle.Search(all, queries, 3); !slices.Equal(got, want) {
 		t.Errorf("%d hits, want %d", len(got), len(want))
 	}
-}
-
-// BenchmarkHold is what a query pays for its version.
-func BenchmarkHold(b *testing.B) {
-	d := halves(b)
-	x, err := New(d, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer x.Close()
-	b.RunParallel(func(pb *testing.PB) {
-		place := x.place()
-		for pb.Next() {
-			v, err := x.hold(place)
-			if err != nil {
-				b.Error(err)
-				return
-			}
-			x.release(v, place)
-		}
-	})
 }

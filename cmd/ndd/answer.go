@@ -12,6 +12,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
 )
@@ -41,7 +42,7 @@ func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made
 type indexed struct {
 	b     *batch
 	index *engine.Index
-	names *engine.IDs
+	names *live.IDs
 }
 
 func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
@@ -75,7 +76,7 @@ func (a *indexed) record(ctx context.Context) (fileRecord, *simhash.Recipe, erro
 
 // recordOfIndex is of the manifest, which names the files and has their identities.
 func recordOfIndex(ctx context.Context, dir string, x *engine.Index) (fileRecord, *simhash.Recipe, error) {
-	path, err := engine.ManifestPath(dir)
+	path, err := live.ManifestPath(dir)
 	if err != nil {
 		return fileRecord{}, nil, err
 	}
@@ -115,7 +116,7 @@ func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *en
 	if err != nil {
 		return err
 	}
-	for answer, err := range a.index.Answers(ctx, a.b.queries, o) {
+	for answer, err := range a.index.Answers(ctx, simhash.Fingerprints(a.b.queries), o) {
 		if err != nil {
 			return err
 		}

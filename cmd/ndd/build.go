@@ -15,6 +15,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
+	"ndd/engine/index/live"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
@@ -194,9 +195,9 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 	}
 	design, layout := p.Choice.Design, p.Choice.Layout
 	bar := g.newBar("building", int64(len(design.Tables)+1), countUnit)
-	o.Design, o.Table.Layout, o.Choice = design, layout, engine.ChoiceOf(p)
+	o.Design, o.Table.Layout, o.Choice = design, layout, live.ChoiceOf(p)
 	o.Progress = func(_ string, part, _ int) { bar.set(int64(part)) }
-	err = engine.BuildWith(cmd.Context(), out, files, o)
+	err = engine.Build(cmd.Context(), out, files, o)
 	bar.end()
 	if err != nil {
 		return err
@@ -240,7 +241,7 @@ func (g *globals) planBuild(out string, docs uint64, o *engine.BuildOptions) (tr
 	limit := o.Budget.Limit()
 	// Where there is not even this much, there is less than every plan needs.
 	o.Budget.Reserve("choosing tables", choiceBytes)
-	p, err := engine.PlanBuild(out, docs, o)
+	p, err := live.PlanBuild(out, docs, o)
 	if err != nil {
 		return 0, memory.Advise(err, "that is for building, whatever --memory the index may take later; --threads 1 takes a little less")
 	}

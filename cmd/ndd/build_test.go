@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ndd/engine"
+	"ndd/engine/index/live"
 	"ndd/engine/oracle/machine"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -100,7 +101,7 @@ func TestBuildKilled(t *testing.T) {
 			t.Errorf("%v at moment %d: status %d, %v is left; %s", signal, i/2, status, left, said)
 		case len(left) == 1:
 			unfinished++
-			_, err := engine.ManifestPath(index)
+			_, err := live.ManifestPath(index)
 			if err == nil || !strings.Contains(err.Error(), left[0].Name()+" is beside it") {
 				t.Errorf("killed at moment %d: %v", i/2, err)
 			}

@@ -340,7 +340,7 @@ const knownBytes = 256 << 20
 func known(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64, func(int, string, int) error) error {
 	return func(ctx context.Context, prints []uint64, found func(int, string, int) error) error {
 		names := x.IDs()
-		return x.Batch(ctx, prints, o, func(row int, hits []engine.Hit) error {
+		return x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
 			name, err := names.ID(hits[0].Docs[0])
 			if err != nil {
 				return err

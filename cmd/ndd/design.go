@@ -15,8 +15,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/engine"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/live"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
@@ -154,7 +154,7 @@ func readSample(ctx context.Context, path string) (prints []uint64, of, document
 		}
 		return somePrints(files, plan.SampleMax), of, f.Len(), nil
 	}
-	if _, err := engine.ManifestPath(path); err != nil {
+	if _, err := live.ManifestPath(path); err != nil {
 		return nil, 0, 0, err
 	}
 	parts, err := filepath.Glob(filepath.Join(path, "*.segment"))

@@ -13,9 +13,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/storage/store"
 )
@@ -66,7 +66,7 @@ func (g *globals) inspect(path string) error {
 
 // inspectIndex does the manifest, and then the segments.
 func (g *globals) inspectIndex(dir string) error {
-	manifest, err := engine.ManifestPath(dir)
+	manifest, err := live.ManifestPath(dir)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *wo
 	if err != nil {
 		return nil, memory.Advise(err, "without --preload the files are mapped instead")
 	}
-	did := x.Opening()
+	did := x.Live().Opening()
 	g.log.Debug(fmt.Sprintf("%s: %v", dir, did))
 	if did.Skipped > 0 {
 		g.log.Info(fmt.Sprintf("%s: --verify fast: %s of %s were not verified; run 'ndd check %s' to verify them",

@@ -120,8 +120,8 @@ type querier struct {
 	rows  *result.Writer
 }
 
-func (q *querier) ask(query string, f simhash.Fingerprint) error {
-	hits, err := q.index.Query(f, q.k, engine.AllDocs)
+func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint) error {
+	hits, err := q.index.Query(ctx, f, q.k, engine.AllDocs)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (g *globals) queryPrints(ctx context.Context, q *querier, args []string) er
 		if err != nil {
 			return usagef("%w", err)
 		}
-		if err := q.ask(f.String(), f); err != nil {
+		if err := q.ask(ctx, f.String(), f); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func (g *globals) queryLines(ctx context.Context, q *querier) error {
 		}
 		f, err := simhash.Parse(text)
 		if err == nil {
-			err = q.ask(f.String(), f)
+			err = q.ask(ctx, f.String(), f)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
@@ -206,12 +206,13 @@ func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, 
 	if err != nil {
 		return err
 	}
-	err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
+	ctx := cmd.Context()
+	err = g.ingest(ctx, args, c, func(r ingest.Record) error {
 		if !r.OK {
 			g.log.Warn(r.ID + ": too short for a fingerprint; not queried")
 			return nil
 		}
-		return q.ask(r.ID, r.Fingerprint)
+		return q.ask(ctx, r.ID, r.Fingerprint)
 	})
 	return err
 }

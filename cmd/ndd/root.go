@@ -93,7 +93,7 @@ func (g *globals) run(ctx context.Context, args []string) int {
 	case status == exitInterrupted:
 		fmt.Fprintln(stderr, "ndd: interrupted")
 	case err != nil && status != exitPipe && !errors.Is(err, errPartly): // what was left out has been said
-		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ")
+		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ") + advice(err)
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each
 		if status == exitUsage {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())

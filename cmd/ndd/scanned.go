@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/near/scan"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
@@ -33,7 +34,7 @@ type scanned struct {
 	file     *ndf.File       // nil for a pipe or an index
 	names    *ndf.Lookup     // nil where there are none
 	walked   *engine.Index   // nil unless F is one
-	docNames *engine.IDs     // of it
+	docNames *live.IDs       // of it
 	ctx      context.Context // of a walk
 }
 
@@ -100,7 +101,8 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 // walk yields the shard's fingerprints of an index, in the order in which that walks them.
 func (s *scanned) walk(yield func([]uint64) bool) error {
 	skip, left := s.first, s.total
-	return s.walked.Walk(s.ctx, func(prints []uint64) bool {
+	return s.walked.Walk(s.ctx, func(list []simhash.Fingerprint) bool {
+		prints := simhash.Words(list)
 		before := min(skip, uint64(len(prints)))
 		prints, skip = prints[before:], skip-before
 		prints = prints[:min(left, uint64(len(prints)))]
@@ -234,7 +236,7 @@ func (s *scanned) distinct() bool {
 
 // documentsOf is how many documents have a fingerprint of the index that is walked.
 func (s *scanned) documentsOf(fingerprint uint64) (n uint64, err error) {
-	hits, err := s.walked.Query(simhash.Fingerprint(fingerprint), 0, 1)
+	hits, err := s.walked.Query(s.ctx, simhash.Fingerprint(fingerprint), 0, 1)
 	for _, h := range hits {
 		n += h.Documents
 	}
@@ -243,7 +245,7 @@ func (s *scanned) documentsOf(fingerprint uint64) (n uint64, err error) {
 
 // documents makes a line of every document that has the row's fingerprint.
 func (s *scanned) documents(r result.Row, line func(result.Row) error) error {
-	hits, err := s.walked.Query(r.Fingerprint, 0, engine.AllDocs)
+	hits, err := s.walked.Query(s.ctx, r.Fingerprint, 0, engine.AllDocs)
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 		if err != nil {
 			return nil, err
 		}
-		return engine.New(design, &c.Recipe)
+		return engine.New(design.K, engine.Options{Design: &design, Recipe: &c.Recipe})
 	}
 	l.Stage("verifying the index")
 	x, err := s.open.open(ctx, s.g, s.dir, s.tables)
@@ -175,7 +175,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 		if len(waiting) == 0 {
 			return nil
 		}
-		_, err := x.Insert(waiting)
+		_, err := x.Insert(ctx, waiting...)
 		for _, d := range waiting {
 			l.Loaded(d.ID, d.Fingerprint)
 		}

@@ -18,6 +18,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/plot"
@@ -68,19 +69,19 @@ intervals (figure 2b). All fingerprints are read. --plot draws both figures as S
 // statistics are what stats says. Bits are a distinct fingerprint, in a file
 // of documents a document.
 type statistics struct {
-	Path         string         `json:"path"`
-	Kind         string         `json:"kind"`
-	Bytes        uint64         `json:"bytes"`
-	Documents    uint64         `json:"documents"`
-	Fingerprints uint64         `json:"fingerprints,omitempty"` // distinct within each segment
-	K            int            `json:"k,omitempty"`
-	Design       string         `json:"design,omitempty"`
-	Layout       string         `json:"layout,omitempty"`
-	Bound        float64        `json:"bound_bits,omitempty"`
-	Choice       *engine.Choice `json:"choice,omitempty"` // of tables and layout, and why
-	Files        []fileStats    `json:"files"`
-	Ones         [64]float64    `json:"ones_by_bit"` // from bit 0
-	Leading      []uint64       `json:"fingerprints_by_interval"`
+	Path         string       `json:"path"`
+	Kind         string       `json:"kind"`
+	Bytes        uint64       `json:"bytes"`
+	Documents    uint64       `json:"documents"`
+	Fingerprints uint64       `json:"fingerprints,omitempty"` // distinct within each segment
+	K            int          `json:"k,omitempty"`
+	Design       string       `json:"design,omitempty"`
+	Layout       string       `json:"layout,omitempty"`
+	Bound        float64      `json:"bound_bits,omitempty"`
+	Choice       *live.Choice `json:"choice,omitempty"` // of tables and layout, and why
+	Files        []fileStats  `json:"files"`
+	Ones         [64]float64  `json:"ones_by_bit"` // from bit 0
+	Leading      []uint64     `json:"fingerprints_by_interval"`
 	counts       distribution.Counts
 }
 
@@ -147,8 +148,8 @@ func (s *statistics) index(ctx context.Context, g *globals, verify engine.Verify
 		return err
 	}
 	defer x.Close()
-	s.Kind, s.Choice = "index", x.Choice()
-	for _, p := range x.Parts() {
+	s.Kind, s.Choice = "index", x.Live().Config().Choice
+	for _, p := range x.Live().Parts() {
 		if err := s.segment(p.File, p.Segment); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"ndd/engine"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/result"
 )
 
@@ -64,7 +65,7 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 		each = 1
 	}
 	o := engine.BatchOptions{K: k, Docs: each, Threads: s.threads}
-	err := x.Batch(r.Context(), queries, o, func(query int, hits []engine.Hit) error {
+	err := x.Batch(r.Context(), simhash.Fingerprints(queries), o, func(query int, hits []engine.Hit) error {
 		for i := range hits {
 			h := &hits[i]
 			for _, doc := range h.Docs {

@@ -101,7 +101,7 @@ func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 func TestLinesStayLines(t *testing.T) {
 	x := newIndex(t, 3, nil, nil)
 	const id = "a\tb\nc\\d\re\"<f>&"
-	if _, err := x.Insert([]engine.Doc{{Fingerprint: 0x123, ID: id}}); err != nil {
+	if _, err := x.Insert(t.Context(), engine.Doc{Fingerprint: 0x123, ID: id}); err != nil {
 		t.Fatal(err)
 	}
 	b := start(t, x, "")

@@ -41,7 +41,7 @@ func TestIndexLosesItsEnd(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "index")
 	o := segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}}
-	if err := engine.Build(t.Context(), dir, []*ndf.File{file}, o); err != nil {
+	if err := engine.Build(t.Context(), dir, []*ndf.File{file}, engine.BuildOptions{Options: o}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{})

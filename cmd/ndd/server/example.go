@@ -48,7 +48,7 @@ func (s *service) example(ctx context.Context, x *engine.Index, address string) 
 	}
 	best := samples[0]
 	for _, c := range samples {
-		if n, p := s.query(c.fingerprint, x.Design().K, 2); p == nil && n.Documents > 1 {
+		if n, p := s.query(ctx, c.fingerprint, x.Design().K, 2); p == nil && n.Documents > 1 {
 			best = c
 			break
 		}

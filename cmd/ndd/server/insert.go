@@ -111,7 +111,7 @@ func (s *service) insert(ctx context.Context, in *insertRequest) (*insertAnswer,
 		}
 	}
 	x := s.index.Load()
-	first, err := x.Insert(docs)
+	outcomes, err := x.Insert(ctx, docs...)
 	if err != nil {
 		return nil, broken(err)
 	}
@@ -119,7 +119,7 @@ func (s *service) insert(ctx context.Context, in *insertRequest) (*insertAnswer,
 	answer := &insertAnswer{make([]insertedDocument, len(docs))}
 	names := x.IDs()
 	for i, d := range docs {
-		id := first + engine.DocID(i)
+		id := outcomes[i].Doc
 		name, err := names.ID(id)
 		if err != nil {
 			return nil, broken(err)
@@ -143,20 +143,20 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) (*checkA
 	if in.Limit != nil {
 		limit = *in.Limit
 	}
-	id, near, err := x.CheckAndInsert(d, k, limit)
+	outcome, err := x.CheckAndInsert(ctx, d, k, limit)
 	if err != nil {
 		return nil, broken(err)
 	}
-	n, p := describe(x, d.Fingerprint, k, near, limit)
+	n, p := describe(x, d.Fingerprint, k, outcome.Near, limit)
 	if p != nil {
 		return nil, p
 	}
-	answer := &checkAnswer{Inserted: len(near) == 0, Neighbours: *n}
+	answer := &checkAnswer{Inserted: outcome.Inserted, Neighbours: *n}
 	if answer.Inserted {
 		s.metrics.added.Inc()
-		number := uint64(id)
+		number := uint64(outcome.Doc)
 		answer.Number = &number
-		if answer.ID, err = x.IDs().ID(id); err != nil {
+		if answer.ID, err = x.IDs().ID(outcome.Doc); err != nil {
 			return nil, broken(err)
 		}
 	}

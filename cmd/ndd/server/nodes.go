@@ -40,7 +40,7 @@ func (m nodes) Collect(to chan<- prometheus.Metric) {
 	if x == nil {
 		return
 	}
-	r, ok := x.Spread()
+	r, ok := x.Live().Spread()
 	if !ok {
 		return
 	}

@@ -32,7 +32,7 @@ func TestNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{f}, segment.Options{Design: design}); err != nil {
+	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{f}, engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
 		t.Fatal(err)
 	}
 	metrics := func(b *bench) string {
@@ -69,7 +69,7 @@ func TestNodes(t *testing.T) {
 		}
 	}
 	queries := 0
-	r, _ := x.Spread()
+	r, _ := x.Live().Spread()
 	for _, n := range r.Nodes {
 		queries += int(n.Queries)
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,6 +41,8 @@ func broken(err error) *problem {
 		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error())
 	case errors.Is(err, engine.ErrClosed):
 		return refusal(http.StatusServiceUnavailable, err.Error()).retry(5)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the request's own
+		return refusal(http.StatusServiceUnavailable, err.Error()).retry(1)
 	}
 	return refusal(http.StatusInternalServerError, err.Error())
 }

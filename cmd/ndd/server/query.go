@@ -65,7 +65,7 @@ func (s *service) registerQuery(api huma.API) {
 		if in.Body.Limit != nil {
 			limit = *in.Body.Limit
 		}
-		n, p := s.query(f, k, limit)
+		n, p := s.query(ctx, f, k, limit)
 		if p != nil {
 			return nil, p
 		}
@@ -107,7 +107,7 @@ func (s *service) answerDocument(r *http.Request) (*Neighbours, *problem) {
 	if p != nil {
 		return nil, p
 	}
-	return s.query(f, k, limit)
+	return s.query(r.Context(), f, k, limit)
 }
 
 // parameters are those of a request's URL; any but the named ones, and one
@@ -144,10 +144,10 @@ func kParameter(x *engine.Index, values url.Values) (int, *problem) {
 }
 
 // query asks the index and looks names up.
-func (s *service) query(f simhash.Fingerprint, k, limit int) (*Neighbours, *problem) {
+func (s *service) query(ctx context.Context, f simhash.Fingerprint, k, limit int) (*Neighbours, *problem) {
 	x := s.index.Load()
 	s.metrics.asked.Inc()
-	hits, err := x.Query(f, k, limit)
+	hits, err := x.Query(ctx, f, k, limit)
 	if err != nil {
 		return nil, broken(err)
 	}

@@ -445,7 +445,7 @@ func TestExampleWorks(t *testing.T) {
 			for _, d := range c.docs {
 				l.Loaded(d.ID, d.Fingerprint)
 			}
-			_, err := x.Insert(c.docs)
+			_, err := x.Insert(t.Context(), c.docs...)
 			return x, err
 		})
 		line := r.readyLine()

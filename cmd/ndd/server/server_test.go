@@ -53,7 +53,7 @@ func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *eng
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := engine.New(design, recipe)
+	x, err := engine.New(design.K, engine.Options{Design: &design, Recipe: recipe})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *eng
 	for i, f := range prints {
 		docs[i] = engine.Doc{Fingerprint: simhash.Fingerprint(f), ID: fmt.Sprintf("row-%d", i)}
 	}
-	if _, err := x.Insert(docs); err != nil {
+	if _, err := x.Insert(t.Context(), docs...); err != nil {
 		t.Fatal(err)
 	}
 	return x

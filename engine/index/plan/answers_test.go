@@ -13,6 +13,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
@@ -127,7 +128,7 @@ func answerIndex(t *testing.T, path string, d permute.Design, layout table.Layou
 	defer f.Close()
 	dir := filepath.Join(t.TempDir(), "index")
 	o := segment.Options{Design: d, Table: table.Options{Layout: layout}}
-	if err := engine.Build(context.Background(), dir, []*ndf.File{f}, o); err != nil {
+	if err := engine.Build(context.Background(), dir, []*ndf.File{f}, engine.BuildOptions{Options: o}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := engine.Open(context.Background(), dir, engine.OpenOptions{})
@@ -140,7 +141,7 @@ func answerIndex(t *testing.T, path string, d permute.Design, layout table.Layou
 
 func answersFrom(t *testing.T, x *engine.Index, queries []uint64, k int) [][]uint64 {
 	answers := make([][]uint64, len(queries))
-	err := x.Batch(context.Background(), queries, engine.BatchOptions{K: k}, func(q int, hits []engine.Hit) error {
+	err := x.Batch(context.Background(), simhash.Fingerprints(queries), engine.BatchOptions{K: k}, func(q int, hits []engine.Hit) error {
 		for _, h := range hits {
 			answers[q] = append(answers[q], uint64(h.Fingerprint))
 		}

@@ -216,7 +216,7 @@ func indexOf(t *testing.T, base []uint64) *engine.Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{file}, segment.Options{Design: design}); err != nil {
+	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{file}, engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := engine.Open(t.Context(), filepath.Join(dir, "index"), engine.OpenOptions{})
@@ -230,7 +230,7 @@ func indexOf(t *testing.T, base []uint64) *engine.Index {
 // asking looks fingerprints up in an index.
 func asking(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64, func(int, string, int) error) error {
 	return func(ctx context.Context, prints []uint64, found func(int, string, int) error) error {
-		return x.Batch(ctx, prints, o, func(row int, hits []engine.Hit) error {
+		return x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
 			return found(row, fmt.Sprint("old ", hits[0].Docs[0]), hits[0].Distance)
 		})
 	}

@@ -119,7 +119,7 @@ func ExampleOptions_known() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := engine.Build(ctx, filepath.Join(dir, "index"), []*ndf.File{file}, segment.Options{Design: design}); err != nil {
+	if err := engine.Build(ctx, filepath.Join(dir, "index"), []*ndf.File{file}, engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
 		log.Fatal(err)
 	}
 	index, err := engine.Open(ctx, filepath.Join(dir, "index"), engine.OpenOptions{})
@@ -135,7 +135,7 @@ func ExampleOptions_known() {
 		}
 	}
 	known := func(ctx context.Context, fingerprints []uint64, found func(row int, id string, distance int) error) error {
-		for answer, err := range index.Answers(ctx, fingerprints, engine.BatchOptions{K: 3, Docs: 1}) {
+		for answer, err := range index.Answers(ctx, simhash.Fingerprints(fingerprints), engine.BatchOptions{K: 3, Docs: 1}) {
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"context"
@@ -13,40 +13,44 @@ import (
 	"ndd/permute"
 )
 
+// ManifestMax is the most bytes that a manifest has: some thousand segments.
+const ManifestMax = 1 << 20
+
 const (
 	manifestName = "manifest"
-	manifestMax  = 1 << 20 // bytes: some thousand segments
 	documentsMax = 1 << 56 // of all segments
 )
 
 // segmentName is what a segment's file is called: nothing that leads out of the folder.
 var segmentName = regexp.MustCompile(`^[0-9]{8,12}\.segment$`)
 
-// manifest says what an index is: the section "manifest" of the file of that
-// name, as JSON.
-type manifest struct {
+// A Manifest says what an index is: the section "manifest" of the file of that name, as JSON.
+type Manifest struct {
 	K        int               `json:"k"`
 	Recipe   *simhash.Recipe   `json:"recipe"` // null when made from raw fingerprints
-	Segments []manifestSegment `json:"segments"`
+	Segments []ManifestSegment `json:"segments"`
 	Choice   *Choice           `json:"choice,omitempty"` // of the tables, where one was made
+
+	Generation uint64 `json:"-"` // the file's
 }
 
-type manifestSegment struct {
+// A ManifestSegment is one segment of an index.
+type ManifestSegment struct {
 	File      string `json:"file"`
 	ID        string `json:"id"` // of the file: 32 hexadecimal digits
 	Bytes     uint64 `json:"bytes"`
 	Documents uint64 `json:"documents"`
 }
 
-// bytes is the size of all segments.
-func (m *manifest) bytes() (sum uint64) {
+// bytes returns the size of all segments.
+func (m *Manifest) bytes() (sum uint64) {
 	for _, g := range m.Segments {
 		sum += min(g.Bytes, 1<<62-sum)
 	}
 	return sum
 }
 
-func writeManifest(dir string, generation uint64, o store.Options, m *manifest) error {
+func writeManifest(dir string, generation uint64, o store.Options, m *Manifest) error {
 	w, err := store.CreateWith(filepath.Join(dir, manifestName), store.KindManifest, generation, o)
 	if err != nil {
 		return err
@@ -61,25 +65,23 @@ func writeManifest(dir string, generation uint64, o store.Options, m *manifest) 
 	return w.Commit()
 }
 
-// openManifest reads the manifest; it returns the file too, for its identity.
-func openManifest(dir string) (*manifest, *store.File, error) {
+// ReadManifest reads the manifest of the index in folder dir. The errors are those of
+// [ManifestPath], or wrap [store.ErrCorrupt].
+func ReadManifest(dir string) (*Manifest, error) {
 	path, err := ManifestPath(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	f, err := store.Open(path, store.KindManifest)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m, err := parseManifest(f)
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return m, f, nil
+	defer f.Close()
+	return ParseManifest(f)
 }
 
-func parseManifest(f *store.File) (_ *manifest, err error) {
+// ParseManifest reads the manifest in an open file.
+func ParseManifest(f *store.File) (_ *Manifest, err error) {
 	defer store.CatchFault(&err)()
 	if err := f.Verify(context.Background(), 1, nil); err != nil {
 		return nil, err
@@ -88,10 +90,10 @@ func parseManifest(f *store.File) (_ *manifest, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Data) > manifestMax {
-		return nil, s.Corrupt(0, "%d bytes: a manifest has at most %d", len(s.Data), manifestMax)
+	if len(s.Data) > ManifestMax {
+		return nil, s.Corrupt(0, "%d bytes: a manifest has at most %d", len(s.Data), ManifestMax)
 	}
-	m := new(manifest)
+	m := &Manifest{Generation: f.Identity().Generation}
 	if err := s.JSON(m); err != nil {
 		return nil, err
 	}
@@ -101,8 +103,8 @@ func parseManifest(f *store.File) (_ *manifest, err error) {
 	return m, nil
 }
 
-// wrong says what a manifest cannot be right about, empty when there is nothing.
-func (m *manifest) wrong() string {
+// wrong returns what a manifest cannot be right about, nothing when it may be.
+func (m *Manifest) wrong() string {
 	if m.K < 0 || m.K > permute.MaxK {
 		return fmt.Sprintf("k = %d: must be 0 to %d", m.K, permute.MaxK)
 	}

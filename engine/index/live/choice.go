@@ -1,4 +1,4 @@
-package engine
+package live
 
 import "ndd/engine/index/plan"
 
@@ -13,7 +13,7 @@ type Choice struct {
 	Why       []string     `json:"why"`                // sentences
 }
 
-// ChoiceOf is what to keep of a plan.
+// ChoiceOf returns what to keep of a plan.
 func ChoiceOf(p *plan.Plan) *Choice {
 	r := &p.Request
 	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: r.Machine.Kernel, Sample: p.Tried, Layouts: p.Rivals, Why: p.Why}

@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"context"
@@ -19,26 +19,13 @@ import (
 // named and unnamed documents, are put together.
 var ErrMixed = errors.New("fingerprints do not belong together")
 
-// Build makes the index folder dir, which must not exist, from fingerprint
-// files: documents are numbered through the files in order. The files' own
-// checksums are verified first.
-//
-// The memory that it takes beside the mapped files is what o.Budget has left at most, by
-// default what this machine has left; what needs more is sorted in temporary
-// files in the new folder, and what cannot be done at all is refused with an
-// [memory.TooLargeError] before it is begun. An interrupted Build leaves
-// nothing behind.
-func Build(ctx context.Context, dir string, files []*ndf.File, o segment.Options) error {
-	return BuildWith(ctx, dir, files, BuildOptions{Options: o})
-}
-
-// BuildOptions are more of them.
+// BuildOptions say how an index is built.
 type BuildOptions struct {
 	segment.Options
 	Choice *Choice // why the index has its tables, for it to remember; may be nil
 }
 
-// PlanBuild returns how [BuildWith] will build an index of so many documents, with the memory that
+// PlanBuild returns how [Build] will build an index of so many documents, with the memory that
 // it will take, or refuses: something stands at dir, or there is not the memory. It sets o.Budget,
 // unless it is set, to what this machine has left, so that what it said is kept whatever the
 // machine has left later.
@@ -51,8 +38,14 @@ func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 	return segment.NewPlan(docs, o.Options)
 }
 
-// BuildWith is [Build] with more options.
-func BuildWith(ctx context.Context, dir string, files []*ndf.File, with BuildOptions) error {
+// Build makes the index folder dir, which must not exist, from fingerprint files: documents are
+// numbered through the files in order. The files' own checksums are verified first.
+//
+// The memory that it takes beside the mapped files is what o.Budget has left at most, by default
+// what this machine has left; what needs more is sorted in temporary files in the new folder, and
+// what cannot be done at all is refused with a [memory.TooLargeError] before it is begun. An
+// interrupted Build leaves nothing behind.
+func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions) error {
 	recipe, err := commonRecipe(files)
 	if err != nil {
 		return err
@@ -75,7 +68,7 @@ func BuildWith(ctx context.Context, dir string, files []*ndf.File, with BuildOpt
 	}
 	defer folder.Abort()
 	o.TempDir = folder.Dir()
-	if err := write(ctx, folder.Dir(), &manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice}, in, o); err != nil {
+	if err := write(ctx, folder.Dir(), &Manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice}, in, o); err != nil {
 		return err
 	}
 	return folder.Commit()
@@ -126,7 +119,7 @@ func input(files []*ndf.File) segment.Input {
 }
 
 // write fills an index folder and completes its manifest.
-func write(ctx context.Context, dir string, m *manifest, in segment.Input, o segment.Options) error {
+func write(ctx context.Context, dir string, m *Manifest, in segment.Input, o segment.Options) error {
 	const generation = 1
 	name := "00000001.segment"
 	files := store.Options{Random: o.Random, Disk: o.Disk}
@@ -146,7 +139,7 @@ func write(ctx context.Context, dir string, m *manifest, in segment.Input, o seg
 		return err
 	}
 	id := w.Identity()
-	m.Segments = []manifestSegment{{
+	m.Segments = []ManifestSegment{{
 		File: name, ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size()), Documents: uint64(in.Len()),
 	}}
 	return writeManifest(dir, generation, files, m)

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"ndd/engine/index/live"
+)
+
+// advice returns what to do about an error, to be written behind it: the library's errors say what
+// is wrong, and know nothing of commands.
+func advice(err error) string {
+	e, ok := errors.AsType[*live.NoIndexError](err)
+	if !ok {
+		return ""
+	}
+	switch e.Found {
+	case live.FoundUnfinished:
+		return "; wait for it, or remove that and build again"
+	case live.FoundFingerprints:
+		return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one of it", e.Path)
+	case live.FoundPart:
+		return ": give its folder, " + e.Beside
+	case live.FoundFile:
+		return ": an index is a folder that 'ndd build' made"
+	case live.FoundEmpty:
+		return ": 'ndd build' makes one where nothing stands"
+	case live.FoundPrints:
+		return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one", e.Beside)
+	case live.FoundOther:
+		return fmt.Sprintf(": if they are documents, 'ndd fingerprint -o pages.ndf %s' and 'ndd build -o INDEX pages.ndf' make one", e.Path)
+	}
+	return ""
+}

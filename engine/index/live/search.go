@@ -1,0 +1,214 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+)
+
+// A Hit is a stored fingerprint within the distance that was asked for.
+type Hit struct {
+	Fingerprint simhash.Fingerprint
+	Distance    int     // from the query, in bits
+	Documents   uint64  // how many have this fingerprint; 0 where they were not asked for
+	Docs        []DocID // the first of them, ascending, as many as were asked for
+}
+
+// AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
+const AllDocs = math.MaxInt
+
+// A Match is a fingerprint that a segment or a memtable has within the distance asked for.
+type Match struct {
+	query       int
+	distance    int
+	fingerprint uint64
+	source      int   // number of the segment, or inMemtable
+	doc         DocID // of a memtable's match
+}
+
+// inMemtable is the source of a match that is a document, not a fingerprint of a segment. It sorts
+// last, as memtables are behind the segments.
+const inMemtable = math.MaxInt
+
+func compareMatches(a, b Match) int {
+	return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(a.distance, b.distance),
+		cmp.Compare(a.fingerprint, b.fingerprint), cmp.Compare(a.source, b.source), cmp.Compare(a.doc, b.doc))
+}
+
+// A Searcher is what one goroutine needs for searching. [Index.Searcher] gives one out.
+type Searcher struct {
+	index      *Index
+	slot       uint32
+	segment    segment.Scratch
+	found      []segment.Match
+	matches    []Match
+	submission submission
+	positions  []uint32
+	rows       []uint64
+	prints     []uint64 // of matches whose documents are looked for
+	query      [1]uint64
+}
+
+// Searcher returns a searcher of the index, to be given back by [Searcher.Done].
+func (x *Index) Searcher() *Searcher { return x.searchers.Get().(*Searcher) }
+
+// Done gives the searcher back.
+func (c *Searcher) Done() { c.index.searchers.Put(c) }
+
+// Answers holds the hits of some queries, one query's after the other's.
+type Answers struct {
+	Hits    []Hit
+	queries []int // of hits, ascending
+}
+
+// Each calls emit with the number of each query that has hits, counted from first, and its hits.
+func (a *Answers) Each(first int, emit func(query int, hits []Hit) error) error {
+	for i := 0; i < len(a.Hits); {
+		j := i + 1
+		for j < len(a.Hits) && a.queries[j] == a.queries[i] {
+			j++
+		}
+		if err := emit(first+a.queries[i], a.Hits[i:j:j]); err != nil {
+			return err
+		}
+		i = j
+	}
+	return nil
+}
+
+// Query returns what the index has within distance k of q, nearest first, equal distances by
+// fingerprint, each with the first docs of its documents.
+func (c *Searcher) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
+	w, err := c.index.view(c.slot)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Release()
+	c.query[0] = uint64(q)
+	a, err := c.Search(w, c.query[:], k, docs, Swept{})
+	return a.Hits, err
+}
+
+// Search answers queries from a view, with what sweeps have found for them already.
+func (c *Searcher) Search(w View, queries []uint64, k, docs int, swept Swept) (Answers, error) {
+	if err := c.find(w.version, queries, k, swept); err != nil {
+		return Answers{}, err
+	}
+	return c.hits(w.version, c.matches, docs)
+}
+
+// hits sorts matches and puts those of one fingerprint together, with its documents.
+func (c *Searcher) hits(v *version, matches []Match, most int) (a Answers, err error) {
+	slices.SortFunc(matches, compareMatches)
+	var docs []DocID
+	for i, m := range matches {
+		if i%prefetchDocs == 0 && most > 0 {
+			if err := c.prefetchDocs(v, matches[i:min(i+prefetchDocs, len(matches))]); err != nil {
+				return a, err
+			}
+		}
+		if i == 0 || m.query != matches[i-1].query || m.fingerprint != matches[i-1].fingerprint {
+			a.Hits = append(a.Hits, Hit{Fingerprint: simhash.Fingerprint(m.fingerprint), Distance: m.distance})
+			a.queries = append(a.queries, m.query)
+			docs = docs[len(docs):]
+		}
+		if most <= 0 {
+			continue
+		}
+		total := uint64(1)
+		if m.source != inMemtable {
+			if docs, total, err = c.docs(v, docs, m, most-len(docs)); err != nil {
+				return a, err
+			}
+		} else if len(docs) < most {
+			docs = append(docs, m.doc)
+		}
+		h := &a.Hits[len(a.Hits)-1]
+		h.Documents += total
+		h.Docs = docs[:len(docs):len(docs)]
+	}
+	return a, nil
+}
+
+// docs appends the first most documents of a match in a segment; total is how many there are.
+func (c *Searcher) docs(v *version, dst []DocID, m Match, most int) (_ []DocID, total uint64, err error) {
+	s := v.segments[m.source]
+	if c.rows, total, err = s.Docs(c.rows[:0], m.fingerprint, most, &c.segment); err != nil {
+		return dst, 0, fmt.Errorf("segment %d: %w", m.source, err)
+	}
+	for _, row := range c.rows {
+		dst = append(dst, s.first+DocID(row))
+	}
+	return dst, total, nil
+}
+
+// The documents of prefetchDocs matches are prefetched together: what they read is 60 KB. Fewer
+// than prefetchLeast are not worth it.
+const (
+	prefetchDocs  = 128
+	prefetchLeast = 8
+)
+
+func (c *Searcher) prefetchDocs(v *version, matches []Match) error {
+	if len(matches) < prefetchLeast {
+		return nil
+	}
+	for i, s := range v.segments {
+		c.prints = c.prints[:0]
+		for _, m := range matches {
+			if m.source == i {
+				c.prints = append(c.prints, m.fingerprint)
+			}
+		}
+		if len(c.prints) < prefetchLeast {
+			continue
+		}
+		if err := s.AskDocs(c.prints, &c.segment); err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// find sets c.matches to what segments and memtables have: the workers of some segments search at
+// the same time as the caller searches the rest.
+func (c *Searcher) find(v *version, queries []uint64, k int, swept Swept) error {
+	c.matches = c.matches[:0]
+	c.submission.submit(v, queries, k, swept)
+	err := c.findOwn(v, queries, k, swept)
+	waited := c.submission.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })
+	return cmp.Or(err, waited)
+}
+
+// findOwn searches what has no workers.
+func (c *Searcher) findOwn(v *version, queries []uint64, k int, swept Swept) (err error) {
+	for i, s := range v.segments {
+		if swept.of(i) != nil {
+			c.matches = swept.matches(c.matches, i, queries)
+			continue
+		}
+		if s.workers != nil {
+			continue
+		}
+		if c.found, err = s.Search(c.found[:0], queries, k, &c.segment); err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
+		}
+		for _, m := range c.found {
+			c.match(i, queries, m)
+		}
+	}
+	for _, m := range v.memtables {
+		c.matches = m.scan(c.matches, c.positions, 0, queries, k)
+	}
+	return nil
+}
+
+func (c *Searcher) match(segment int, queries []uint64, m segment.Match) {
+	d := bits.OnesCount64(m.Fingerprint ^ queries[m.Query])
+	c.matches = append(c.matches, Match{m.Query, d, m.Fingerprint, segment, 0})
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"cmp"
+	"runtime"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
+	"ndd/engine/index/table"
+	"ndd/permute"
+)
+
+// Options say what an index is that [New] makes. The zero value is for fingerprints of any origin,
+// whose documents have IDs.
+type Options struct {
+	Design *permute.Design // which tables; nil chooses some for k
+	Layout table.Layout    // of the tables; "" is [table.LayoutPlanar]
+	Recipe *simhash.Recipe // how the fingerprints are made; nil for any
+	NoIDs  bool            // documents are known by their numbers only
+}
+
+// designTables are the most tables that New chooses.
+const designTables = 5
+
+func (o Options) config(k int) (c live.Config, err error) {
+	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs}
+	if o.Design != nil {
+		c.Design = *o.Design
+		return c, checkDistance(k, c.Design.K)
+	}
+	c.Design, err = permute.Choose(designTables, k, 0)
+	return c, err
+}
+
+// BuildOptions say how [Build] makes an index folder; see [live.BuildOptions].
+type BuildOptions = live.BuildOptions
+
+// OpenOptions say how [Open] opens one; see [live.OpenOptions]. The zero value maps its files and
+// verifies them.
+type OpenOptions = live.OpenOptions
+
+// Verify says how much of an index [Open] holds against its checksums: [VerifyFull] or [VerifyFast].
+type Verify = live.Verify
+
+// What Open holds against checksums; see [live.VerifyFull] and [live.VerifyFast].
+const (
+	VerifyFull = live.VerifyFull // every block of every file, before the first answer
+	VerifyFast = live.VerifyFast // what says how large sections are to be read, in milliseconds
+)
+
+// BatchOptions say what a batch is asked for.
+type BatchOptions struct {
+	K       int    // largest distance, at most the index's
+	Docs    int    // how many documents of each hit to look up; see AllDocs
+	Threads int    // default: as many as there are processors
+	Memory  uint64 // bytes for the matches of a sweep; default: 1 GiB
+}
+
+func (o BatchOptions) threads() int { return cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0)) }
