@@ -33,7 +33,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	collect := func(memory uint64) (all []Answer) {
-		for a, err := range x.Answers(context.Background(), simhash.Fingerprints(queries), BatchOptions{K: 3, Memory: memory}) {
+		for a, err := range x.Answers(context.Background(), simhash.Fingerprints(queries), BatchOptions{K: 3, MatchBytes: memory}) {
 			if err != nil {
 				t.Fatal(err)
 			}

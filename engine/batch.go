@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -13,46 +12,6 @@ import (
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 )
-
-// BatchSpace is what a batch takes, in bytes, at most, beside the index, the
-// queries, and the documents of the hits of 1,024 queries a goroutine.
-type BatchSpace struct {
-	Orders  uint64 // the queries in the order of a table that is swept
-	Matches uint64 // of a sweep; where there are more, fewer queries are swept at a time
-	Answers uint64 // on their way, and what goroutines work in
-}
-
-// Total is the whole.
-func (s BatchSpace) Total() uint64 { return s.Orders + s.Matches + s.Answers }
-
-// BatchSpace says what Batch takes for so many queries.
-func (x *Index) BatchSpace(queries int, o BatchOptions) BatchSpace {
-	threads := min(o.threads(), chunksOf(queries))
-	s := BatchSpace{Answers: uint64(threads+1) * answersBytes}
-	w, err := x.live.View()
-	if err != nil {
-		return s // of an index that is closed
-	}
-	defer w.Release()
-	if n := min(queries, sweepQueries); w.Sweeps(n) {
-		s.Orders = uint64(n) * orderBytes
-		s.Matches = cmp.Or(o.Memory, sweepMemory)
-	}
-	return s
-}
-
-// FitBatch is o with what takes memory lowered, as far as that goes, until the batch fits in limit
-// bytes: fewer goroutines, and fewer matches at a time where o.Memory is 0.
-func (x *Index) FitBatch(queries int, o BatchOptions, limit uint64) BatchOptions {
-	o.Threads = o.threads()
-	if o.Memory == 0 {
-		o.Memory = min(max(limit/4, sweepMemoryLeast), sweepMemory)
-	}
-	for o.Threads > 1 && x.BatchSpace(queries, o).Total() > limit {
-		o.Threads--
-	}
-	return o
-}
 
 // chunkQueries is how many queries a goroutine answers together: enough to
 // share the misses of a table among their probes, few enough for results to
@@ -67,18 +26,26 @@ func chunksOf(queries int) int { return (queries + chunkQueries - 1) / chunkQuer
 //
 // Of 8,192 queries or more, segments are swept in order (see
 // segment.Segment.Sweep), 4 million queries at a time, or fewer, so that their
-// matches fit in o.Memory. Smaller batches are answered in chunks of 256, and
-// memory is bounded by the hits of 4 * Threads * 256 queries.
+// matches fit in o.MatchBytes; the memory for that is reserved from o.Budget,
+// and the error is a memory.TooLargeError where it does not fit. Smaller
+// batches are answered in chunks of 256, and memory is bounded by the hits of
+// 4 * Threads * 256 queries.
 func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
 	if err := x.checkK(o.K); err != nil {
 		return err
 	}
-	o.Threads = o.threads()
 	w, err := x.live.View() // one for all queries
 	if err != nil {
 		return err
 	}
 	defer w.Release()
+	p := planBatch(w, len(queries), o)
+	reserved, err := p.reserve(o.Budget)
+	if err != nil {
+		return err
+	}
+	defer reserved.Release()
+	o.Threads, o.MatchBytes = p.Threads, p.matchBytes
 	b := &batch{index: x, view: w, o: o, emit: emit, goroutines: x.live.Goroutines(o.Threads)}
 	words := simhash.Words(queries)
 	for first := 0; first < len(words); first += sweepQueries {
@@ -89,17 +56,8 @@ func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o Batc
 	return ctx.Err()
 }
 
-const (
-	sweepQueries = 4 << 20
-	sweepMemory  = 1 << 30
-
-	sweepMemoryLeast = 32 << 20
-
-	// Twice what is in use, as the collector lets the heap grow to that.
-	orderBytes   = 2 * 40 // a query
-	matchBytes   = 2 * 32 // a match, while the list of them grows, and while they are put in order
-	answersBytes = 32 << 20
-)
+// sweepQueries are swept at a time at most.
+const sweepQueries = 4 << 20
 
 // An Answer is what one query found.
 type Answer struct {
@@ -134,7 +92,7 @@ type batch struct {
 
 // run answers the queries, of which the first is number first of all.
 func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
-	swept, err := b.view.Sweep(ctx, queries, b.o.K, b.o.Threads, int(min(cmp.Or(b.o.Memory, sweepMemory)/matchBytes, math.MaxInt)))
+	swept, err := b.view.Sweep(ctx, queries, b.o.K, b.o.Threads, int(min(b.o.MatchBytes/matchBytes, math.MaxInt)))
 	if errors.Is(err, segment.ErrTooMany) {
 		// Half as many queries have about half as many matches.
 		half := len(queries) / 2

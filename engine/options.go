@@ -2,11 +2,11 @@ package engine
 
 import (
 	"cmp"
-	"runtime"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
 	"ndd/engine/index/table"
+	"ndd/engine/memory"
 	"ndd/permute"
 )
 
@@ -50,10 +50,9 @@ const (
 
 // BatchOptions say what a batch is asked for.
 type BatchOptions struct {
-	K       int    // largest distance, at most the index's
-	Docs    int    // how many documents of each hit to look up; see AllDocs
-	Threads int    // default: as many as there are processors
-	Memory  uint64 // bytes for the matches of a sweep; default: 1 GiB
+	K          int            // largest distance, at most the index's
+	Docs       int            // how many documents of each hit to look up; see AllDocs
+	Threads    int            // default: as many as there are processors; fewer where Budget has not the memory for them
+	MatchBytes uint64         // for the matches of a sweep; default: a quarter of what Budget has left, 1 GiB at most
+	Budget     *memory.Budget // of which the memory is taken; nil: no limit
 }
-
-func (o BatchOptions) threads() int { return cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0)) }

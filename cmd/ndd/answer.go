@@ -13,6 +13,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
+	"ndd/engine/memory"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
 )
@@ -112,7 +113,7 @@ func (a *indexed) count(ctx context.Context, t *result.Tally) error {
 func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
 	bar := a.b.g.newBar("answering", int64(len(a.b.queries)), countUnit)
 	defer bar.end()
-	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, Memory: a.b.memory})
+	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, MatchBytes: a.b.memory})
 	if err != nil {
 		return err
 	}
@@ -131,21 +132,18 @@ func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *en
 	return nil
 }
 
-// plan fits the batch into what this machine has left, and says what it takes. A sweep that does
-// not fit is refused; so few queries that there is none take next to nothing.
+// plan fits the batch into what this machine has left, and says what it takes.
 func (a *indexed) plan(o engine.BatchOptions) (engine.BatchOptions, error) {
-	left, queries, log := a.b.g.machine.Limit(0), len(a.b.queries), a.b.g.log
-	o = a.index.FitBatch(queries, o, left.Bytes)
-	s := a.index.BatchSpace(queries, o)
-	if s.Orders > 0 {
-		if err := left.Check("answering "+number(queries, "query"), s.Total()); err != nil {
-			return o, fmt.Errorf("%w: give a lower --memory than %s, or answer a part of the queries with --shard i/N", err, humanize.IBytes(o.Memory))
-		}
+	o.Budget = memory.ForProgram(a.b.g.machine.Limit(0))
+	p, err := a.index.PlanBatch(len(a.b.queries), o)
+	if err != nil {
+		return o, memory.Advise(err, "give a lower --memory than "+humanize.IBytes(p.Matches)+", or answer a part of the queries with --shard i/N")
 	}
-	if o.Threads < a.b.g.threads {
-		log.Info("memory allows " + number(o.Threads, "thread"))
+	log := a.b.g.log
+	if p.Threads < a.b.g.threads {
+		log.Info("memory allows " + number(p.Threads, "thread"))
 	}
-	log.Debug(fmt.Sprintf("memory at most %s beside the index and the queries: sorted queries %s, matches %s (fewer queries at a time if there are more), answers %s",
-		humanize.IBytes(s.Total()), humanize.IBytes(s.Orders), humanize.IBytes(s.Matches), humanize.IBytes(s.Answers)))
+	log.Debug(fmt.Sprintf("memory at most %s beside the index and the queries: sorted queries %s, matches %s (fewer queries at a time if there are more), answers %s, the program %s",
+		humanize.IBytes(o.Budget.Total(p.Bytes())), humanize.IBytes(p.Orders), humanize.IBytes(p.Matches), humanize.IBytes(p.Answers), humanize.IBytes(memory.Program)))
 	return o, nil
 }

@@ -264,9 +264,15 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 		if recipe == nil && !prints { // known before hours of reading
 			return nil, nil, nil, fmt.Errorf("%w: %s was built from raw fingerprints, so it has no recipe for documents", engine.ErrMixed, d.against)
 		}
-		asking := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads, Memory: knownBytes}
+		asking := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads, MatchBytes: knownBytes}
 		o.Known = known(x, asking)
-		o.KnownBytes = func(documents int) uint64 { return x.BatchSpace(documents, asking).Total() }
+		o.KnownBytes = func(documents int) uint64 {
+			p, err := x.PlanBatch(documents, asking)
+			if err != nil {
+				return 0 // the index is closed, and so is the command
+			}
+			return p.Bytes()
+		}
 		read.Find = o
 	}
 	if prints {

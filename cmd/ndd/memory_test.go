@@ -160,9 +160,9 @@ func TestBatchLittle(t *testing.T) {
 		flags  []string
 		want   string
 	}{
-		{8 << 30, nil, "matches 1.0 GiB (fewer queries at a time if there are more), answers 512 MiB"},
+		{8 << 30, nil, "matches 1.0 GiB (fewer queries at a time if there are more), answers 480 MiB, the program 32 MiB"},
 		{400 << 20, nil, "ndd: memory allows 8 threads"},
-		{400 << 20, nil, "memory at most 389 MiB beside the index and the queries: sorted queries 781 KiB, matches 100 MiB"},
+		{400 << 20, nil, "memory at most 381 MiB beside the index and the queries: sorted queries 781 KiB, matches 92 MiB"},
 		{100 << 20, nil, "ndd: memory allows 1 thread\n"},
 		{90 << 20, nil, "answering 10,000 queries needs up to 97 MiB of memory, and there are 90 MiB (left by the memory limit of control group /job): " +
 			"give a lower --memory than 32 MiB, or answer a part of the queries with --shard i/N"},

@@ -51,7 +51,7 @@ func TestHere(t *testing.T) {
 	if err != nil || a != b {
 		t.Errorf("%p then %p (%v)", a, b, err)
 	}
-	c, err := Here(1 << 17, nil)
+	c, err := Here(1<<17, nil)
 	if err != nil || c == b || c.Reads[len(c.Reads)-1].Bytes < 8<<20 {
 		t.Errorf("%p then %p (%v)", b, c, err)
 	}

@@ -64,7 +64,7 @@ func TestExact(t *testing.T) {
 						}
 						o := dedup.Options{K: k, Star: e.star, Threads: threads}
 						if e.old != nil && index != nil {
-							o.Known = asking(index, engine.BatchOptions{K: k, Docs: 1, Threads: threads, Memory: memory})
+							o.Known = asking(index, engine.BatchOptions{K: k, Docs: 1, Threads: threads, MatchBytes: memory})
 						}
 						if got := resultOf(t, prints, scores, keep, o); got != want {
 							t.Errorf("%s, star %v, against %d, keep %s, %d threads, memory %d: got\n%s\nwant\n%s",
