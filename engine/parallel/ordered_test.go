@@ -1,0 +1,248 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ndd/engine/oracle/leaks"
+)
+
+// TestMain fails if a goroutine of any test stays.
+func TestMain(m *testing.M) { leaks.Main(m) }
+
+// square is an item that carries its result.
+type square struct{ of, is int }
+
+// upTo produces so many squares, and then fails.
+func upTo(n int, err error) Produce[*square] {
+	return func(_ context.Context, yield func(*square) bool) error {
+		for i := range n {
+			if !yield(&square{of: i}) {
+				return errors.New("nobody takes it")
+			}
+		}
+		return err
+	}
+}
+
+// compute works, and fails at one item.
+func compute(failing int, err error) Work[*square] {
+	return func(_ context.Context, items iter.Seq[*square]) error {
+		for s := range items {
+			if s.of == failing {
+				return err
+			}
+			if s.of%3 == 0 {
+				runtime.Gosched()
+			}
+			s.is = s.of * s.of
+		}
+		return nil
+	}
+}
+
+// TestOrder: every item is emitted once, in order, with its result, whatever the number of workers.
+func TestOrder(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 1000} {
+		for _, o := range []Options{{}, {1, 1}, {1, 7}, {3, 1}, {3, 2}, {16, 0}, {16, 100}} {
+			next := 0
+			err := Ordered(t.Context(), o, upTo(n, nil), compute(-1, nil), func(s *square) error {
+				if s.of != next || s.is != next*next {
+					return fmt.Errorf("%+v where %d was due", *s, next)
+				}
+				next++
+				return nil
+			})
+			if err != nil || next != n {
+				t.Errorf("%+v: %d of %d items, %v", o, next, n, err)
+			}
+		}
+	}
+}
+
+// TestEach works on every item once.
+func TestEach(t *testing.T) {
+	var sum atomic.Int64
+	err := Each(t.Context(), Options{Workers: 4}, upTo(1000, nil), func(_ context.Context, items iter.Seq[*square]) error {
+		for s := range items {
+			sum.Add(int64(s.of))
+		}
+		return nil
+	})
+	if err != nil || sum.Load() != 999*1000/2 {
+		t.Errorf("sum %d, %v", sum.Load(), err)
+	}
+}
+
+// TestAhead: as many items as allowed are produced before the first is emitted, and never more.
+func TestAhead(t *testing.T) {
+	for _, ahead := range []int{1, 2, 5} {
+		var produced, emitted, most atomic.Int64
+		full := make(chan struct{})
+		err := Ordered(t.Context(), Options{Workers: 3, Ahead: ahead}, func(_ context.Context, yield func(int) bool) error {
+			for i := range 200 {
+				yield(i) // comes back when there is room for it
+				now := produced.Add(1)
+				most.Store(max(most.Load(), now-emitted.Load()))
+				if now == int64(ahead) {
+					close(full)
+				}
+			}
+			return nil
+		}, func(_ context.Context, items iter.Seq[int]) error {
+			for range items {
+			}
+			return nil
+		}, func(i int) error {
+			<-full
+			if i%50 == 0 {
+				time.Sleep(5 * time.Millisecond) // for items to come that must not
+			}
+			emitted.Add(1)
+			return nil
+		})
+		// An item counts as emitted a little before its room is free.
+		if err != nil || most.Load() > int64(ahead) {
+			t.Errorf("%d items where at most %d may be, %v", most.Load(), ahead, err)
+		}
+	}
+}
+
+// TestErrors: each kind of error comes back, as soon as it may, and everything has ended by then.
+func TestErrors(t *testing.T) {
+	broken := errors.New("broken")
+	why := errors.New("interrupted")
+	for _, workers := range []int{1, 4} {
+		for name, c := range map[string]struct {
+			produce Produce[*square]
+			work    Work[*square]
+			emit    int // fails at this item
+			cancel  int // the context ends with this item
+			want    error
+			emitted [2]int // least and most
+		}{
+			"produce":        {upTo(100, broken), compute(-1, nil), -1, -1, broken, [2]int{100, 100}},
+			"produce none":   {upTo(0, broken), compute(-1, nil), -1, -1, broken, [2]int{0, 0}},
+			"work":           {upTo(10_000, nil), compute(50, broken), -1, -1, broken, [2]int{0, 50}},
+			"work for ever":  {endless, compute(50, broken), -1, -1, broken, [2]int{0, 50}},
+			"work at once":   {endless, func(context.Context, iter.Seq[*square]) error { return broken }, -1, -1, broken, [2]int{0, 0}},
+			"emit":           {upTo(10_000, nil), compute(-1, nil), 50, -1, broken, [2]int{50, 50}},
+			"emit for ever":  {endless, compute(-1, nil), 50, -1, broken, [2]int{50, 50}},
+			"context":        {endless, compute(-1, nil), -1, 50, why, [2]int{51, 51}},
+			"context, first": {endless, compute(-1, nil), 50, 50, why, [2]int{50, 50}},
+		} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			emitted, active := 0, atomic.Int64{}
+			work := func(ctx context.Context, items iter.Seq[*square]) error {
+				defer active.Add(-1)
+				active.Add(1)
+				return c.work(ctx, items)
+			}
+			err := Ordered(ctx, Options{Workers: workers}, c.produce, work, func(s *square) error {
+				if s.of == c.cancel {
+					cancel(why)
+				}
+				if s.of == c.emit {
+					return broken
+				}
+				emitted++
+				return nil
+			})
+			cancel(nil)
+			if !errors.Is(err, c.want) || emitted < c.emitted[0] || emitted > c.emitted[1] || active.Load() != 0 {
+				t.Errorf("%s, %d workers: %v after %d items, %d workers are left", name, workers, err, emitted, active.Load())
+			}
+		}
+	}
+}
+
+// endless produces until nobody takes more.
+func endless(_ context.Context, yield func(*square) bool) error {
+	for i := 0; yield(&square{of: i}); i++ {
+	}
+	return nil
+}
+
+// TestContextOfParts: those who produce and work see the end of the run in their context.
+func TestContextOfParts(t *testing.T) {
+	broken := errors.New("broken")
+	wait := func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Minute):
+			return errors.New("nobody said that it is over")
+		}
+	}
+	err := Ordered(t.Context(), Options{Workers: 2}, func(ctx context.Context, yield func(int) bool) error {
+		yield(0)
+		yield(1)
+		return wait(ctx)
+	}, func(ctx context.Context, items iter.Seq[int]) error {
+		for i := range items {
+			if i == 1 {
+				return wait(ctx)
+			}
+		}
+		return nil
+	}, func(int) error { return broken })
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+// TestPanic: a panic of emit comes through, and leaves no goroutine.
+func TestPanic(t *testing.T) {
+	var active atomic.Int64
+	defer func() {
+		if p := recover(); p != "broken" || active.Load() != 0 {
+			t.Errorf("%v, %d workers are left", p, active.Load())
+		}
+	}()
+	Ordered(t.Context(), Options{Workers: 3}, endless, func(ctx context.Context, items iter.Seq[*square]) error {
+		defer active.Add(-1)
+		active.Add(1)
+		return compute(-1, nil)(ctx, items)
+	}, func(*square) error { panic("broken") })
+}
+
+// TestLeft: a worker that leaves its loop without an error is a mistake that shows, rather than a wait
+// without an end.
+func TestLeft(t *testing.T) {
+	defer func() {
+		if p := recover(); p == nil || !strings.Contains(p.(string), "left its items") {
+			t.Error(p)
+		}
+	}()
+	r := &run[int]{todo: make(chan *slot[int], 1)}
+	r.todo <- &slot[int]{done: make(chan struct{})}
+	r.work(t.Context(), func(_ context.Context, items iter.Seq[int]) error {
+		for range items {
+			break
+		}
+		return nil
+	})
+}
+
+// BenchmarkOrdered is the cost of a hand-over.
+func BenchmarkOrdered(b *testing.B) {
+	for _, workers := range []int{1, 2, 8} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			n := 0
+			err := Ordered(b.Context(), Options{Workers: workers}, upTo(b.N, nil), compute(-1, nil), func(*square) error {
+				n++
+				return nil
+			})
+			if err != nil || n != b.N {
+				b.Fatal(n, err)
+			}
+		})
+	}
+}
