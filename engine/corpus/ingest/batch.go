@@ -3,17 +3,17 @@ package ingest
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
 )
 
-// batch is some units in a row. The scanner fills items, a worker their results; done passes it on.
+// batch is some units in a row. The scanner fills items, a worker their results.
 type batch struct {
 	items []item
-	bytes int64         // taken from the budget
-	done  chan struct{} // closed when the worker has finished
+	bytes int64 // taken from the budget
 }
 
 // item is a unit and then what became of it.
@@ -26,22 +26,16 @@ type item struct {
 }
 
 // scan reads the inputs into batches.
-func (p *pipeline) scan(ctx context.Context, inputs []string) error {
-	defer close(p.queue)
-	defer close(p.todo)
-	b := &batch{done: make(chan struct{})}
+func (p *pipeline) scan(ctx context.Context, inputs []string, yield func(*batch) bool) error {
+	b := new(batch)
 	send := func() error {
 		if len(b.items) == 0 {
 			return nil
 		}
-		for _, to := range []chan *batch{p.queue, p.todo} {
-			select {
-			case to <- b:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		if !yield(b) {
+			return ctx.Err()
 		}
-		b = &batch{done: make(chan struct{}), items: make([]item, 0, len(b.items))}
+		b = &batch{items: make([]item, 0, len(b.items))}
 		return nil
 	}
 	var size int64
@@ -72,20 +66,19 @@ func (p *pipeline) scan(ctx context.Context, inputs []string) error {
 }
 
 // work fingerprints batches until there are no more.
-func (p *pipeline) work(ctx context.Context) error {
+func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
 	extractor := document.NewExtractor(p.cfg.Document)
 	fingerprinter, err := simhash.New(p.cfg.Recipe)
 	if err != nil {
 		return err
 	}
-	for b := range p.todo {
+	for b := range batches {
 		for i := range b.items {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			b.items[i].fingerprint(extractor, fingerprinter)
 		}
-		close(b.done)
 	}
 	return nil
 }
@@ -107,27 +100,19 @@ func (it *item) fingerprint(extractor *document.Extractor, fingerprinter *simhas
 	it.repaired = doc.Repaired > 0
 }
 
-// emit hands on the records in order, from the goroutine that called Run, and counts.
-func (p *pipeline) emit(ctx context.Context, emit func(Record) error) (report Report, err error) {
-	last := time.Now()
-	for b := range p.queue {
-		select {
-		case <-b.done:
-		case <-ctx.Done():
-			return report, ctx.Err()
-		}
-		for i := range b.items {
-			if err := report.take(&b.items[i], p.cfg.Document.Strict, emit); err != nil {
-				return report, err
-			}
-		}
-		p.budget.Release(b.bytes)
-		if p.cfg.Progress != nil && time.Since(last) >= progressGap {
-			last = time.Now()
-			p.cfg.Progress(p.progress(report, false))
+// emit hands on the records of a batch, from the goroutine that called Run, and counts.
+func (p *pipeline) emit(b *batch, emit func(Record) error) error {
+	for i := range b.items {
+		if err := p.report.take(&b.items[i], p.cfg.Document.Strict, emit); err != nil {
+			return err
 		}
 	}
-	return report, ctx.Err()
+	p.budget.Release(b.bytes)
+	if p.cfg.Progress != nil && time.Since(p.told) >= progressGap {
+		p.told = time.Now()
+		p.cfg.Progress(p.progress(false))
+	}
+	return nil
 }
 
 // take counts one item and emits its record.

@@ -6,10 +6,9 @@
 //	             └──────── queue of batches ─────────►┘
 //
 // One goroutine scans (package document) and puts units into batches of about 64 KiB of text, so that a hand-over
-// between goroutines, about a microsecond, is small beside the work on a batch, about a millisecond. Each batch
-// goes to two places: to the workers, whoever is free, and to the queue, whose order is the order of the
-// inputs. The goroutine that called [Run] takes the oldest batch of the queue, waits until its worker has finished
-// it, and emits its records.
+// between goroutines, about a microsecond, is small beside the work on a batch, about a millisecond. Package
+// parallel passes the batches to the workers and back to the goroutine that called [Run], in the order of the
+// inputs, which emits their records.
 //
 // # Memory
 //

@@ -3,16 +3,15 @@ package ingest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"runtime"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/parallel"
 )
 
 // Config says what to read and how to fingerprint it.
@@ -113,46 +112,34 @@ func run(ctx context.Context, inputs []string, cfg Config, budget int64, emit fu
 	}
 
 	p := newPipeline(cfg, budget)
-	inner, cancel := context.WithCancel(ctx)
-	g, inner := errgroup.WithContext(inner)
-	g.Go(func() error { return p.scan(inner, inputs) })
-	for range cfg.Threads {
-		g.Go(func() error { return p.work(inner) })
-	}
-	report, err := p.emit(inner, emit)
-	cancel()
-	groupErr := g.Wait()
-	report.Files, report.BytesRead = p.files(), p.bytes()
+	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads}
+	err := parallel.Ordered(ctx, o, func(ctx context.Context, yield func(*batch) bool) error {
+		return p.scan(ctx, inputs, yield)
+	}, p.work, func(b *batch) error { return p.emit(b, emit) })
+	p.report.Files, p.report.BytesRead = p.files(), p.bytes()
 	if cfg.Progress != nil {
-		cfg.Progress(p.progress(report, true))
+		cfg.Progress(p.progress(true))
 	}
-	switch {
-	case ctx.Err() != nil:
-		return report, context.Cause(ctx)
-	case errors.Is(err, context.Canceled) && groupErr != nil:
-		return report, groupErr // a worker's error made the end
-	}
-	return report, err
+	return p.report, err
 }
 
 // pipeline is the state of one Run.
 type pipeline struct {
 	cfg    Config
-	todo   chan *batch // to any worker
-	queue  chan *batch // the same batches in order
 	budget *semaphore.Weighted
 	limit  int64 // of budget
+
+	report Report
+	told   time.Time // of the last call of cfg.Progress
 }
 
 func newPipeline(cfg Config, budget int64) *pipeline {
-	depth := queueDepth * cfg.Threads
-	return &pipeline{cfg: cfg, todo: make(chan *batch, depth), queue: make(chan *batch, depth),
-		budget: semaphore.NewWeighted(budget), limit: budget}
+	return &pipeline{cfg: cfg, budget: semaphore.NewWeighted(budget), limit: budget, told: time.Now()}
 }
 
 func (p *pipeline) files() int64 { return p.cfg.Document.Meter.Files.Load() }
 func (p *pipeline) bytes() int64 { return p.cfg.Document.Meter.Bytes.Load() }
 
-func (p *pipeline) progress(r Report, done bool) Progress {
-	return Progress{Files: p.files(), BytesRead: p.bytes(), Documents: r.Documents, Done: done}
+func (p *pipeline) progress(done bool) Progress {
+	return Progress{Files: p.files(), BytesRead: p.bytes(), Documents: p.report.Documents, Done: done}
 }

@@ -1,10 +1,13 @@
 package table
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"runtime"
 
+	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 	"ndd/huffman"
 )
@@ -121,32 +124,35 @@ func (w *huffmanWriter) blocks(sink store.Sink, prefix string) error {
 	})
 }
 
-// inOrder calls work for all pieces, so many at a time as there are threads, and done for one after the
-// other, in their order. One more than there are threads is under way, for a thread to have
-// work while one is being done with.
-func (w *huffmanWriter) inOrder(work func(*huffmanPiece), done func(*huffmanPiece) error) (err error) {
+// inOrder calls work for all pieces, as many at a time as there are threads, and done for one after the
+// other, in their order. There is one piece more than there are threads, for a thread to have work while
+// one is being done with; their memory is used again.
+func (w *huffmanWriter) inOrder(work func(*huffmanPiece), done func(*huffmanPiece) error) error {
 	pieces := (max(len(w.keys), 1) - 1 + pieceKeys - 1) / pieceKeys
-	ring := make([]huffmanPiece, min(w.threads+1, pieces))
-	ready := make([]chan struct{}, len(ring))
-	for i := range ready {
-		ready[i] = make(chan struct{}, 1)
+	o := parallel.Options{Workers: min(w.threads, pieces), Ahead: w.threads + 1}
+	free := make(chan *huffmanPiece, o.Ahead)
+	for range cap(free) {
+		free <- new(huffmanPiece)
 	}
-	begun, ended := 0, 0
-	for ended < pieces && err == nil {
-		for ; begun < min(pieces, ended+len(ring)); begun++ {
-			p, ready := &ring[begun%len(ring)], ready[begun%len(ring)]
-			p.keys = w.keys[begun*pieceKeys : min((begun+1)*pieceKeys+1, len(w.keys))]
-			go func() {
-				work(p)
-				ready <- struct{}{}
-			}()
+	return parallel.Ordered(context.Background(), o, func(ctx context.Context, yield func(*huffmanPiece) bool) error {
+		for i := range pieces {
+			select {
+			case p := <-free:
+				p.keys = w.keys[i*pieceKeys : min((i+1)*pieceKeys+1, len(w.keys))]
+				yield(p)
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
-		<-ready[ended%len(ring)]
-		err = done(&ring[ended%len(ring)])
-		ended++
-	}
-	for ; ended < begun; ended++ {
-		<-ready[ended%len(ring)]
-	}
-	return err
+		return nil
+	}, func(_ context.Context, pieces iter.Seq[*huffmanPiece]) error {
+		for p := range pieces {
+			work(p)
+		}
+		return nil
+	}, func(p *huffmanPiece) error {
+		err := done(p)
+		free <- p
+		return err
+	})
 }
