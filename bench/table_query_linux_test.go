@@ -256,7 +256,7 @@ func (s *tableSet) each(tb testing.TB, queries []uint64, batch int, answer func(
 func (s *tableSet) lines(answers, finders float64) float64 {
 	sum := 0.0
 	for i, t := range s.tables {
-		flips := s.search[i].Flips
+		flips := slices.Collect(s.search[i].Flips.All())
 		if s.layout == table.LayoutHuffman {
 			sum += float64(len(flips)) * (float64(s.blockBytes)/64/4 + 1 + 3) // half a half, its head, the index
 			continue

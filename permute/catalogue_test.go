@@ -158,7 +158,7 @@ func Example() {
 		slices.Sort(sorted)
 
 		top := ^uint64(0) << (64 - p.Leading())
-		for _, flips := range Flips(p.Leading(), table.Radius) {
+		for flips := range Flips(p.Leading(), table.Radius).All() {
 			from := (p.Apply(query) ^ flips) & top
 			at, _ := slices.BinarySearch(sorted, from)
 			for ; at < len(sorted) && sorted[at]&top == from; at++ {

@@ -87,9 +87,9 @@ func TestProbesFindEveryDifference(t *testing.T) {
 			found := make([]map[uint64]bool, len(d.Tables)) // per table: the flips of its top bits
 			for i, table := range d.Tables {
 				flips := Flips(min(table.Leading(), bucketBits), table.Radius)
-				probes += len(flips)
-				found[i] = make(map[uint64]bool, len(flips))
-				for _, f := range flips {
+				probes += flips.Len()
+				found[i] = make(map[uint64]bool, flips.Len())
+				for f := range flips.All() {
 					found[i][f] = true
 				}
 			}

@@ -1,45 +1,135 @@
 package permute
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 )
 
-// Flips lists the patterns that a query is XORed with to visit every value of its leading bits
-// within radius flips: all words with at most radius bits set, all of them among the top leading
-// bits. Ascending by number of flips, so the query's own value (pattern 0) comes first and the
-// likeliest hits next; within one weight ascending as numbers. leading is held to 0..64; a negative
-// radius has no pattern. The list has Ball(leading, radius) words: look there before asking for it.
-func Flips(leading, radius int) []uint64 {
-	leading = min(max(leading, 0), 64)
-	if radius < 0 {
-		return nil
-	}
-	list := make([]uint64, 0, Ball(leading, radius))
-	for weight := 0; weight <= min(radius, leading); weight++ {
-		list = appendWeight(list, leading, weight)
-	}
-	return list
+// A FlipSet is a set of patterns that a query is XORed with: Base, with at most Radius of Width
+// neighbouring bits flipped in it. It says which patterns there are and does not list them, of which there
+// may be 2^40: a [FlipWalk] visits them in constant memory. A negative Radius makes the set empty. The
+// zero value holds the pattern 0 alone. A FlipSet is a value; all methods only read it.
+type FlipSet struct {
+	Base   uint64 // the pattern without further flips
+	Shift  int    // the lowest bit that may flip; Shift + Width is at most 64
+	Width  int    // how many bits may flip
+	Radius int    // how many of them may flip at once
 }
 
-// appendWeight appends the words with exactly weight of the top width bits set, in ascending order.
-// The next larger word of equal weight: the lowest run of ones gives its top bit to the zero above
-// it and drops the rest to the bottom (HAKMEM 175).
-func appendWeight(list []uint64, width, weight int) []uint64 {
-	if weight == 0 {
-		return append(list, 0)
+// Flips returns the patterns that visit every value of a query's leading bits within radius flips: all
+// words with at most radius bits set, all of them among the top leading bits. leading is held to 0..64;
+// with a negative radius there is no pattern.
+func Flips(leading, radius int) FlipSet {
+	leading = min(max(leading, 0), 64)
+	return FlipSet{Shift: 64 - leading, Width: leading, Radius: radius}
+}
+
+// Len returns the number of patterns. It stops at math.MaxInt.
+func (s FlipSet) Len() int {
+	if s.Radius < 0 {
+		return 0
 	}
-	first := ^uint64(0) >> (64 - uint(weight))
-	last := first << (width - weight)
-	for x := first; ; {
-		list = append(list, x<<(64-uint(width)))
-		if x == last {
-			return list
+	return Ball(s.Width, s.Radius)
+}
+
+// Walk returns a walk over the patterns, before the first.
+func (s FlipSet) Walk() FlipWalk { return FlipWalk{set: s} }
+
+// All returns an iterator over the patterns, by ascending number of flips and by ascending value
+// within one number: Base itself comes first.
+func (s FlipSet) All() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		w := s.Walk()
+		for base, low := w.Next(); low != nil; base, low = w.Next() {
+			for _, flip := range low {
+				if !yield(base ^ flip<<s.Shift) {
+					return
+				}
+			}
 		}
-		low := x & -x
-		carried := x + low
-		x = carried | (x^carried)>>2>>bits.TrailingZeros64(low)
 	}
+}
+
+// Groups returns an iterator over parts of the set: for each pattern of the upper of its Width bits, the
+// patterns that agree with it there.
+func (s FlipSet) Groups(upper int) iter.Seq[FlipSet] {
+	upper = min(max(upper, 0), s.Width)
+	lower := s.Width - upper
+	tops := FlipSet{Base: s.Base, Shift: s.Shift + lower, Width: upper, Radius: s.Radius}
+	return func(yield func(FlipSet) bool) {
+		for top := range tops.All() {
+			used := bits.OnesCount64(top ^ s.Base)
+			if !yield(FlipSet{Base: top, Shift: s.Shift, Width: lower, Radius: s.Radius - used}) {
+				return
+			}
+		}
+	}
+}
+
+// A FlipWalk visits the patterns of a [FlipSet], in the order of [FlipSet.All], some hundreds at
+// a time and without allocating: a pattern of more than two flips is one of its upper flips and one of
+// two flips below them, and those are in a list of 16 KiB that all walks share. It belongs to one
+// goroutine.
+//
+//	weight 4, width 8:   ..high..  low: the words of 2 bits below the lowest of high
+//	                     00001100  11
+//	                     00010100  011 101 110     the first 3 of the list
+//	                     00011000  011 101 110
+//	                     ...
+type FlipWalk struct {
+	set    FlipSet
+	weight int    // flips of the patterns that come next
+	high   uint64 // all but two of them, where there are more; 0 before the first
+}
+
+// listedFlips is how many flips the list of lightWords has.
+const listedFlips = 2
+
+// Next returns the next patterns: base ^ low[i] << set.Shift for every i. low is nil at the
+// end, and must not be written to.
+func (w *FlipWalk) Next() (base uint64, low []uint64) {
+	s := &w.set
+	if w.weight > min(s.Radius, s.Width) {
+		return 0, nil
+	}
+	if w.weight <= listedFlips {
+		low = lightWords[w.weight][:Binomial(s.Width, w.weight)]
+		w.weight++
+		return s.Base, low
+	}
+	first := (uint64(1)<<(w.weight-listedFlips) - 1) << listedFlips
+	last := first >> listedFlips << (s.Width - w.weight + listedFlips)
+	if w.high == 0 {
+		w.high = first
+	}
+	high := w.high
+	if w.high = nextWord(high); high == last {
+		w.weight, w.high = w.weight+1, 0
+	}
+	below := bits.TrailingZeros64(high)
+	return s.Base ^ high<<s.Shift, lightWords[listedFlips][:below*(below-1)/2]
+}
+
+// lightWords are the words with none, one and two bits set, each ascending: those that have
+// their bits among the lowest n come first.
+var lightWords = func() (list [listedFlips + 1][]uint64) {
+	list[0] = []uint64{0}
+	for high := range 64 {
+		list[1] = append(list[1], 1<<high)
+		for low := range high {
+			list[2] = append(list[2], 1<<high|1<<low)
+		}
+	}
+	return list
+}()
+
+// nextWord returns the next larger word with as many bits set: the lowest run of ones gives its top
+// bit to the zero above it and drops the rest to the bottom (HAKMEM 175).
+func nextWord(x uint64) uint64 {
+	low := x & -x
+	carried := x + low
+	return carried | (x^carried)>>2>>bits.TrailingZeros64(low)
 }
 
 // Ball is the number of words of the given number of bits within radius flips of one of them: the

@@ -138,9 +138,13 @@ func cut(places, sizes []int) [][]int {
 
 // subsets lists the subsets of m elements that have j, as bit sets: {0, 1, ...} first.
 func subsets(m, j int) []uint64 {
-	list := appendWeight(nil, m, j)
-	for i, s := range list {
-		list[i] = bits.Reverse64(s)
+	var list []uint64
+	set := Flips(m, j)
+	w := FlipWalk{set: set, weight: j}
+	for base, low := w.Next(); low != nil; base, low = w.Next() {
+		for _, flip := range low {
+			list = append(list, bits.Reverse64(base^flip<<set.Shift))
+		}
 	}
 	// Reversed words of ascending order are descending in their first elements: turn them round.
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {

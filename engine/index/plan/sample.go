@@ -155,7 +155,7 @@ func flipsOf(leading, radius int) []uint64 {
 	const most = 1 << 14
 	for ; radius > 1 && permute.Ball(leading, radius) > most; radius-- {
 	}
-	return permute.Flips(leading, radius)
+	return slices.Collect(permute.Flips(leading, radius).All())
 }
 
 // entry is the length of a key in huffman blocks when the table under mask has

@@ -76,7 +76,7 @@ type trial struct {
 // distances, of which the larger lets more keys pass.
 func (t *trial) costs() (c Costs) {
 	const narrow, broad, distance = 40, 8, 3
-	alone := []uint64{0}
+	alone := permute.Flips(0, 0)
 	dozen := permute.Flips(11, 1)
 	one := t.time(narrow, 1, alone) / trialTogether
 	all := t.time(narrow, 1, dozen) / trialTogether
@@ -84,7 +84,7 @@ func (t *trial) costs() (c Costs) {
 	passing := t.time(broad, distance, alone) / trialTogether
 
 	wide := t.work(broad, 0)
-	c.ProbeNS = max(0, (all-one)/float64(len(dozen)-1))
+	c.ProbeNS = max(0, (all-one)/float64(dozen.Len()-1))
 	c.UnitNS = max(0, (many-one)/(t.model.units(wide)-t.model.units(t.work(narrow, 0))))
 	if more := t.work(broad, distance).passing() - wide.passing(); more > 0 {
 		c.PassNS = max(0, (passing-many)/more)
@@ -101,7 +101,7 @@ func (t *trial) work(leading, k int) *work {
 const trialTogether = 64
 
 // time is the time in ns of such a search.
-func (t *trial) time(leading, k int, flips []uint64) float64 {
+func (t *trial) time(leading, k int, flips permute.FlipSet) float64 {
 	turn, lists := 0, trialQueries(trialTogether)
 	return t.least(4, func() { turn++ }, func() {
 		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: flips, K: k}

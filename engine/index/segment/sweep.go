@@ -68,7 +68,7 @@ func (s *Segment) Sweeps(n int) bool {
 		return false
 	}
 	for _, search := range s.plan(s.meta.Design.K).search {
-		if n*len(search.Flips) < sweepProbes {
+		if search.Flips.Len() < sweepProbes/n {
 			return false
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, tea
 	for i := range teams {
 		group.Go(func() error {
 			for _, t := range teams[i].Tables {
-				if len(w.plan.search[t].Flips) == 0 {
+				if w.plan.search[t].Flips.Radius < 0 {
 					continue // not needed for this k
 				}
 				if err := w.table(ctx, t, &teams[i]); err != nil {
@@ -211,19 +211,12 @@ func (w *sweep) give(i int) {
 	}
 }
 
-// flipGroup is the flips that lead from a region to one other.
-type flipGroup struct {
-	region int // to XOR with
-	flips  []uint64
-}
-
 // table has a team sweep its part of table i.
 func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	o := w.take(i)
 	defer w.give(i)
 	s := cmp.Or(team.Segment, w.segment)
 	t := min(w.regions.bits(s.tables[i], len(w.queries)), w.plan.search[i].Leading)
-	groups := groupFlips(w.plan.search[i].Flips, t)
 	starts := regionStarts(o.keys, t)
 	parts := max(team.Parts, 1)
 	end := (team.Part + 1) << t / parts
@@ -234,7 +227,7 @@ func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	defer cancel(nil)
 	steps := make([]Step, max(team.Threads, 1))
 	for j := range steps {
-		r := sweeper{sweep: w, order: o, segment: s, table: i, groups: groups, starts: starts}
+		r := sweeper{sweep: w, order: o, segment: s, table: i, regionBits: t, starts: starts}
 		steps[j] = func() (more bool, err error) {
 			defer store.CatchFault(&err)()
 			region := int(next.Add(1)) - 1
@@ -269,22 +262,6 @@ func runSteps(steps []Step) error {
 	return group.Wait()
 }
 
-// groupFlips groups flips by their top t bits.
-func groupFlips(flips []uint64, t int) (groups []flipGroup) {
-	at := make(map[int]int)
-	for _, f := range flips {
-		region := int(f >> 1 >> (63 - t))
-		g, ok := at[region]
-		if !ok {
-			g = len(groups)
-			at[region] = g
-			groups = append(groups, flipGroup{region: region})
-		}
-		groups[g].flips = append(groups[g].flips, f)
-	}
-	return groups
-}
-
 // regionStarts says where each region's keys begin, and where the last end.
 func regionStarts(keys []uint64, t int) []int {
 	starts := make([]int, 1<<t+1)
@@ -301,23 +278,23 @@ func regionStarts(keys []uint64, t int) []int {
 type sweeper struct {
 	*sweep
 	*order
-	segment *Segment // of the team
-	table   int
-	groups  []flipGroup
-	starts  []int
-	scratch table.Scratch
-	found   []table.Match
-	out     []Match
+	segment    *Segment // of the team
+	table      int
+	regionBits int // t
+	starts     []int
+	scratch    table.Scratch
+	found      []table.Match
+	out        []Match
 }
 
 func (r *sweeper) region(region int) error {
 	s, p := r.segment, r.plan
-	for _, g := range r.groups {
-		from := region ^ g.region
+	for group := range p.search[r.table].Flips.Groups(r.regionBits) {
+		from := region ^ int(group.Base>>1>>(63-r.regionBits))
 		first, end := r.starts[from], r.starts[from+1]
 		for ; first < end; first += chunk {
 			search := p.search[r.table]
-			search.Flips = g.flips
+			search.Flips = group
 			search.Queries = r.keys[first:min(first+chunk, end)]
 			var err error
 			if r.found, err = s.tables[r.table].Search(r.found[:0], &search, &r.scratch); err != nil {

@@ -3,7 +3,6 @@ package segment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -124,24 +123,5 @@ func TestSweepLimit(t *testing.T) {
 	}
 	if f, err := s.Sweep(context.Background(), nil, 3, 1, 7); err != nil || f.Len() != 0 {
 		t.Fatal(f, err)
-	}
-}
-
-func TestGroupFlips(t *testing.T) {
-	flips := permute.Flips(20, 2)
-	for _, bits := range []int{0, 1, 5, 20} {
-		t.Run(fmt.Sprint(bits), func(t *testing.T) {
-			n := 0
-			for _, g := range groupFlips(flips, bits) {
-				for _, f := range g.flips {
-					if n++; int(f>>1>>(63-bits)) != g.region {
-						t.Fatalf("flip %#x in the group of region %d", f, g.region)
-					}
-				}
-			}
-			if n != len(flips) {
-				t.Fatalf("%d flips of %d", n, len(flips))
-			}
-		})
 	}
 }

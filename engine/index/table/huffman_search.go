@@ -96,16 +96,19 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 		r.next.begin(t, s, i)
 		mask := leadingMask(s.Leading)
 		for query, q := range s.Queries {
-			for _, flip := range s.Flips {
-				next := r.next
-				next.low[next.n], next.asking[next.n] = (q^flip)&mask, query
-				if next.n++; next.n < probesAtOnce {
-					continue
+			walk := s.Flips.Walk()
+			for base, low := walk.Next(); low != nil; base, low = walk.Next() {
+				for _, flip := range low {
+					next := r.next
+					next.low[next.n], next.asking[next.n] = (q^base^flip<<s.Flips.Shift)&mask, query
+					if next.n++; next.n < probesAtOnce {
+						continue
+					}
+					if dst, err = r.step(dst, c); err != nil {
+						return dst, err
+					}
+					r.next.begin(t, s, i)
 				}
-				if dst, err = r.step(dst, c); err != nil {
-					return dst, err
-				}
-				r.next.begin(t, s, i)
 			}
 		}
 		if dst, err = r.step(dst, c); err != nil {

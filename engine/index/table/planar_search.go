@@ -96,20 +96,24 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 		}
 		for query, q := range s.Queries {
 			q &^= more
-			for _, flip := range s.Flips {
-				limit := s.K - bits.OnesCount64(flip)
-				if limit < 0 {
-					continue
-				}
-				probe := asm.PlanarProbe{Key: q ^ flip, Limit: uint16(limit), Table: uint16(i), Query: uint32(query)}
-				for bucket := range buckets {
-					probe.Key = q ^ flip | bucket<<below
-					r.probes[n] = probe
-					if n++; n == probesPerRound {
-						if err := r.run(n); err != nil {
-							return r.dst, err
+			walk := s.Flips.Walk()
+			for base, low := walk.Next(); low != nil; base, low = walk.Next() {
+				for _, flip := range low {
+					flip = base ^ flip<<s.Flips.Shift
+					limit := s.K - bits.OnesCount64(flip)
+					if limit < 0 {
+						continue
+					}
+					probe := asm.PlanarProbe{Key: q ^ flip, Limit: uint16(limit), Table: uint16(i), Query: uint32(query)}
+					for bucket := range buckets {
+						probe.Key = q ^ flip | bucket<<below
+						r.probes[n] = probe
+						if n++; n == probesPerRound {
+							if err := r.run(n); err != nil {
+								return r.dst, err
+							}
+							n = 0
 						}
-						n = 0
 					}
 				}
 			}

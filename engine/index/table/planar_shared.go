@@ -60,7 +60,7 @@ func shares(tables []*planarTable, searches []Search) bool {
 	}
 	for i := range searches {
 		s := &searches[i]
-		if s.Perm == nil || len(s.Flips) != 1 || s.Flips[0] != 0 || s.Leading < int(tables[i].directory.BucketBits) || s.Leading > s.Perm.Leading() {
+		if s.Perm == nil || s.Flips.Radius != 0 || s.Flips.Base != 0 || s.Leading < int(tables[i].directory.BucketBits) || s.Leading > s.Perm.Leading() {
 			return false
 		}
 	}

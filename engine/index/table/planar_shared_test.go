@@ -50,7 +50,7 @@ func newShared(t testing.TB, base []uint64, name string) *shared {
 // searches ask some of the tables for queries, within distance k.
 func (s *shared) searches(numbers []int, queries []uint64, k int) (tables []Table, all []Search) {
 	for _, i := range numbers {
-		search := Search{Leading: s.perms[i].Leading(), Flips: []uint64{0}, K: k, Perm: &s.perms[i]}
+		search := Search{Leading: s.perms[i].Leading(), Flips: permute.Flips(0, 0), K: k, Perm: &s.perms[i]}
 		for _, q := range queries {
 			search.Queries = append(search.Queries, s.perms[i].Apply(q))
 		}

@@ -72,7 +72,7 @@ func TestSkewBounds(t *testing.T) {
 		reads := 0
 		mask := leadingMask(s.Leading)
 		for _, key := range keys {
-			for _, flip := range s.Flips {
+			for flip := range s.Flips.All() {
 				if (key^s.Queries[0]^flip)&mask == 0 {
 					reads++
 				}

@@ -52,7 +52,7 @@ type Table interface {
 type Search struct {
 	Queries []uint64 // under the table's permutation
 	Leading int      // bits that a probe fixes, 0..64
-	Flips   []uint64 // patterns to XOR into the leading bits, distinct, zero elsewhere
+	Flips   permute.FlipSet // patterns to XOR into the leading bits
 	K       int      // largest Hamming distance, over all 64 bits
 
 	// Earlier says which differences other tables report. A match that one of

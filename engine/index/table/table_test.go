@@ -63,7 +63,7 @@ func distinct(base []uint64) []uint64 {
 // find is what a search must find, by looking at every key.
 func find(keys []uint64, s *Search) []Match {
 	flips := make(map[uint64]bool)
-	for _, f := range s.Flips {
+	for f := range s.Flips.All() {
 		flips[f] = true
 	}
 	var all []Match
