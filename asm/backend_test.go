@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	for name := range strings.SplitSeq(os.Getenv(envRequire), ",") {
 		if name != "" && exercised[name] == 0 {
 			fmt.Fprintf(os.Stderr, "%s: kernel %q was not used; this machine and build serve %s\n",
-				envRequire, name, strings.Join(Kernels(), ", "))
+				envRequire, name, strings.Join(Backends(), ", "))
 			code = max(code, 1)
 		}
 	}
@@ -44,13 +44,13 @@ func kernelsToTest() []string {
 	if name := os.Getenv(envKernel); name != "" && name != "auto" {
 		return []string{name}
 	}
-	return Kernels()
+	return Backends()
 }
 
 // eachKernel runs f once on every backend under test.
 func eachKernel(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	before := Kernel()
+	before := Backend()
 	defer use(before)
 	for _, name := range kernelsToTest() {
 		use(name)
@@ -63,7 +63,7 @@ func eachKernel(t *testing.T, f func(t *testing.T)) {
 // subtests.
 func eachFuzzKernel(t *testing.T, f func(kernel string)) {
 	t.Helper()
-	before := Kernel()
+	before := Backend()
 	defer use(before)
 	for _, name := range kernelsToTest() {
 		use(name)
@@ -71,7 +71,7 @@ func eachFuzzKernel(t *testing.T, f func(kernel string)) {
 	}
 }
 
-// TestBackendsWhole: every vector backend has assembly of its own for every kernel that it is said to have.
+// TestBackendsWhole: the table of kernels says of every backend with assembly exactly for which kernels it has some.
 func TestBackendsWhole(t *testing.T) {
 	source := map[string]string{}
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -89,23 +89,39 @@ func TestBackendsWhole(t *testing.T) {
 	}
 	suffixes := map[string]string{AVX512: "AVX512", AVX2: "AVX2", NEON: "NEON"}
 	for _, b := range backends {
-		for _, kernel := range []string{"within64", "within32", "votes", "weightedVotes", "planarScan", "interpolate", "decode", "permute"} {
-			symbol := kernel + suffixes[b.name]
-			if symbol == "permuteAVX2" {
-				symbol = "permuteBMI2" // of the same processors, on general registers
+		for _, k := range kernels {
+			has := strings.Contains(source[b.arch], "TEXT ·"+k.name+suffixes[b.name]+"(SB)")
+			if b.arch == "amd64" {
+				// BMI2 is of both backends' processors, on general registers.
+				has = has || strings.Contains(source[b.arch], "TEXT ·"+k.name+"BMI2(SB)")
 			}
-			if b.arch != "" && !strings.Contains(source[b.arch], "TEXT ·"+symbol+"(SB)") {
-				t.Errorf("backend %s has no %s", b.name, symbol)
+			if b.arch != "" && has != slices.Contains(k.backends, b.name) {
+				t.Errorf("kernel %s, backend %s: there is assembly: %v; the table of kernels says %q", k.name, b.name, has, k.backends)
 			}
 		}
 	}
 }
 
+// TestAccelerated: what callers are told is the table's line for the backend in use.
+func TestAccelerated(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		widths := map[string]int{AVX512: 64, AVX2: 32, NEON: 16, Generic: 8}
+		if got := VectorBytes(); got != widths[Backend()] {
+			t.Errorf("registers of %d bytes, want %d", got, widths[Backend()])
+		}
+		for id, k := range kernels {
+			if got := Accelerated(KernelID(id)); got != slices.Contains(k.backends, Backend()) {
+				t.Errorf("kernel %s is accelerated: %v", k.name, got)
+			}
+		}
+	})
+}
+
 func TestSelect(t *testing.T) {
-	defer use(Kernel())
-	can := Kernels()
+	defer use(Backend())
+	can := Backends()
 	if can[len(can)-1] != Generic {
-		t.Fatalf("Kernels() = %q, want generic last", can)
+		t.Fatalf("Backends() = %q, want generic last", can)
 	}
 	for _, name := range []string{AVX512, AVX2, NEON, Generic, "", "auto", "avx", "AVX2", "sse"} {
 		use(Generic)
@@ -120,8 +136,8 @@ func TestSelect(t *testing.T) {
 		if (err == nil) != (slices.Contains(can, name) || name == "" || name == "auto") {
 			t.Errorf("Select(%q) = %v with %q served", name, err, can)
 		}
-		if Kernel() != want {
-			t.Errorf("after Select(%q): Kernel() = %q, want %q", name, Kernel(), want)
+		if Backend() != want {
+			t.Errorf("after Select(%q): Backend() = %q, want %q", name, Backend(), want)
 		}
 	}
 }

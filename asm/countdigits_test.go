@@ -107,12 +107,12 @@ func FuzzCountDigits(f *testing.F) {
 }
 
 func BenchmarkCountDigits(b *testing.B) {
-	defer use(Kernel())
+	defer use(Backend())
 	keys := make([]uint64, 1<<24)
 	for i := range keys {
 		keys[i] = uint64(i) * 0x9e3779b97f4a7c15
 	}
-	for _, kernel := range Kernels() {
+	for _, kernel := range Backends() {
 		b.Run(fmt.Sprintf("kernel=%s", kernel), func(b *testing.B) {
 			use(kernel)
 			counts := make([]uint64, 1<<12)

@@ -80,18 +80,18 @@ func choose(request string) error {
 	return nil
 }
 
-// Kernels lists the backends that this build can run on this machine, best first.
+// Backends lists the backends that this build can run on this machine, best first.
 // The last is always Generic.
-func Kernels() []string { return served(assembly, cpuid.CPU.Supports) }
+func Backends() []string { return served(assembly, cpuid.CPU.Supports) }
 
-// Kernel names the backend in use.
-func Kernel() string { return inUse }
+// Backend returns the name of the backend in use.
+func Backend() string { return inUse }
 
 // Select puts the named backend to use; "" and "auto" mean the best that the
 // machine serves. On error, which wraps ErrKernel, nothing changes. It must not
 // run at the same time as a kernel.
 func Select(name string) error {
-	can := Kernels()
+	can := Backends()
 	switch {
 	case name == "" || name == "auto":
 		use(can[0])

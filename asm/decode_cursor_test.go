@@ -11,7 +11,7 @@ import (
 // the block's last key is.
 func TestDecodeKernelAnswers(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
-		if Kernel() == Generic {
+		if Backend() == Generic {
 			return
 		}
 		for n := 2; n < 500; n++ {
@@ -44,7 +44,7 @@ func TestDecodeCalls(t *testing.T) {
 	block := rulerBlock(n+1, 2048)
 	w := fullRulerWindow()
 	eachKernel(t, func(t *testing.T) {
-		if Kernel() == Generic {
+		if Backend() == Generic {
 			return
 		}
 		for step := decodeChunk; step < n; step += decodeChunk {

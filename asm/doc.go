@@ -9,38 +9,50 @@
 //	          generic        avx2    |    avx512          neon
 //	        (any machine)   (amd64)  |    (amd64)        (arm64)
 //	                                 v
-//	within64     []uint64, q, k              -> indexes within k bits of q
-//	within32     []uint32, q, k              -> the same
-//	votes        []uint64 [, weights]        -> 64 sums, one a bit position
-//	join, deal   queries in buckets, keys    -> pairs within k in 32 bits; keys in piles
-//	halves, sift []uint64, a map of bits     -> words in piles by either half; those whose bit is set
-//	interpolate, decode, permute, buckets    -> see their files
-//	seek         halves of coded blocks       -> keys near a query, of many halves at once
-//	countdigits  []uint64, mask              -> how many have each value of the mask's bits
-//	planar       lines of buckets, low bits   -> runs of the buckets; positions within each limit
-//	leaves       []uint64, ends              -> each leaf of up to 16 sorted
-//	nearrows     []uint64, ends, k           -> keys with another near them in their run
+//	within64, within32   elements, q, k             -> indexes within k bits of q
+//	votes                hashes [, weights]         -> 64 sums, one a bit position
+//	interpolate          sorted keys, sought ones   -> their lower bounds
+//	permute              keys, mask                 -> keys whose masked bits lead
+//	countdigits          keys, mask                 -> how many have each value of the mask's bits
+//	scatter              keys, starts               -> keys in buckets by their leading bits
+//	leaves               keys in leaves of up to 16 -> each leaf sorted
+//	nearrows             runs of keys, k            -> keys with another near them in their run
+//	decode               half a Huffman block       -> its keys
+//	seek                 many halves, queries, k    -> the keys near each query
+//	planar               lines of buckets, low bits -> runs of the buckets; positions within each limit
+//	join                 queries in buckets, words  -> pairs within k in 32 bits
+//	scatter_keys         fingerprints, mask         -> words in partitions by their permuted leading bits
+//	scatter_halves       fingerprints               -> words in partitions by either half
+//	filter               words, bitmap              -> those whose bit is set
+//	prefetch             addresses                  -> nothing; their lines are on their way
 //
 // # Words
 //
 // A kernel is one operation with one contract. A backend is one way to run all
 // of them, named generic, avx2, avx512 or neon; exactly one is in use at a time.
-// A run is a stretch of consecutive elements of one big array. A hit is an
+// A run is consecutive elements of one big array. A hit is an
 // element that a query asked for.
+//
+// # Kernels compute, others decide
+//
+// A kernel takes slices and gives results. It allocates nothing, returns no errors,
+// keeps nothing between two calls and never touches a byte outside its slices. What it needs more slices for
+// than fit an argument list, as JoinBuckets, it takes as a struct of them that the caller makes. Which
+// tables there are, how they lie in memory, and which of two algorithms is faster, is decided
+// in the packages that use the kernels; [Accelerated] and [VectorBytes] say what they need to know of the backend.
 //
 // # One shape for every kernel
 //
-//	x.go            contract, napkin, exported wrapper: checks, splits, race annotations
-//	x_generic.go    the specification: xGeneric, plain Go, right on every machine
-//	x_amd64.go, .s  //go:build !purego: x picks xAVX512, xAVX2 or xGeneric by useAVX512, useAVX2
-//	x_arm64.go, .s  //go:build !purego: x picks xNEON or xGeneric by useNEON
-//	x_other.go      //go:build purego || !(amd64 || arm64): x is xGeneric
-//	x_test.go       every backend against xGeneric, on guarded memory
+//	x.go             contract, napkin, exported wrapper: checks, splits, race annotations
+//	x_generic.go     the specification: xGeneric, plain Go, right on every machine; and a known answer
+//	x_amd64.s        the assembly, or x_avx2_amd64.s and x_avx512_amd64.s
+//	x_arm64.s        the same for NEON
+//	x_test.go        every backend against xGeneric, on guarded memory
+//	kernels.go       the table of kernels: which backends have assembly for which
+//	dispatch_*.go    by architecture: x picks xAVX512, xAVX2, xNEON or xGeneric
 //
 // The choice is a branch on a package-level boolean, never a function variable:
 // a call through a variable would make the caller's buffers escape to the heap.
-// A kernel takes slices and gives results; it allocates nothing, knows no errors
-// and no policy, and never touches a byte outside its slices.
 //
 // # Cost
 //

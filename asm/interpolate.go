@@ -34,6 +34,7 @@ func Interpolate(dst []int, keys, sought []uint64) {
 	for len(sought) > 0 {
 		n := min(len(sought), searchWidth)
 		interpolate(dst[:n], keys, sought[:n])
+		annotateSearch(dst[:n], keys, sought[:n])
 		dst, sought = dst[n:], sought[n:]
 	}
 }
@@ -53,4 +54,14 @@ const (
 // followsLine says whether step is one of those that interpolate.
 func followsLine(step int) bool {
 	return step < searchLines || step >= 8 && step%3 == 2
+}
+
+// annotateSearch tells the race detector what a search read and wrote. Of keys it read the two ends and some in
+// between; telling of all would make a search linear under the race detector.
+func annotateSearch(dst []int, keys, sought []uint64) {
+	raceRead(sought)
+	raceWrite(dst)
+	raceRead(keys[:1])
+	raceRead(keys[len(keys)-1:])
+	raceRead(keys[max(dst[0]-1, 0):min(dst[0]+1, len(keys))])
 }

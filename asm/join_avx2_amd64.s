@@ -8,7 +8,7 @@
 // distance of each lane; only a word with one within k is looked at again. The bound
 // is the popcount by table: 11 operations for 8 lanes.
 
-#define DST    DI  // where the next Joined goes
+#define DST    DI  // where the next JoinPair goes
 #define END    R8  // the last place where a word may begin its hits
 #define WORD   SI  // *uint64, this word
 #define LAST   R9  // behind the last
@@ -35,13 +35,13 @@
 	VPMADDUBSW ONES, y, y   \
 	VPMADDWD   WORDS, y, y
 
-// func joinAVX2(dst []Joined, words []uint64, base uint32, buckets, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
+// func joinAVX2(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
 TEXT ·joinAVX2(SB), NOSPLIT, $0-120
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), END
 	MOVQ words_base+24(FP), WORD
 	MOVQ words_len+32(FP), LAST
-	MOVQ buckets+56(FP), FIRST
+	MOVQ first+56(FP), FIRST
 	MOVQ lows+64(FP), LOWS
 	MOVQ shift+72(FP), SHIFT
 	MOVQ mask+80(FP), MASK
@@ -67,7 +67,7 @@ word:
 	SHRXQ SHIFT, LANE0, LANE0
 	ANDQ MASK, LANE0
 	MOVL (FIRST)(LANE0*4), LANE0
-	TESTL $const_bucketLong, LANE0
+	TESTL $const_JoinLong, LANE0
 	JNZ  done                    // the caller's
 	LEAQ (LOWS)(LANE0*8), PTR
 	DISTANCES((PTR), Y3, Y5)
@@ -111,9 +111,9 @@ hit:
 	TZCNTL BITS, R9
 	ADDL LANE, R9
 	ADDL LANE0, R9
-	MOVL NUMBER, Joined_Word(DST)
-	MOVL R9, Joined_Lane(DST)
-	ADDQ $Joined__size, DST
+	MOVL NUMBER, JoinPair_Word(DST)
+	MOVL R9, JoinPair_Lane(DST)
+	ADDQ $JoinPair__size, DST
 	BLSRL BITS, BITS
 	JNZ  hit
 none:

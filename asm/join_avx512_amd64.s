@@ -15,7 +15,7 @@
 // The bound of a round of 4 words and 32 lanes is port 5, with 8 popcounts and a
 // comparison, and the front end, with 56 operations: 9 cycles.
 
-#define DST    DI  // where the next Joined goes
+#define DST    DI  // where the next JoinPair goes
 #define END    R8  // the last place where a word may begin its hits
 #define WORD   SI  // *uint64, this word
 #define LAST   R9  // behind the last
@@ -53,7 +53,7 @@
 	ORL   F1, LONG              \
 	ORL   F2, LONG              \
 	ORL   F3, LONG              \
-	TESTL $const_bucketLong, LONG
+	TESTL $const_JoinLong, LONG
 
 #define LOCATE \
 	LEAQ  (LOWS)(F0*8), F0      \
@@ -61,13 +61,13 @@
 	LEAQ  (LOWS)(F2*8), F2      \
 	LEAQ  (LOWS)(F3*8), F3
 
-// func joinAVX512(dst []Joined, words []uint64, base uint32, buckets, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
+// func joinAVX512(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
 TEXT ·joinAVX512(SB), NOSPLIT, $8-120
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), END
 	MOVQ words_base+24(FP), WORD
 	MOVQ words_len+32(FP), LAST
-	MOVQ buckets+56(FP), FIRST
+	MOVQ first+56(FP), FIRST
 	MOVQ lows+64(FP), LOWS
 	MOVQ shift+72(FP), SHIFT
 	MOVQ mask+80(FP), MASK
@@ -202,7 +202,7 @@ one:
 	CMPQ DST, END
 	JGT  done                    // dst might not take its hits
 	BUCKET(0, F0, Z1)
-	TESTL $const_bucketLong, F0
+	TESTL $const_JoinLong, F0
 	JNZ  done                    // the caller's
 	MOVQ WORD, NUMBER
 	SUBQ words_base+24(FP), NUMBER
@@ -220,9 +220,9 @@ vector:
 hit:
 	TZCNTL BITS, F1
 	ADDL F0, F1
-	MOVL NUMBER, Joined_Word(DST)
-	MOVL F1, Joined_Lane(DST)
-	ADDQ $Joined__size, DST
+	MOVL NUMBER, JoinPair_Word(DST)
+	MOVL F1, JoinPair_Lane(DST)
+	ADDQ $JoinPair__size, DST
 	BLSRL BITS, BITS
 	JNZ  hit
 none:

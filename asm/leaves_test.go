@@ -149,8 +149,8 @@ func FuzzLeaves(f *testing.F) {
 }
 
 func BenchmarkLeaves(b *testing.B) {
-	defer use(Kernel())
-	for _, kernel := range Kernels() {
+	defer use(Backend())
+	for _, kernel := range Backends() {
 		for _, mean := range []int{2, 4, 6, 8, 12} {
 			b.Run(fmt.Sprintf("kernel=%s/mean=%d", kernel, mean), func(b *testing.B) {
 				use(kernel)

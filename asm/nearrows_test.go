@@ -139,8 +139,8 @@ func FuzzNearRows(f *testing.F) {
 }
 
 func BenchmarkNearRows(b *testing.B) {
-	defer use(Kernel())
-	for _, kernel := range Kernels() {
+	defer use(Backend())
+	for _, kernel := range Backends() {
 		for _, mean := range []int{3, 6, 12, 24, 48, 96, 400} {
 			b.Run(fmt.Sprintf("kernel=%s/mean=%d", kernel, mean), func(b *testing.B) {
 				use(kernel)

@@ -42,22 +42,22 @@
 	JZ   own                             \
 	SUBQ probes_base+24(FP), AHEAD       \
 	MOVQ next+72(FP), AX                 \
-	MOVQ Planar_Lines(AX), CX            \
+	MOVQ PlanarTable_Lines(AX), CX            \
 	MOVQ CX, nextLines-24(SP)            \
-	MOVQ Planar_inverse(AX), CX          \
+	MOVQ PlanarTable_Inverse(AX), CX          \
 	MOVQ CX, nextInverse-32(SP)          \
 	MOVL $64, CX                         \
-	SUBQ Planar_BucketBits(AX), CX       \
+	SUBQ PlanarTable_BucketBits(AX), CX       \
 	MOVQ CX, nextShift-40(SP)            \
 own: \
 	MOVQ p+48(FP), AX                    \
-	MOVQ Planar_Lines(AX), LINES         \
-	MOVQ Planar_Keys(AX), KEYS           \
-	MOVQ Planar_PerLine(AX), PERLINE     \
-	MOVQ Planar_inverse(AX), CX          \
+	MOVQ PlanarTable_Lines(AX), LINES         \
+	MOVQ PlanarTable_Keys(AX), KEYS           \
+	MOVQ PlanarTable_PerLine(AX), PERLINE     \
+	MOVQ PlanarTable_Inverse(AX), CX          \
 	MOVQ CX, inverse-8(SP)               \
 	MOVL $64, CX                         \
-	SUBQ Planar_BucketBits(AX), CX       \
+	SUBQ PlanarTable_BucketBits(AX), CX       \
 	MOVQ CX, shift-16(SP)                \
 	MOVQ runs_base+0(FP), RUN            \
 	MOVQ probes_base+24(FP), PROBE       \
@@ -139,7 +139,7 @@ own: \
 	SUBQ LEFT, AX                        \
 	MOVQ AX, done+88(FP)
 
-// func planarLocateAVX512(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64, ahead *PlanarProbe, next *Planar) (found, done int)
+// func planarLocateAVX512(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
 TEXT ·planarLocateAVX512(SB), NOSPLIT, $40-96
 	BEGIN
 	MOVL  $0xfe, AX
@@ -193,7 +193,7 @@ done:
 	CMPQ J, SUM                          \
 	SBBQ $-1, I
 
-// func planarLocateAVX2(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64, ahead *PlanarProbe, next *Planar) (found, done int)
+// func planarLocateAVX2(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
 TEXT ·planarLocateAVX2(SB), NOSPLIT, $104-96
 	BEGIN
 	MOVQ $0, sums-104(SP)
@@ -226,13 +226,13 @@ done:
 #undef INVERSE
 #define INVERSE R12
 
-// func planarAheadAMD64(p *Planar, probes []PlanarProbe)
-TEXT ·planarAheadAMD64(SB), NOSPLIT, $0-32
+// func planarPrefetchLinesAMD64(p *PlanarTable, probes []PlanarProbe)
+TEXT ·planarPrefetchLinesAMD64(SB), NOSPLIT, $0-32
 	MOVQ p+0(FP), AX
-	MOVQ Planar_Lines(AX), LINES
-	MOVQ Planar_inverse(AX), INVERSE
+	MOVQ PlanarTable_Lines(AX), LINES
+	MOVQ PlanarTable_Inverse(AX), INVERSE
 	MOVL $64, CX
-	SUBQ Planar_BucketBits(AX), CX
+	SUBQ PlanarTable_BucketBits(AX), CX
 	MOVQ probes_base+8(FP), PROBE
 	MOVQ probes_len+16(FP), LEFT
 
@@ -247,10 +247,10 @@ ahead:
 	JNZ  ahead
 	RET
 
-// func planarAskAMD64(p *Planar, runs []PlanarRun)
-TEXT ·planarAskAMD64(SB), NOSPLIT, $0-32
+// func planarPrefetchRunsAMD64(p *PlanarTable, runs []PlanarRun)
+TEXT ·planarPrefetchRunsAMD64(SB), NOSPLIT, $0-32
 	MOVQ p+0(FP), AX
-	MOVQ Planar_Low(AX), LINES
+	MOVQ PlanarTable_Low(AX), LINES
 	MOVQ runs_base+8(FP), RUN
 	MOVQ runs_len+16(FP), LEFT
 

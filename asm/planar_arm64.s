@@ -37,7 +37,7 @@
 #define VQ   V0
 #define VLIM V1
 
-// func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int)
+// func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanNEON(SB), NOSPLIT, $0-96
 	MOVD dst_base+0(FP), DST
 	MOVD dst_len+8(FP), ROOM
@@ -46,8 +46,8 @@ TEXT ·planarScanNEON(SB), NOSPLIT, $0-96
 	MOVD probes_base+48(FP), PROBES
 	MOVD probes_len+56(FP), COUNT
 	MOVD p+72(FP), T0
-	MOVD Planar_Low(T0), LOW
-	MOVD Planar_Keys(T0), KEYS
+	MOVD PlanarTable_Low(T0), LOW
+	MOVD PlanarTable_Keys(T0), KEYS
 	MOVD $const_PlanarLongest, LONG
 	CBZ  LEFT, done
 

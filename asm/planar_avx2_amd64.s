@@ -27,7 +27,7 @@
 #define VLIM  Y1
 #define BYTES Y2  // 1 in every byte
 
-// func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int)
+// func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanAVX2(SB), NOSPLIT, $0-96
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), ROOM
@@ -35,8 +35,8 @@ TEXT ·planarScanAVX2(SB), NOSPLIT, $0-96
 	MOVQ runs_len+32(FP), LEFT
 	MOVQ probes_base+48(FP), PROBES
 	MOVQ p+72(FP), AX
-	MOVQ Planar_Low(AX), LOW
-	MOVQ Planar_Keys(AX), KEYS
+	MOVQ PlanarTable_Low(AX), LOW
+	MOVQ PlanarTable_Keys(AX), KEYS
 	TESTQ LEFT, LEFT
 	JZ   done
 	LOAD_TABLE(T0, X3)

@@ -33,7 +33,7 @@
 #define VQ   Z1
 #define VLIM Z2
 
-// func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int)
+// func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanAVX512(SB), NOSPLIT, $0-96
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), ROOM
@@ -41,8 +41,8 @@ TEXT ·planarScanAVX512(SB), NOSPLIT, $0-96
 	MOVQ runs_len+32(FP), LEFT
 	MOVQ probes_base+48(FP), PROBES
 	MOVQ p+72(FP), AX
-	MOVQ Planar_Low(AX), LOW
-	MOVQ Planar_Keys(AX), KEYS
+	MOVQ PlanarTable_Low(AX), LOW
+	MOVQ PlanarTable_Keys(AX), KEYS
 	TESTQ LEFT, LEFT
 	JZ   done
 

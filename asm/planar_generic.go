@@ -6,20 +6,52 @@ import (
 	"slices"
 )
 
-// planarLocateGeneric is the specification of planarLocate: Locate, whose runs
+// PlanarBucket looks a bucket up in its line, of 8 words, that is not wide: bucket number j of the line has n keys and
+// ends at rank end. ok is false when the line has not that many zeros; nothing else is checked.
+func PlanarBucket(line []uint64, j uint64) (n, end uint64, ok bool) {
+	line = line[:8]
+	left := int(j) // zeros before the one sought
+	for i := uint64(1); i < 8; i++ {
+		zeros := ^line[i]
+		if n := bits.OnesCount64(zeros); n <= left {
+			left -= n
+			continue
+		}
+		for ; left > 0; left-- {
+			zeros &= zeros - 1
+		}
+		at := 64*i + uint64(bits.TrailingZeros64(zeros))
+		return onesBefore(line, at), line[0]&PlanarKeysMax + at - 64 - j, true
+	}
+	return 0, 0, false
+}
+
+// onesBefore returns how many ones stand right before bit at of a line, behind its
+// first word.
+func onesBefore(line []uint64, at uint64) (n uint64) {
+	for at > 64 && line[(at-1)/64]>>((at-1)%64)&1 != 0 {
+		n++
+		at--
+	}
+	return n
+}
+
+// planarLocateGeneric is the specification of planarLocate: PlanarLocate, whose runs
 // number their probes from first.
-func planarLocateGeneric(runs []PlanarRun, probes []PlanarProbe, p *Planar, first uint64) (found, done int) {
+func planarLocateGeneric(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first uint64) (found, done int) {
 	for i := range probes {
 		bucket := probes[i].Key >> (64 - p.BucketBits)
-		if p.Lines[8*p.Line(bucket)] > PlanarKeysMax {
-			return found, i // wide, or a lie
+		number := bucket / p.PerLine
+		line := p.Lines[8*number:][:8]
+		if line[0] > PlanarKeysMax {
+			return found, i // wide, or damaged
 		}
-		start, end, ok := p.Run(bucket)
-		if !ok || end > p.Keys || end-start > PlanarBucketMax {
+		n, end, ok := PlanarBucket(line, bucket-number*p.PerLine)
+		if !ok || end > p.Keys || n > PlanarBucketMax {
 			return found, i
 		}
-		if start < end {
-			runs[found] = PlanarRun{start, uint32(end - start), uint32(first) + uint32(i)}
+		if n > 0 {
+			runs[found] = PlanarRun{end - n, uint32(n), uint32(first) + uint32(i)}
 			found++
 		}
 	}
@@ -29,7 +61,7 @@ func planarLocateGeneric(runs []PlanarRun, probes []PlanarProbe, p *Planar, firs
 // planarScanGeneric is the specification of planarScan: it stops before a run
 // that dst has no room for, that is too long, that does not lie within the keys, or
 // that is of no probe.
-func planarScanGeneric(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *Planar) (hits, done int) {
+func planarScanGeneric(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
 	for i, r := range runs {
 		if r.Start > p.Keys || uint64(r.Len) > p.Keys-r.Start || r.Len > PlanarLongest || int(r.Len) > len(dst)-hits ||
 			uint64(r.Probe) >= uint64(len(probes)) {
@@ -46,33 +78,50 @@ func planarScanGeneric(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, 
 	return hits, len(runs)
 }
 
-// checkPlanar is the known answer: 100 keys in 64 buckets of 48 a line, key i in bucket
-// i*64/100, whose low bits are i mod 17 ones more than the probe's.
-func checkPlanar() error {
-	const word = 0x7c15
-	var keys [100]uint64
-	low := make([]uint16, len(keys)+PlanarPad)
+// planarKnownWord is the low bits of the probes of the known answer.
+const planarKnownWord = 0x7c15
+
+// planarKnown is the table of the known answer: 100 keys in 64 buckets of 48 a line, key i in bucket
+// i*64/100, whose low bits are i mod 17 ones more than the probe's. It has the probes, and their runs, too.
+func planarKnown() (p PlanarTable, probes []PlanarProbe, runs []PlanarRun) {
+	const keys, perLine = 100, 48
+	p = PlanarTable{Lines: make([]uint64, 24), Low: make([]uint16, keys+PlanarPad), Keys: keys, BucketBits: 6, PerLine: perLine, Inverse: PlanarInverse(perLine)}
 	for i := range keys {
-		low[i] = word ^ uint16(1<<(i%17)-1)
-		keys[i] = uint64(i*64/100)<<58 | uint64(low[i])
+		p.Low[i] = planarKnownWord ^ uint16(1<<(i%17)-1)
+		bucket, base := i*64/keys, 0
+		if bucket >= perLine {
+			bucket, base = bucket-perLine, 75
+		}
+		line := p.Lines[base/75*8:]
+		line[0] = uint64(base)
+		line[1+(bucket+i-base)/64] |= 1 << ((bucket + i - base) % 64)
 	}
-	p := NewPlanar(make([]uint64, 24), low, uint64(len(keys)), 6, 48)
-	if !p.SetLine(0, 0, keys[:75]) || !p.SetLine(1, 75, keys[75:]) {
-		return fmt.Errorf("keys do not fit their lines")
-	}
-	p.Lines[16] = p.Keys
-	probes := []PlanarProbe{{Key: word, Limit: 2}, {Key: 33<<58 | word, Limit: 2}, {Key: 48<<58 | word, Limit: 8}, {Key: 63<<58 | word, Limit: 14}}
-	want := []PlanarRun{{0, 2, 0}, {52, 2, 1}, {75, 2, 2}, {99, 1, 3}}
+	p.Lines[16] = keys
+	probes = []PlanarProbe{{Key: planarKnownWord, Limit: 2}, {Key: 33<<58 | planarKnownWord, Limit: 2},
+		{Key: 48<<58 | planarKnownWord, Limit: 8}, {Key: 63<<58 | planarKnownWord, Limit: 14}}
+	return p, probes, []PlanarRun{{0, 2, 0}, {52, 2, 1}, {75, 2, 2}, {99, 1, 3}}
+}
+
+// checkPlanarLocate compares the runs with the known answer.
+func checkPlanarLocate() error {
+	p, probes, want := planarKnown()
 	var runs [4]PlanarRun
-	p.Ahead(probes)
-	if n, done := p.Locate(runs[:], probes, 0); n != len(want) || done != len(probes) || !slices.Equal(runs[:], want) {
+	PlanarPrefetchLines(&p, probes)
+	if n, done := PlanarLocate(&p, runs[:], probes, 0, nil, nil); n != len(want) || done != len(probes) || !slices.Equal(runs[:], want) {
 		return fmt.Errorf("located %d, %d after %d probes, want %d", runs, n, done, want)
 	}
+	return nil
+}
+
+// checkPlanarScan compares the hits with the known answer.
+func checkPlanarScan() error {
+	p, probes, runs := planarKnown()
 	var dst [PlanarLongest]PlanarHit
-	hits, done := p.Scan(dst[:], runs[:], probes)
-	found := []PlanarHit{{0, 0}, {1, 0}, {52, 1}, {53, 1}, {75, 2}, {76, 2}, {99, 3}}
-	if done != len(runs) || !slices.Equal(dst[:hits], found) {
-		return fmt.Errorf("scanned %d after %d runs, want %d", dst[:hits], done, found)
+	PlanarPrefetchRuns(&p, runs)
+	hits, done := PlanarScan(&p, dst[:], runs, probes)
+	want := []PlanarHit{{0, 0}, {1, 0}, {52, 1}, {53, 1}, {75, 2}, {76, 2}, {99, 3}}
+	if done != len(runs) || !slices.Equal(dst[:hits], want) {
+		return fmt.Errorf("scanned %d after %d runs, want %d", dst[:hits], done, want)
 	}
 	return nil
 }

@@ -10,39 +10,60 @@ import (
 )
 
 // newPlanar makes the lines of sorted keys, some of them wide.
-func newPlanar(keys []uint64, bucketBits uint, perLine uint64) *Planar {
+func newPlanar(keys []uint64, bucketBits uint, perLine uint64) *PlanarTable {
 	low := make([]uint16, len(keys)+PlanarPad)
 	for i, key := range keys {
 		low[i] = uint16(key)
 	}
-	lines := PlanarLines(bucketBits, perLine)
-	p := NewPlanar(make([]uint64, 8*lines+8), low, uint64(len(keys)), bucketBits, perLine)
+	lines := planarLines(bucketBits, perLine)
+	p := planarOf(make([]uint64, 8*lines+8), low, uint64(len(keys)), bucketBits, perLine)
 	from := 0
 	for line := range lines {
 		to := from
 		for to < len(keys) && keys[to]>>(64-bucketBits)/perLine == line {
 			to++
 		}
-		p.SetLine(line, uint64(from), keys[from:to])
+		p.setLine(line, uint64(from), keys[from:to])
 		from = to
 	}
 	p.Lines[8*lines] = p.Keys
-	return &p
+	return p
+}
+
+// planarOf is a table of lines and low bits as they are.
+func planarOf(lines []uint64, low []uint16, keys uint64, bucketBits uint, perLine uint64) *PlanarTable {
+	return &PlanarTable{Lines: lines, Low: low, Keys: keys, BucketBits: bucketBits, PerLine: perLine, Inverse: PlanarInverse(perLine)}
+}
+
+// planarLines is how many lines a table has, but for the one behind the last.
+func planarLines(bucketBits uint, perLine uint64) uint64 {
+	return (1<<bucketBits + perLine - 1) / perLine
+}
+
+// setLine writes the line of these keys, or marks it as wide.
+func (p *PlanarTable) setLine(line, base uint64, keys []uint64) {
+	words := p.Lines[8*line:][:8]
+	first := line * p.PerLine
+	words[0] = base
+	if uint64(len(keys))+min(p.PerLine, 1<<p.BucketBits-first) > PlanarLineBits {
+		words[0] |= PlanarWide
+		return
+	}
+	for i, key := range keys {
+		at := 64 + key>>(64-p.BucketBits) - first + uint64(i)
+		words[at/64] |= 1 << (at % 64)
+	}
 }
 
 // guarded is p on memory between inaccessible pages, at their head and at their
 // tail.
-func guarded(t testing.TB, p *Planar) [2]*Planar {
-	var out [2]*Planar
+func guarded(t testing.TB, p *PlanarTable) [2]*PlanarTable {
 	lines0, lines1 := guard.Copies(t, p.Lines)
 	low0, low1 := guard.Copies(t, p.Low)
-	for i, q := range []Planar{
-		NewPlanar(lines0, low0, p.Keys, p.BucketBits, p.PerLine),
-		NewPlanar(lines1, low1, p.Keys, p.BucketBits, p.PerLine),
-	} {
-		out[i] = &q
+	return [2]*PlanarTable{
+		planarOf(lines0, low0, p.Keys, p.BucketBits, p.PerLine),
+		planarOf(lines1, low1, p.Keys, p.BucketBits, p.PerLine),
 	}
-	return out
 }
 
 // planarProbes are probes at and near keys and anywhere.
@@ -58,7 +79,7 @@ func planarProbes(r *rand.Rand, keys []uint64, n int) []PlanarProbe {
 	return probes
 }
 
-// findPlanar is what Locate and Scan find, by looking at all keys, for the probes
+// findPlanar is what PlanarLocate and PlanarScan find, by looking at all keys, for the probes
 // whose line is not wide and whose bucket has not too many keys.
 func findPlanar(keys []uint64, bucketBits uint, probe PlanarProbe) (start, length uint64, hits []uint64) {
 	shift := 64 - bucketBits
@@ -118,9 +139,9 @@ func TestPlanar(t *testing.T) {
 }
 
 // checkPlanarProbes returns how many probes were located, and passed over.
-func checkPlanarProbes(t *testing.T, r *rand.Rand, p *Planar, keys []uint64) (located, passed int) {
+func checkPlanarProbes(t *testing.T, r *rand.Rand, p *PlanarTable, keys []uint64) (located, passed int) {
 	probes := planarProbes(r, keys, 100)
-	p.Ahead(probes)
+	PlanarPrefetchLines(p, probes)
 	runs := make([]PlanarRun, len(probes))
 	dst := make([]PlanarHit, PlanarLongest+r.IntN(100))
 	for first := 0; first < len(probes); {
@@ -128,8 +149,8 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *Planar, keys []uint64) (lo
 		if r.IntN(2) == 0 {
 			ahead = nil
 		}
-		found, done := p.LocateAhead(runs, probes, first, p, ahead)
-		p.Ask(runs[:found])
+		found, done := PlanarLocate(p, runs, probes, first, p, ahead)
+		PlanarPrefetchRuns(p, runs[:found])
 		var want []PlanarHit
 		rest := runs[:found]
 		for i, probe := range probes[first : first+done] {
@@ -151,7 +172,7 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *Planar, keys []uint64) (lo
 		}
 		var got []PlanarHit
 		for at := 0; at < found; {
-			hits, ready := p.Scan(dst, runs[at:found], probes)
+			hits, ready := PlanarScan(p, dst, runs[at:found], probes)
 			got = append(got, dst[:hits]...)
 			if ready == 0 {
 				t.Fatalf("no progress with room for %d", len(dst))
@@ -164,7 +185,7 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *Planar, keys []uint64) (lo
 		located += done
 		if first += done; first < len(probes) {
 			_, length, _ := findPlanar(keys, p.BucketBits, probes[first])
-			if !p.Wide(p.Line(probes[first].Key>>(64-p.BucketBits))) && length <= PlanarBucketMax {
+			if p.Lines[8*(probes[first].Key>>(64-p.BucketBits)/p.PerLine)]&PlanarWide == 0 && length <= PlanarBucketMax {
 				t.Fatalf("stopped before a bucket of %d in a narrow line", length)
 			}
 			passed++
@@ -178,7 +199,7 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *Planar, keys []uint64) (lo
 func TestPlanarInverse(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for perLine := uint64(2); perLine <= PlanarLineBits; perLine++ {
-		inverse := ^uint64(0)/perLine + 1
+		inverse := PlanarInverse(perLine)
 		for range 1000 {
 			line := r.Uint64N(1<<PlanarBucketBitsMax/perLine + 1)
 			for _, b := range []uint64{line * perLine, line*perLine + perLine - 1} {
@@ -190,22 +211,35 @@ func TestPlanarInverse(t *testing.T) {
 	}
 }
 
-// Place and Run agree with the keys.
-func TestPlanarPlace(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for _, keys := range planarSets(r) {
-		p := newPlanar(keys, 9, 200)
-		for i, key := range keys {
-			line := key >> 55 / 200
-			if p.Wide(line) {
-				continue
-			}
-			if j, ok := p.Place(line, uint64(i)-p.Base(line)); !ok || line*200+j != key>>55 {
-				t.Fatalf("key %d of %d lies in bucket %d of line %d, %v", i, len(keys), j, line, ok)
-			}
-			if _, ok := p.Place(line, PlanarLineBits); ok {
-				t.Fatalf("line %d has key %d", line, PlanarLineBits)
-			}
+// TestPlanarPanics: slices that are too short for what the numbers say, and numbers out of their limits.
+func TestPlanarPanics(t *testing.T) {
+	for name, spoil := range map[string]func(p *PlanarTable){
+		"a line too few":    func(p *PlanarTable) { p.Lines = p.Lines[8:] },
+		"a low too few":     func(p *PlanarTable) { p.Low = p.Low[1:] },
+		"no padding":        func(p *PlanarTable) { p.Low, p.Keys = p.Low[:PlanarPad-1], 0 },
+		"no bucket bits":    func(p *PlanarTable) { p.BucketBits = 0 },
+		"many bucket bits":  func(p *PlanarTable) { p.BucketBits = PlanarBucketBitsMax + 1 },
+		"a bucket bit more": func(p *PlanarTable) { p.BucketBits++ },
+		"a bucket a line":   func(p *PlanarTable) { p.PerLine = 1 },
+		"too many a line":   func(p *PlanarTable) { p.PerLine = PlanarLineBits + 1 },
+		"another inverse":   func(p *PlanarTable) { p.Inverse = PlanarInverse(3) },
+	} {
+		p := newPlanar(make([]uint64, 100), 6, 64)
+		spoil(p)
+		for call, f := range map[string]func(){
+			"locate":         func() { PlanarLocate(p, nil, nil, 0, nil, nil) },
+			"scan":           func() { PlanarScan(p, nil, nil, nil) },
+			"prefetch lines": func() { PlanarPrefetchLines(p, nil) },
+			"prefetch runs":  func() { PlanarPrefetchRuns(p, nil) },
+		} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s, %s: no panic", name, call)
+					}
+				}()
+				f()
+			}()
 		}
 	}
 }
@@ -214,12 +248,11 @@ func TestPlanarPlace(t *testing.T) {
 func TestPlanarScanEveryLength(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		low := make([]uint16, PlanarLongest+40+PlanarPad)
-		p := NewPlanar(make([]uint64, 16), low, PlanarLongest+40, 6, 64)
-		for _, p := range guarded(t, &p) {
+		for _, p := range guarded(t, planarOf(make([]uint64, 16), low, PlanarLongest+40, 6, 64)) {
 			dst := make([]PlanarHit, PlanarLongest)
 			for n := range PlanarLongest + 1 {
 				at := uint64(n % 41)
-				hits, done := p.Scan(dst, []PlanarRun{{at, uint32(n), 0}}, []PlanarProbe{{Key: 0xfff0_0000_0000_0007, Limit: 3}})
+				hits, done := PlanarScan(p, dst, []PlanarRun{{at, uint32(n), 0}}, []PlanarProbe{{Key: 0xfff0_0000_0000_0007, Limit: 3}})
 				if hits != n || done != 1 {
 					t.Fatalf("%d elements from %d: %d hits", n, at, hits)
 				}
@@ -228,7 +261,7 @@ func TestPlanarScanEveryLength(t *testing.T) {
 						t.Fatalf("%d elements from %d: hit %d is %v", n, at, i, h)
 					}
 				}
-				if hits, _ := p.Scan(dst, []PlanarRun{{at, uint32(n), 0}}, []PlanarProbe{{Key: 7, Limit: 2}}); hits != 0 {
+				if hits, _ := PlanarScan(p, dst, []PlanarRun{{at, uint32(n), 0}}, []PlanarProbe{{Key: 7, Limit: 2}}); hits != 0 {
 					t.Fatalf("%d elements from %d: %d hits above the limit", n, at, hits)
 				}
 			}
@@ -242,7 +275,7 @@ func TestPlanarHostile(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		located := 0
 		for range 2000 {
-			p := NewPlanar(make([]uint64, 24), make([]uint16, 100+PlanarPad), 100, 7, 64+r.Uint64N(64))
+			p := planarOf(make([]uint64, 24), make([]uint16, 100+PlanarPad), 100, 7, 64+r.Uint64N(64))
 			for i := range p.Lines {
 				p.Lines[i] = r.Uint64() >> r.IntN(64) & (r.Uint64() | -(r.Uint64() & 1))
 				if i%8 == 0 && r.IntN(4) > 0 {
@@ -252,8 +285,8 @@ func TestPlanarHostile(t *testing.T) {
 			probes := planarProbes(r, nil, 50)
 			runs, want := make([]PlanarRun, 50), make([]PlanarRun, 50)
 			for first := 0; first < len(probes); first++ {
-				found, done := p.Locate(runs, probes, first)
-				wanted, ready := planarLocateGeneric(want, probes[first:], &p, uint64(first))
+				found, done := PlanarLocate(p, runs, probes, first, nil, nil)
+				wanted, ready := planarLocateGeneric(p, want, probes[first:], uint64(first))
 				if done != ready || !slices.Equal(runs[:found], want[:wanted]) {
 					t.Fatalf("located %v after %d, the specification %v after %d", runs[:found], done, want[:wanted], ready)
 				}
@@ -273,7 +306,7 @@ func TestPlanarHostile(t *testing.T) {
 							t.Fatalf("run %v of 100 keys is scanned", bad)
 						}
 					}()
-					p.Scan(make([]PlanarHit, PlanarLongest), []PlanarRun{bad}, []PlanarProbe{{}})
+					PlanarScan(p, make([]PlanarHit, PlanarLongest), []PlanarRun{bad}, []PlanarProbe{{}})
 				}()
 			}
 		}

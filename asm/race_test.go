@@ -48,39 +48,37 @@ var races = map[string]func(touch func(write func())){
 	"join reads words": func(touch func(func())) {
 		words := make([]uint64, 100)
 		touch(func() { words[99] = 1 })
-		NewJoinTable([]uint32{1, 0}, make([]uint32, 16+JoinLanes)).Keys().Find(make([]Joined, 300), words, 0)
+		Join(make([]JoinPair, 300), words, newJoinBuckets([]int{1}, 16), 0)
 	},
 	"join writes dst": func(touch func(func())) {
-		dst := make([]Joined, 300)
+		dst := make([]JoinPair, 300)
 		touch(func() { dst[3].Word = 1 })
-		NewJoinTable([]uint32{1, 0}, make([]uint32, 16+JoinLanes)).Keys().Find(dst, make([]uint64, 10), 0)
+		Join(dst, make([]uint64, 10), newJoinBuckets([]int{1}, 16), 0)
 	},
-	"deal reads fingerprints": func(touch func(func())) {
+	"scatter keys reads fingerprints": func(touch func(func())) {
 		src := make([]uint64, 100)
 		touch(func() { src[99] = 1 })
-		NewPiles(make([]uint64, 1024), PilesOptions{Bits: 2, Keep: 8}).Deal(src, 0)
+		ScatterKeys(newKeyPartitions(make([]uint64, 1024), 0, 2, 8), src, 0)
 	},
-	"deal writes words": func(touch func(func())) {
+	"scatter keys writes words": func(touch func(func())) {
 		words := make([]uint64, 1024)
 		touch(func() { words[3] = 1 })
-		NewPiles(words, PilesOptions{Bits: 2, Keep: 8}).Deal(make([]uint64, 100), 0)
+		ScatterKeys(newKeyPartitions(words, 0, 2, 8), make([]uint64, 100), 0)
 	},
-	"halves read fingerprints": func(touch func(func())) {
+	"scatter halves reads fingerprints": func(touch func(func())) {
 		src := make([]uint64, 100)
 		touch(func() { src[99] = 1 })
-		o := HalvesOptions{Bits: 1, Room: HalvesCall, Keep: 40}
-		NewHalves(make([]uint64, HalvesWords(o)), o).Deal(src, 0)
+		ScatterHalves(newHalfPartitions(nil, 1, HalvesRoomMin, 40), src, 0)
 	},
-	"halves write words": func(touch func(func())) {
-		o := HalvesOptions{Bits: 1, Room: HalvesCall, Keep: 40}
-		words := make([]uint64, HalvesWords(o))
+	"scatter halves writes words": func(touch func(func())) {
+		words := make([]uint64, 4*HalvesRoomMin)
 		touch(func() { words[3] = 1 })
-		NewHalves(words, o).Deal(make([]uint64, 100), 0)
+		ScatterHalves(newHalfPartitions(words, 1, HalvesRoomMin, 40), make([]uint64, 100), 0)
 	},
-	"sift reads its map": func(touch func(func())) {
+	"filter reads its bitmap": func(touch func(func())) {
 		bitmap := make([]uint64, 4)
 		touch(func() { bitmap[3] = 1 })
-		new(Halves).Sift(make([]uint64, 9), make([]uint64, 9), bitmap)
+		Filter(make([]uint64, 9), make([]uint64, 9), bitmap)
 	},
 	"votes reads hashes": func(touch func(func())) {
 		hashes := make([]uint64, 100)
@@ -102,12 +100,10 @@ var races = map[string]func(touch func(write func())){
 		touch(func() { dst[39] = 1 })
 		SortLeaves(dst, make([]uint64, 40), []uint32{16, 30, 40}, 0)
 	},
-	"buckets read keys": func(touch func(func())) {
+	"scatter reads keys": func(touch func(func())) {
 		keys := make([]uint64, 40)
 		touch(func() { keys[39] = 1 })
-		var b Buckets
-		b.Reset(make([]uint64, 40), []uint64{0}, 0, 60)
-		b.Scatter(keys)
+		Scatter(newBuckets(make([]uint64, 40), []uint64{0}, 0, 60), keys)
 	},
 	"nearrows reads keys": func(touch func(func())) {
 		keys := make([]uint64, 40)
@@ -155,20 +151,20 @@ var races = map[string]func(touch func(write func())){
 		Decode(dst, block, 0, rulerWindow(75, block))
 	},
 	"planar locate reads its lines": func(touch func(func())) {
-		p := NewPlanar(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
+		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
 		touch(func() { p.Lines[3] = 1 })
-		p.Locate(make([]PlanarRun, 1), []PlanarProbe{{Key: 5}}, 0)
+		PlanarLocate(p, make([]PlanarRun, 1), []PlanarProbe{{Key: 5}}, 0, nil, nil)
 	},
 	"planar scan reads a run": func(touch func(func())) {
-		p := NewPlanar(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
+		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
 		touch(func() { p.Low[41] = 1 })
-		p.Scan(make([]PlanarHit, PlanarLongest), []PlanarRun{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
+		PlanarScan(p, make([]PlanarHit, PlanarLongest), []PlanarRun{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
 	},
 	"planar scan writes dst": func(touch func(func())) {
-		p := NewPlanar(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
+		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
 		dst := make([]PlanarHit, PlanarLongest)
 		touch(func() { dst[0].Pos = 1 })
-		p.Scan(dst, []PlanarRun{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
+		PlanarScan(p, dst, []PlanarRun{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
 	},
 }
 
@@ -179,7 +175,7 @@ func TestRaceSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kernel := range slices.Compact([]string{Kernel(), Generic}) {
+	for _, kernel := range slices.Compact([]string{Backend(), Generic}) {
 		for name := range races {
 			t.Run("kernel="+kernel+"/"+name, func(t *testing.T) {
 				child := exec.Command(exe, "-test.run=^TestRaceChild$")

@@ -28,7 +28,7 @@ import "encoding/binary"
 // come within 121 bits of the raw bits, and a half that begins in the first 64 bytes of data. Which of these are left may
 // depend on the backend. The hits of one that is left hold only where LeftAt says so.
 //
-// Seeks says whether the backend in use has a kernel for this; without, decoding is faster.
+// Where [Accelerated] says that the backend in use has no assembly for KernelSeek, decoding is faster.
 //
 // A Seek belongs to one goroutine. Its zero value is ready; nothing is allocated.
 type Seek struct {
@@ -66,9 +66,6 @@ const (
 	quickBits = 6  // of code, that a register is a table for
 	hMost     = 57 // raw bits that eight bytes hold wherever they begin
 )
-
-// Seeks says whether the backend in use looks in many halves at once.
-func Seeks() bool { return seekServed() }
 
 // Reset forgets all probes. The next ones' halves lie in data.
 func (s *Seek) Reset(data []byte) {

@@ -149,7 +149,7 @@ func TestSeek(t *testing.T) {
 				}
 				hits, left, reached := runSeek(t, &s, data, probes, k, &c.window)
 				for i, p := range probes {
-					what := fmt.Sprintf("%s, round %d, probe %d of half %d, %d keys, k = %d", Kernel(), round, i, which[i], len(keys[which[i]]), k)
+					what := fmt.Sprintf("%s, round %d, probe %d of half %d, %d keys, k = %d", Backend(), round, i, which[i], len(keys[which[i]]), k)
 					if !sound[which[i]] {
 						continue // it may be sound as far as the probe goes
 					}
@@ -211,7 +211,7 @@ func FuzzSeek(f *testing.F) {
 		for i := range ask {
 			ask[i] = uint64(rng.IntN(len(data)))
 		}
-		before := Kernel()
+		before := Backend()
 		defer use(before)
 		run := func(kernel string) (hits [][]uint64, left, ended []bool) {
 			use(kernel)

@@ -66,24 +66,38 @@ func weightedVotesGeneric(counts *[64]uint64, hashes []uint64, weights []uint32)
 }
 
 // checkVotes is the known answer: hash i has its i+1 low bits set, so that bit j is
-// set in 64-j of 64 hashes; with weights 1, 2, ... 64 its sum is that of j+1 to 64.
+// set in 64-j of 64 hashes.
 func checkVotes() error {
-	var hashes [5 * 64]uint64
-	var weights [len(hashes)]uint32
-	for i := range hashes {
-		hashes[i] = 1<<(i%64+1) - 1
-		weights[i] = uint32(i%64 + 1)
-	}
-	var counts, sums [64]uint64
+	hashes, _ := votesKnown()
+	var counts [64]uint64
 	Votes(&counts, hashes[:])
-	WeightedVotes(&sums, hashes[:], weights[:])
 	for j := range uint64(64) {
 		if want := 5 * (64 - j); counts[j] != want {
 			return fmt.Errorf("bit %d: got %d votes, want %d", j, counts[j], want)
 		}
+	}
+	return nil
+}
+
+// checkWeightedVotes is the known answer for the same hashes: with weights 1, 2, ... 64 the sum of bit j is that of
+// j+1 to 64.
+func checkWeightedVotes() error {
+	hashes, weights := votesKnown()
+	var sums [64]uint64
+	WeightedVotes(&sums, hashes[:], weights[:])
+	for j := range uint64(64) {
 		if want := 5 * (64*65/2 - j*(j+1)/2); sums[j] != want {
 			return fmt.Errorf("bit %d: got weight %d, want %d", j, sums[j], want)
 		}
 	}
 	return nil
+}
+
+// votesKnown returns the hashes and weights of the known answers.
+func votesKnown() (hashes [5 * 64]uint64, weights [5 * 64]uint32) {
+	for i := range hashes {
+		hashes[i] = 1<<(i%64+1) - 1
+		weights[i] = uint32(i%64 + 1)
+	}
+	return hashes, weights
 }

@@ -50,7 +50,7 @@ func BenchmarkSeek(b *testing.B) {
 		b.Fatalf("%d keys found, %d probes left, of %d", s.Hits(), s.Left(), due)
 	}
 	for _, probes := range []int{1, 4, 8, 16, 32, 64} {
-		b.Run(fmt.Sprintf("impl=%s/log2n=%d/block=%d/probes=%d", asm.Kernel(), log2, blockBytes, probes), func(b *testing.B) {
+		b.Run(fmt.Sprintf("impl=%s/log2n=%d/block=%d/probes=%d", asm.Backend(), log2, blockBytes, probes), func(b *testing.B) {
 			made, left := 0, 0
 			for b.Loop() {
 				s.Reset(data)

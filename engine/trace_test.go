@@ -61,7 +61,7 @@ func settings(rng *rand.Rand, n int) []setting {
 	vary(rng, list, func(s *setting, v string) { s.design = v }, "halves", "thirds", "mixed-3-1000", "mixed-3-10000",
 		"paper-4", "paper-10", "paper-16", "cover-6-4-3", "cover-11-6-3", "cover-8-4-3", "choose-5-2")
 	vary(rng, list, func(s *setting, v table.Layout) { s.layout = v }, table.LayoutPlanar, table.LayoutHuffman)
-	vary(rng, list, func(s *setting, v string) { s.kernel = v }, asm.Kernels()...)
+	vary(rng, list, func(s *setting, v string) { s.kernel = v }, asm.Backends()...)
 	vary(rng, list, func(s *setting, v int) { s.procs = v }, 1, 2, 4)
 	vary(rng, list, func(s *setting, v int) { s.threads = v }, 1, 2, 3, 8)
 	vary(rng, list, func(s *setting, v int) { s.batch = v }, 0, 0, 1, 255, 256, 257, 5000)
@@ -148,7 +148,7 @@ func TestTrace(t *testing.T) {
 	base, queries := trace(rng, docs, asks)
 	want := bruteLines(base, queries)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	kernel := asm.Kernel()
+	kernel := asm.Backend()
 	defer func() {
 		if err := asm.Select(kernel); err != nil {
 			t.Error(err)

@@ -65,7 +65,7 @@ func versionHere() versionInfo {
 	return versionInfo{
 		Version: buildVersion(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		FileFormat: store.Version, RecipeVersion: simhash.RecipeVersion,
-		Kernel: asm.Kernel(), Kernels: asm.Kernels(),
+		Kernel: asm.Backend(), Kernels: asm.Backends(),
 		Memory: fmt.Sprint(h.Topology()), Placement: h.String(), Notes: append([]string{}, h.Notes()...),
 	}
 }

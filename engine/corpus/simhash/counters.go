@@ -20,10 +20,7 @@ type counters struct {
 
 // vectorVotes says whether counters are faster than votes. NEON has no masked add: a hash takes 44 instructions, 29
 // of them on vector pipes, of which many cores have two. That is no less than what votes take, so arm64 keeps those.
-func vectorVotes() bool {
-	kernel := asm.Kernel()
-	return kernel == asm.AVX512 || kernel == asm.AVX2
-}
+func vectorVotes() bool { return asm.VectorBytes() >= 32 }
 
 // addWeighted adds hashes with their weights.
 func (c *counters) addWeighted(hashes []uint64, weights []uint32) {

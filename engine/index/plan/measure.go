@@ -30,7 +30,7 @@ func Here(fingerprints uint64, b *memory.Budget) (*Machine, error) {
 	bytes := NeedBytes(fingerprints, b)
 	here.Lock()
 	defer here.Unlock()
-	if here.machine != nil && here.machine.Kernel == asm.Kernel() && here.bytes >= bytes {
+	if here.machine != nil && here.machine.Kernel == asm.Backend() && here.bytes >= bytes {
 		return here.machine, nil
 	}
 	reserved, err := b.Reserve("measuring this machine", bytes)
@@ -66,7 +66,7 @@ var here struct {
 // Every figure is the least of several short repetitions: what disturbs only
 // ever adds.
 func measure(tableBytes uint64) (*Machine, error) {
-	m := &Machine{Kernel: asm.Kernel(), CacheB: lastCache()}
+	m := &Machine{Kernel: asm.Backend(), CacheB: lastCache()}
 	sizes := []uint64{readsFrom}
 	for last := sizes[0]; last < min(tableBytes&^63, readsTo); {
 		last = min(last*readsStep, tableBytes&^63, readsTo)

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 
-	"ndd/asm"
 	"ndd/engine/index/table"
 	"ndd/permute"
 )
@@ -41,7 +40,7 @@ func (md planarModel) parts(n float64, _ entry) []table.Part {
 	return []table.Part{
 		{Name: "low", Bytes: 2 * (keys + planarPad)},
 		{Name: "rest", Bytes: words(keys * (64 - planarLow - uint64(b)))},
-		{Name: "lines", Bytes: 64 * (asm.PlanarLines(b, perLine) + 1)},
+		{Name: "lines", Bytes: 64 * (table.PlanarLines(b, perLine) + 1)},
 		{Name: "fences", Bytes: 8 * ((keys + planarFence - 1) / planarFence)},
 		{Name: "head", Bytes: planarHead},
 	}

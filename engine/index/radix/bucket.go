@@ -36,7 +36,7 @@ func (w *worker[E]) sort(a []E, low int) error {
 		return err
 	}
 	var e E
-	if len(e) == 1 && asm.Kernel() == asm.AVX512 {
+	if len(e) == 1 && asm.Accelerated(asm.KernelSortLeaves) {
 		w.leaves(asWords(a), asWords(a), asWords(w.tmp.Data[:len(a)]), low, 0)
 	} else {
 		w.split(a, low, 0)

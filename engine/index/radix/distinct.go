@@ -98,7 +98,7 @@ func (s *sorter[E]) distinct(w *worker[E], bucket []E, low int) error {
 		return err
 	}
 	room, keys := asWords(bucket), asWords(w.tmp.Data[n:2*n])
-	if asm.Kernel() == asm.AVX512 {
+	if asm.Accelerated(asm.KernelSortLeaves) {
 		w.leaves(keys, room, asWords(w.tmp.Data[:n]), low, 0)
 	} else {
 		if err := w.sort(bucket, low); err != nil {

@@ -5,7 +5,7 @@
 // of one digit; a leaf is a bucket of a few elements.
 //
 // The sort is by most significant digit, and moves each element twice. Keys alone,
-// with AVX-512 (asm.Buckets, asm.SortLeaves):
+// with AVX-512 (asm.Scatter, asm.SortLeaves):
 //
 //	input --those bits of the mask--> count the leading 12 bits (asm.CountDigits)
 //	input --permute--> scatter into 4,096 buckets of some 24,000 keys, a cache line at a time

@@ -49,7 +49,7 @@ func newSorter[E element](in Chunks, o Options, make_ func([]E, []uint64, int) [
 	s.threads = max(1, min(o.Threads, s.len/(4*chunkKeys)))
 	s.aim = bucketAim
 	var e E
-	if len(e) == 1 && asm.Kernel() == asm.AVX512 {
+	if len(e) == 1 && asm.Accelerated(asm.KernelSortLeaves) {
 		s.aim = bucketWide
 	}
 	s.heavy = max(heavyLeast, s.len/(heavyShares*s.threads))
@@ -224,11 +224,10 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 func (s *sorter[E]) putter(dst []E, start []uint64, low uint64, shift uint) func(elems []E) {
 	var e E
 	if len(e) == 1 {
-		var b asm.Buckets
-		b.Reset(asWords(dst), start, low, shift)
+		b := newBuckets(asWords(dst), start, low, shift)
 		return func(elems []E) {
-			if b.Scatter(asWords(elems)); elems == nil {
-				b.Flush()
+			if asm.Scatter(b, asWords(elems)); elems == nil {
+				asm.ScatterFlush(b)
 			}
 		}
 	}

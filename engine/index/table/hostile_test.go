@@ -170,9 +170,9 @@ func FuzzOpenSearch(f *testing.F) {
 			copy(data[int(at)%len(data):], content)
 		}
 		bad.data[s] = data
-		before := asm.Kernel()
+		before := asm.Backend()
 		defer asm.Select(before)
-		for _, kernel := range asm.Kernels() {
+		for _, kernel := range asm.Backends() {
 			asm.Select(kernel)
 			exercise(t, bad.source(), of[int(which)%len(all)], []uint64{query, ^query})
 		}

@@ -181,7 +181,7 @@ func (r *huffmanRound) find() {
 // look looks in one half of each of a round's blocks, and asks memory for the other half where
 // that is needed.
 func (r *huffmanRound) look() {
-	if r.n < seekMin || !asm.Seeks() {
+	if r.n < seekMin || !asm.Accelerated(asm.KernelSeek) {
 		for i := range r.n {
 			r.state[i] = seekLeft
 		}

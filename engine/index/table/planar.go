@@ -21,7 +21,7 @@ import (
 //	  lines, unary            packed               uint16
 //
 //	lines   |110 0 10 0 ..|..   64 bytes for perLine buckets: the first one's rank, a 1 for each
-//	                            key, a 0 behind each bucket ([asm.Planar]): what every probe reads
+//	                            key, a 0 behind each bucket ([asm.PlanarTable]): what every probe reads
 //	low     |..|..|..|..|       2 bytes a key: read where a bucket is not empty
 //	rest    |...|...|...|       read where low passed: 1 key in 100 by chance
 //	wide    for the lines whose buckets and keys do not fit: perLine packed offsets a line
@@ -54,7 +54,7 @@ import (
 // the fences, and scanned at memory speed otherwise; lines become wide, at 2 to
 // 6 bytes a bucket.
 type planarTable struct {
-	directory asm.Planar
+	directory planarLines
 	wideLines uint64
 	wide      succinct.Packed
 	rest      succinct.Packed
@@ -146,7 +146,7 @@ func (h *planarHead) parse(b []byte) (why string) {
 	return ""
 }
 
-func (h *planarHead) lines() uint64      { return asm.PlanarLines(h.bucketBits, h.perLine) }
+func (h *planarHead) lines() uint64      { return PlanarLines(h.bucketBits, h.perLine) }
 func (h *planarHead) restBits() uint     { return 64 - lowBits - h.bucketBits }
 func (h *planarHead) unaryWords() uint64 { return (1<<h.bucketBits + h.keys + 63) / 64 } // of all lines, as they are made
 func (h *planarHead) fences() uint64     { return (h.keys + fenceKeys - 1) / fenceKeys }
@@ -187,13 +187,13 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 		t.parts = append(t.parts, Part{part.name, part.bytes})
 	}
 	t.parts = append(t.parts, Part{"head", planarHeadBytes})
-	t.directory = asm.NewPlanar(store.Uint64s(lines.Data), uint16s(low.Data), h.keys, h.bucketBits, h.perLine)
+	t.directory = newPlanarLines(store.Uint64s(lines.Data), uint16s(low.Data), h.keys, h.bucketBits, h.perLine)
 	t.wideLines = h.wideLines
 	t.wide = succinct.Packed{Words: store.Uint64s(wide.Data), Width: int(h.wideBits)}
 	t.rest = succinct.Packed{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
 	t.fences = store.Uint64s(fences.Data)
 	t.leading = leadingFor(t.fences, int(h.bucketBits))
-	if first := t.directory.Base(0); first != 0 {
+	if first := t.directory.base(0); first != 0 {
 		return nil, lines.Corrupt(0, "the first line begins at rank %d", first)
 	}
 	if behind := t.directory.Lines[lineWords*h.lines():]; [lineWords]uint64(behind) != [lineWords]uint64{h.keys} {

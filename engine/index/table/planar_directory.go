@@ -57,6 +57,21 @@ func (d *planarDirectory) set(line, base uint64, unary []uint64, at, n uint64, s
 	d.mu.Unlock()
 }
 
+// setKeys makes a line whose first key has rank base and whose keys these are, ascending. It reports whether they fit;
+// if not, the line is left as it was.
+func (d *planarDirectory) setKeys(line, base uint64, keys []uint64) bool {
+	if uint64(len(keys))+d.head.buckets(line) > asm.PlanarLineBits {
+		return false
+	}
+	words, first := d.lines[lineWords*line:][:lineWords], line*d.head.perLine
+	words[0] = base
+	for i, key := range keys {
+		at := 64 + key>>(64-d.head.bucketBits) - first + uint64(i)
+		words[at/64] |= 1 << (at % 64)
+	}
+	return true
+}
+
 // copyBits sets the first n bits of dst, which are zeros, to those of src from bit at on.
 func copyBits(dst, src []uint64, at, n uint64) {
 	for i := range dst {
@@ -99,7 +114,6 @@ func (d *planarDirectory) finish() {
 func directoryOf(h *planarHead, keys []uint64) *planarDirectory {
 	d := newPlanarDirectory(h)
 	shift := 64 - h.bucketBits
-	directory := asm.NewPlanar(d.lines, make([]uint16, asm.PlanarPad), 0, h.bucketBits, h.perLine)
 	rank := uint64(0)
 	for line := range h.lines() {
 		base := rank
@@ -108,7 +122,7 @@ func directoryOf(h *planarHead, keys []uint64) *planarDirectory {
 				d.panic(keys, rank)
 			}
 		}
-		if !directory.SetLine(line, base, keys[base:rank]) {
+		if !d.setKeys(line, base, keys[base:rank]) {
 			at := base
 			d.set(line, base, nil, 0, asm.PlanarLineBits+1, func(j uint64) uint64 {
 				for at < rank && keys[at]>>shift < line*h.perLine+j {

@@ -26,12 +26,12 @@ type stretch struct {
 	from, to, runs int
 }
 
-// ahead asks for the lines of buckets.
-func (s *stretch) ahead(r *planarRound) {
-	s.table.directory.Ahead(r.probes[s.from:s.to])
+// prefetchLines prefetches the lines of buckets of a stretch.
+func (s *stretch) prefetchLines(r *planarRound) {
+	asm.PlanarPrefetchLines(&s.table.directory.PlanarTable, r.probes[s.from:s.to])
 }
 
-// A longRun is what Locate passed over: a long bucket, one of a wide line, or all
+// A longRun is what asm.PlanarLocate passed over: a long bucket, one of a wide line, or all
 // buckets that begin with the leading bits of a probe.
 type longRun struct {
 	probe      int
@@ -146,7 +146,7 @@ func (r *planarRound) run(n int) error {
 	r.long = r.long[:0]
 	asked, located, hits, long := 0, 0, 0, 0
 	for ; asked < min(len(r.stretch), directoryAhead-locateAhead); asked++ {
-		r.stretch[asked].ahead(r)
+		r.stretch[asked].prefetchLines(r)
 	}
 	for i := range r.stretch {
 		s := &r.stretch[i]
@@ -174,7 +174,7 @@ func (r *planarRound) run(n int) error {
 func (r *planarRound) locate(number, ahead int) error {
 	s := &r.stretch[number]
 	err := r.find(s, ahead)
-	s.table.directory.Ask(r.runs[s.from : s.from+s.runs])
+	asm.PlanarPrefetchRuns(&s.table.directory.PlanarTable, r.runs[s.from:s.from+s.runs])
 	return err
 }
 
@@ -183,18 +183,18 @@ func (r *planarRound) locate(number, ahead int) error {
 func (r *planarRound) find(s *stretch, ahead int) error {
 	table := r.probes[s.from].Table
 	spans := s.table.spans(&r.searches[table])
-	var next *asm.Planar
+	var next *asm.PlanarTable
 	var asked []asm.PlanarProbe
 	if ahead < len(r.stretch) {
 		if a := &r.stretch[ahead]; spans || a.to-a.from != s.to-s.from {
-			a.ahead(r)
+			a.prefetchLines(r)
 		} else {
-			next, asked = &a.table.directory, r.probes[a.from:a.to]
+			next, asked = &a.table.directory.PlanarTable, r.probes[a.from:a.to]
 		}
 	}
 	for from := s.from; from < s.to; from++ {
 		if !spans {
-			found, done := s.table.directory.LocateAhead(r.runs[s.from+s.runs:s.to], r.probes[:s.to], from, next, asked[min(from-s.from, len(asked)):])
+			found, done := asm.PlanarLocate(&s.table.directory.PlanarTable, r.runs[s.from+s.runs:s.to], r.probes[:s.to], from, next, asked[min(from-s.from, len(asked)):])
 			s.runs += found
 			if from += done; from == s.to {
 				break
@@ -227,7 +227,7 @@ func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 			return err
 		}
 		if start > from {
-			return t.corruptLine(t.directory.Line(last), "bucket %d begins at rank %d, bucket %d at rank %d", first, start, last, from)
+			return t.corruptLine(t.directory.line(last), "bucket %d begins at rank %d, bucket %d at rank %d", first, start, last, from)
 		}
 	}
 	if start, end = t.narrow(start, end, low, high); start < end {
@@ -248,7 +248,7 @@ func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun) (int,
 			}
 			hits = 0
 		}
-		found, done := t.directory.Scan(r.hits[hits:], runs[from:], r.probes[:])
+		found, done := asm.PlanarScan(&t.directory.PlanarTable, r.hits[hits:], runs[from:], r.probes[:])
 		hits += found
 		from += done
 	}
@@ -299,7 +299,7 @@ func (r *planarRound) settle(n int) error {
 			var err error
 			first := probe.Key >> (64 - t.directory.BucketBits)
 			last := (probe.Key | ^leadingMask(s.Leading)) >> (64 - t.directory.BucketBits)
-			if key, err = t.key(h.Pos, t.directory.Line(first), t.directory.Line(last)); err != nil {
+			if key, err = t.key(h.Pos, t.directory.line(first), t.directory.line(last)); err != nil {
 				return err
 			}
 		}
@@ -324,20 +324,20 @@ func found(diff uint64, earlier []Finder) bool {
 // bucket is where a bucket's run begins and ends.
 func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
 	d := &t.directory
-	line := d.Line(bucket)
+	line := d.line(bucket)
 	ok := d.Lines[lineWords*line]>>41 == 0
-	if ok && d.Wide(line) {
+	if ok && d.wide(line) {
 		first, err := t.wideStart(line)
 		if err != nil {
 			return 0, 0, err
 		}
 		j := bucket - line*d.PerLine
-		start, end = d.Base(line)+t.wide.At(first+j), d.Base(line+1)
+		start, end = d.base(line)+t.wide.At(first+j), d.base(line+1)
 		if j < d.PerLine-1 {
-			end = d.Base(line) + t.wide.At(first+j+1)
+			end = d.base(line) + t.wide.At(first+j+1)
 		}
 	} else if ok {
-		start, end, ok = d.Run(bucket)
+		start, end, ok = d.run(bucket)
 	}
 	if !ok || start > end || end > d.Keys {
 		return 0, 0, t.corruptLine(line, "bucket %d has ranks %d to %d of %d keys", bucket, start, end, d.Keys)
@@ -387,21 +387,21 @@ func (t *planarTable) below(rank uint64) uint64 {
 func (t *planarTable) key(rank, first, last uint64) (uint64, error) {
 	d := &t.directory
 	for first < last {
-		if middle := (first + last + 1) / 2; d.Base(middle) <= rank {
+		if middle := (first + last + 1) / 2; d.base(middle) <= rank {
 			first = middle
 		} else {
 			last = middle - 1
 		}
 	}
-	i, j, ok := rank-d.Base(first), uint64(0), rank >= d.Base(first)
-	if ok && d.Wide(first) {
+	i, j, ok := rank-d.base(first), uint64(0), rank >= d.base(first)
+	if ok && d.wide(first) {
 		at, err := t.wideStart(first)
 		if err != nil {
 			return 0, err
 		}
 		j = uint64(sort.Search(int(d.PerLine), func(j int) bool { return t.wide.At(at+uint64(j)) > i })) - 1
 	} else if ok {
-		j, ok = d.Place(first, i)
+		j, ok = d.bucketOf(first, i)
 	}
 	bucket := first*d.PerLine + j
 	if !ok || j >= d.PerLine || bucket>>d.BucketBits != 0 {

@@ -100,7 +100,7 @@ func (r *planarRound) searchShared() error {
 func (r *planarRound) runShared(from, to int) error {
 	r.ask(from, to)
 	sh, last := r.shared, len(r.stretch)
-	r.stretch[0].ahead(r)
+	r.stretch[0].prefetchLines(r)
 	hits, later := 0, 0
 	for step := range last {
 		s := &r.stretch[step]
@@ -116,7 +116,7 @@ func (r *planarRound) runShared(from, to int) error {
 				return err
 			}
 		}
-		s.table.directory.Ask(sh.asked[step%2])
+		asm.PlanarPrefetchRuns(&s.table.directory.PlanarTable, sh.asked[step%2])
 	}
 	r.settleShared(hits)
 	hits, err := r.scanAsked(last - 1)
@@ -125,7 +125,7 @@ func (r *planarRound) runShared(from, to int) error {
 	}
 	sh.reroute(r)
 	for i, t := range r.tables {
-		t.directory.Ask(sh.of(i))
+		asm.PlanarPrefetchRuns(&t.directory.PlanarTable, sh.of(i))
 	}
 	for i, t := range r.tables {
 		before := hits

@@ -32,7 +32,7 @@ func (t *planarTable) askRanks(keys []uint64, c *Scratch) {
 		for i, key := range keys[:n] {
 			probes[i].Key = key
 		}
-		t.directory.Ahead(probes)
+		asm.PlanarPrefetchLines(&t.directory.PlanarTable, probes)
 		lines := c.planar.lines[:n]
 		for i, key := range keys[:n] {
 			start, _, err := t.bucket(key >> (64 - t.directory.BucketBits))
@@ -52,7 +52,7 @@ func (t *planarTable) Key(rank uint64, _ *Scratch) (uint64, error) {
 	if err := checkRank(rank, t.Len()); err != nil {
 		return 0, err
 	}
-	return t.key(rank, 0, asm.PlanarLines(t.directory.BucketBits, t.directory.PerLine)-1)
+	return t.key(rank, 0, PlanarLines(t.directory.BucketBits, t.directory.PerLine)-1)
 }
 
 // Walk reads all planes side by side, and holds the lines and the fences against
@@ -61,14 +61,14 @@ func (t *planarTable) Walk(yield func([]uint64) bool) error {
 	d := &t.directory
 	w := planarWalk{t: t, yield: yield, buffer: make([]uint64, 0, fenceKeys)}
 	wide := uint64(0)
-	for line := range asm.PlanarLines(d.BucketBits, d.PerLine) {
+	for line := range PlanarLines(d.BucketBits, d.PerLine) {
 		words := d.Lines[lineWords*line:][:lineWords]
 		buckets := min(d.PerLine, 1<<d.BucketBits-line*d.PerLine)
-		if words[0]>>41 != 0 || d.Base(line) != w.rank {
+		if words[0]>>41 != 0 || d.base(line) != w.rank {
 			return t.corruptLine(line, "line %d of buckets begins with %#x, at rank %d", line, words[0], w.rank)
 		}
 		var err error
-		if d.Wide(line) {
+		if d.wide(line) {
 			if [lineWords - 1]uint64(words[1:]) != [lineWords - 1]uint64{wide} || wide >= t.wideLines {
 				return t.corruptLine(line, "line %d of buckets is not wide line %d of %d", line, wide, t.wideLines)
 			}
@@ -120,7 +120,7 @@ func (w *planarWalk) line(line, buckets uint64, words []uint64) error {
 // wide walks a line by its offsets.
 func (w *planarWalk) wide(line, number, buckets uint64) error {
 	t, base := w.t, w.rank
-	past := t.directory.Base(line + 1)
+	past := t.directory.base(line + 1)
 	for j := range t.directory.PerLine {
 		if at := t.wide.At(number*t.directory.PerLine + j); at != w.rank-base {
 			return t.in.wide.Corrupt((number*t.directory.PerLine+j)*uint64(t.wide.Width)/8, "bucket %d of line %d begins at offset %d; the one before ends at %d", j, line, at, w.rank-base)

@@ -84,7 +84,7 @@ func order(m []Match) []Match {
 
 // eachKernel runs f once on every backend that the machine serves.
 func eachKernel(t *testing.T, f func(t *testing.T)) {
-	before, kernels := asm.Kernel(), asm.Kernels()
+	before, kernels := asm.Backend(), asm.Backends()
 	defer asm.Select(before)
 	if testing.Short() && len(kernels) > 2 { // the best, and the specification
 		kernels = []string{kernels[0], kernels[len(kernels)-1]}

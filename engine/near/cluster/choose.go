@@ -32,7 +32,7 @@ func Choose(n, k int) permute.Design {
 // a mask.
 func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permute.Design, least float64) {
 	c := costsGo
-	if asm.Kernel() == asm.AVX512 {
+	if asm.Accelerated(asm.KernelNearRows) {
 		c = costsWide
 	}
 	least = math.Inf(1)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/asm"
 	"ndd/engine/memory"
 )
 
@@ -99,7 +98,7 @@ func (p *plan) mapperBytes() uint64 {
 		}
 	}
 	if p.bits > 0 {
-		piles += asm.HalvesWords(p.halves()) + 1<<siftedBits*3/2
+		piles += p.halves().words() + 1<<siftedBits*3/2
 	}
 	return uint64(8*piles) + 256<<10
 }

@@ -140,7 +140,7 @@ func layoutOf(queries, bits int) layout {
 			l.cost += pilesCost + pileCost*float64(l.piles-pilesLeast)
 		}
 	}
-	if vectors > asm.JoinLanes/16 {
+	if vectors > asm.JoinLanesMax/asm.JoinVector {
 		l.cost += longCost
 	}
 	return l

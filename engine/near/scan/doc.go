@@ -30,7 +30,7 @@
 // Most fingerprints are near no query, and a sieve says so of seven in eight for less than a
 // table takes: what differs in at most 3 bits differs in at most 1 of one half, and a bit map
 // for each half knows what halves are within 1 of a query's. Only what it leaves goes to the
-// tables, whose leading bits are then bits of that half. See sieve.go, and package asm, halves.go.
+// tables, whose leading bits are then bits of that half. See sieve.go and asm.ScatterHalves.
 //
 //	F --dealt by both halves--> piles --map of the half--> what is left --2 tables of the half--> hits
 //

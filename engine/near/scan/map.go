@@ -35,15 +35,15 @@ type mapper struct {
 	tables *tables
 	emit   func([]match) error
 
-	keys    []uint64
-	joined  []asm.Joined
-	long    []uint32
-	piles   []*asm.Piles // of each table; all in the same memory, which is empty between them
-	words   *memory.Buffer[uint64]
-	matches []match
+	keys       []uint64
+	joined     []asm.JoinPair
+	long       []uint32
+	partitions []*keyPartitions // of each table; all in the same memory, which is empty between them
+	words      *memory.Buffer[uint64]
+	matches    []match
 
 	// of a sieve
-	halves *asm.Halves
+	halves *halfPartitions
 	dealt  *memory.Buffer[uint64]
 	sifted []uint64
 	left   stretch // what is left of half half, to be joined
@@ -59,16 +59,16 @@ type mapper struct {
 // good until that returns. Close it when done.
 func (t *tables) newMapper(emit func([]match) error) (*mapper, error) {
 	m := &mapper{
-		tables:  t,
-		emit:    emit,
-		keys:    make([]uint64, mapKeys),
-		joined:  make([]asm.Joined, joinedMax),
-		long:    make([]uint32, joinedMax),
-		piles:   make([]*asm.Piles, len(t.tables)),
-		matches: make([]match, 0, matchesMax),
-		rows:    make([]uint32, joinedMax),
-		lanes:   make([]uint32, joinedMax),
-		diffs:   make([]uint64, joinedMax),
+		tables:     t,
+		emit:       emit,
+		keys:       make([]uint64, mapKeys),
+		joined:     make([]asm.JoinPair, joinedMax),
+		long:       make([]uint32, joinedMax),
+		partitions: make([]*keyPartitions, len(t.tables)),
+		matches:    make([]match, 0, matchesMax),
+		rows:       make([]uint32, joinedMax),
+		lanes:      make([]uint32, joinedMax),
+		diffs:      make([]uint64, joinedMax),
 	}
 	var err error
 	if m.words, err = memory.Make[uint64](t.pileWords()); err != nil {
@@ -77,16 +77,16 @@ func (t *tables) newMapper(emit func([]match) error) (*mapper, error) {
 	for i := range t.tables {
 		q := &t.tables[i]
 		if n := q.layout.words(); n > 0 {
-			m.piles[i] = asm.NewPiles(m.words.Data[:n], asm.PilesOptions{Mask: q.perm.Mask(), Bits: q.layout.piles, Keep: q.layout.keep()})
+			m.partitions[i] = newKeyPartitions(m.words.Data[:n], q.perm.Mask(), q.layout.piles, q.layout.keep())
 		}
 	}
 	if t.sieve != nil {
 		o := t.plan.halves()
-		if m.dealt, err = memory.Make[uint64](asm.HalvesWords(o)); err != nil {
+		if m.dealt, err = memory.Make[uint64](o.words()); err != nil {
 			m.Close()
 			return nil, err
 		}
-		m.halves = asm.NewHalves(m.dealt.Data, o)
+		m.halves = newHalfPartitions(m.dealt.Data, o)
 		m.sifted = make([]uint64, siftCall)
 		m.left = stretch{keys: make([]uint64, 0, 1<<siftedBits), rows: make([]uint32, 0, 1<<siftedBits)}
 	}
@@ -143,28 +143,26 @@ type stretch struct {
 func (m *mapper) sieve(part *stretch) error {
 	m.left.prints, m.left.first = part.prints, part.first
 	for at := 0; at < len(part.keys); {
-		done, half, pile := m.halves.Deal(part.keys[at:], uint64(at))
+		done, full := asm.ScatterHalves(&m.halves.HalfPartitions, part.keys[at:], uint64(at))
 		at += done
-		if half >= 0 {
-			if err := m.sift(half, pile); err != nil {
+		if full >= 0 {
+			if err := m.sift(full); err != nil {
 				return err
 			}
 		}
 	}
-	for half := range 2 {
-		for pile := range m.halves.Len() {
-			if err := m.sift(half, pile); err != nil {
-				return err
-			}
+	for i := range 2 * m.halves.count() {
+		if err := m.sift(i); err != nil {
+			return err
 		}
 	}
 	return m.joinLeft()
 }
 
-// sift leaves of one pile what the map leaves, and joins what has come together when that is
-// much.
-func (m *mapper) sift(half, pile int) error {
-	words := m.halves.Take(half, pile)
+// sift leaves of partition i of both halves' what the map of its half leaves, and joins what has come together when
+// that is much.
+func (m *mapper) sift(i int) error {
+	half, words := i/m.halves.count(), m.halves.take(i)
 	for len(words) > 0 {
 		if half != m.half || len(m.left.keys)+siftCall > cap(m.left.keys) {
 			if err := m.joinLeft(); err != nil {
@@ -174,7 +172,7 @@ func (m *mapper) sift(half, pile int) error {
 		}
 		part := words[:min(len(words), siftCall)]
 		words = words[len(part):]
-		kept := m.sifted[:m.halves.Sift(m.sifted, part, m.tables.sieve[half])]
+		kept := m.sifted[:asm.Filter(m.sifted, part, m.tables.sieve[half])]
 		n := len(m.left.keys)
 		keys, rows := m.left.keys[:n+len(kept)], m.left.rows[:n+len(kept)]
 		m.left.keys, m.left.rows = keys, rows
@@ -198,8 +196,8 @@ func (m *mapper) tablesOf(group int, r *stretch) (err error) {
 	for i := range m.tables.tables {
 		switch {
 		case m.tables.tables[i].group != group || len(r.keys) == 0:
-		case m.piles[i] != nil:
-			err = m.deal(i, r)
+		case m.partitions[i] != nil:
+			err = m.scatter(i, r)
 		default:
 			err = m.direct(i, r)
 		}
@@ -213,9 +211,9 @@ func (m *mapper) tablesOf(group int, r *stretch) (err error) {
 // direct joins a stretch with a table that is near.
 func (m *mapper) direct(table int, r *stretch) error {
 	q := &m.tables.tables[table]
-	join := q.buckets.Keys()
+	buckets := q.buckets.keys()
 	if q.layout.drop > 0 {
-		join = q.buckets.Kept()
+		buckets = q.buckets.kept()
 	}
 	for at := 0; at < len(r.keys); at += mapKeys {
 		part := r.keys[at:min(at+mapKeys, len(r.keys))]
@@ -226,55 +224,57 @@ func (m *mapper) direct(table int, r *stretch) error {
 				keys[i] >>= drop
 			}
 		}
-		if err := m.join(table, join, keys, func(i uint32) uint64 { return uint64(at) + uint64(i) }, r); err != nil {
+		if err := m.join(table, &buckets, keys, func(i uint32) uint64 { return uint64(at) + uint64(i) }, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// deal deals a stretch out and joins each pile that is full, and in the end all.
-func (m *mapper) deal(table int, r *stretch) error {
-	p := m.piles[table]
+// scatter puts a stretch into partitions and joins each that is full, and in the end all.
+func (m *mapper) scatter(table int, r *stretch) error {
+	p := m.partitions[table]
 	for at := 0; at < len(r.keys); {
-		done, full := p.Deal(r.keys[at:], uint64(at))
+		done, full := asm.ScatterKeys(&p.KeyPartitions, r.keys[at:], uint64(at))
 		at += done
 		if full >= 0 {
-			if err := m.pile(table, full, r); err != nil {
+			if err := m.joinPartition(table, full, r); err != nil {
 				return err
 			}
 		}
 	}
-	for i := range p.Len() {
+	for i := range p.count() {
 		m.prefetch(table, i+1)
-		if err := m.pile(table, i, r); err != nil {
+		if err := m.joinPartition(table, i, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// prefetch asks for the part of a table that a pile will be joined with, in order, which
+// prefetch prefetches the part of a table that a partition will be joined with, in order, which
 // is faster than the order of its words.
-func (m *mapper) prefetch(table, pile int) {
+func (m *mapper) prefetch(table, i int) {
 	q := &m.tables.tables[table]
-	if pile == m.piles[table].Len() {
+	if i == m.partitions[table].count() {
 		return
 	}
 	each := q.layout.bits - q.layout.piles
-	asm.PrefetchAll(q.buckets.Lows()[q.buckets.First(pile<<each):q.buckets.First((pile+1)<<each)])
+	asm.PrefetchAll(q.buckets.lows[q.buckets.firstLane(i<<each):q.buckets.firstLane((i+1)<<each)])
 }
 
-func (m *mapper) pile(table, pile int, r *stretch) error {
-	p := m.piles[table]
-	words := p.Take(pile)
-	return m.join(table, m.tables.tables[table].buckets.Pile(p, pile), words, func(i uint32) uint64 { return p.Row(words[i]) }, r)
+// joinPartition empties a partition and joins its words.
+func (m *mapper) joinPartition(table, i int, r *stretch) error {
+	p := m.partitions[table]
+	words := p.take(i)
+	buckets := m.tables.tables[table].buckets.partition(p, i)
+	return m.join(table, &buckets, words, func(i uint32) uint64 { return p.row(words[i]) }, r)
 }
 
-// join joins words with a table. row says which of the part a word stands for.
-func (m *mapper) join(table int, join asm.Join, words []uint64, row func(word uint32) uint64, r *stretch) error {
+// join joins words with some buckets of a table. row says which of the part a word stands for.
+func (m *mapper) join(table int, buckets *asm.JoinBuckets, words []uint64, row func(word uint32) uint64, r *stretch) error {
 	for done := 0; done < len(words); {
-		n, ready := join.Find(m.joined, words[done:], m.tables.k)
+		n, ready := asm.Join(m.joined, words[done:], buckets, m.tables.k)
 		for i, j := range m.joined[:n] {
 			m.rows[i], m.lanes[i] = uint32(row(uint32(done)+j.Word)), j.Lane
 		}
@@ -284,7 +284,7 @@ func (m *mapper) join(table int, join asm.Join, words []uint64, row func(word ui
 		if done += ready; done == len(words) {
 			break
 		}
-		from, to, long := join.Long(words[done])
+		from, to, long := longBucket(buckets, words[done])
 		if !long {
 			continue // no room was left
 		}
@@ -298,7 +298,7 @@ func (m *mapper) join(table int, join asm.Join, words []uint64, row func(word ui
 
 // joinLong compares one fingerprint with a long bucket, the lanes [from, to).
 func (m *mapper) joinLong(table int, from, to, low, row uint32, r *stretch) error {
-	lows := m.tables.tables[table].buckets.Lows()
+	lows := m.tables.tables[table].buckets.lows
 	for from < to {
 		n, scanned := asm.Within32(m.long, lows[from:to], low, m.tables.k)
 		for i, at := range m.long[:n] {

@@ -532,7 +532,7 @@ func BenchmarkLayout(b *testing.B) {
 				if err := errors.Join(tables.number(queries, 2), tables.lay(p, 2)); err != nil {
 					b.Fatal(err)
 				}
-				b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d/piles=%d/room=%d", nq, bits, tables.tables[0].buckets.Lanes(), l.bytes, l.piles, l.room), func(b *testing.B) {
+				b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d/piles=%d/room=%d", nq, bits, tables.tables[0].buckets.lanes, l.bytes, l.piles, l.room), func(b *testing.B) {
 					m, err := tables.newMapper(func([]match) error { return nil })
 					if err != nil {
 						b.Fatal(err)

@@ -181,9 +181,9 @@ func dilateWord(x uint64) uint64 {
 // grow fit no near cache.
 func pilesOf(bits int) int { return min(max(bits-pileMapBits, pilesLeast), 8) }
 
-// halves says how a mapper deals.
-func (p *plan) halves() asm.HalvesOptions {
+// halves returns how the partitions of a mapper's halves lie in memory.
+func (p *plan) halves() halvesLayout {
 	piles := pilesOf(p.bits)
 	mean := math.Ldexp(float64(p.part), -piles)
-	return asm.HalvesOptions{Bits: piles, Room: int(mean+8*math.Sqrt(mean)) + 2*asm.HalvesCall, Keep: 64 - sieveRowBits}
+	return halvesLayout{bits: piles, room: int(mean+8*math.Sqrt(mean)) + 2*asm.HalvesRoomMin, keep: 64 - sieveRowBits}
 }

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/asm"
 	"ndd/engine/index/radix"
 	"ndd/engine/memory"
 	"ndd/permute"
@@ -32,7 +31,7 @@ type table struct {
 	find    permute.Table // in a fingerprint
 	perm    permute.Permutation
 	layout  layout
-	buckets *asm.JoinTable
+	buckets *queryBuckets
 	ids     []uint32 // which distinct query a lane has, none in the padding
 }
 
@@ -178,7 +177,7 @@ func (t *tables) fill(q *table, sorted []radix.Pair) error {
 	for _, p := range sorted {
 		sizes[p[0]>>shift]++
 	}
-	lanes := asm.BucketLanes(sizes)
+	lanes := laneCount(sizes)
 	if lanes > math.MaxUint32 {
 		return fmt.Errorf("%d queries in %d buckets are too many", len(sorted), len(sizes)-1)
 	}
@@ -189,14 +188,14 @@ func (t *tables) fill(q *table, sorted []radix.Pair) error {
 	if q.ids, err = take[uint32](t, int(lanes)); err != nil {
 		return err
 	}
-	q.buckets = asm.NewJoinTable(sizes, lows)
+	q.buckets = newQueryBuckets(sizes, lows)
 	for i := range q.ids {
 		q.ids[i] = none
 	}
 	lane, last := uint32(0), uint64(math.MaxUint64)
 	for _, p := range sorted {
 		if b := p[0] >> shift; b != last {
-			lane, last = q.buckets.First(int(b)), b
+			lane, last = q.buckets.firstLane(int(b)), b
 		}
 		lows[lane], q.ids[lane] = q.layout.compared(p[0]), uint32(p[1])
 		lane++

@@ -18,9 +18,9 @@ func Each(t *testing.T, f func(t *testing.T)) {
 // All calls f on every backend: for benchmarks, and for fuzz targets, which cannot have tests of their own.
 func All(t testing.TB, f func(kernel string)) {
 	t.Helper()
-	before := asm.Kernel()
+	before := asm.Backend()
 	defer asm.Select(before) // it was in use
-	for _, kernel := range asm.Kernels() {
+	for _, kernel := range asm.Backends() {
 		if err := asm.Select(kernel); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,333 @@
+//go:build !purego
+
+package asm
+
+import "unsafe"
+
+// This file decides, kernel by kernel, which code runs on amd64, and declares that code. The table of kernels
+// (kernels.go) says the same in one place, and TestBackendsWhole compares the two with the assembly.
+
+// assembly names the assembly that is compiled into this build.
+const assembly = "amd64"
+
+// At most one of them is true. Neither is true when the generic backend is in use.
+var useAVX512, useAVX2 bool
+
+// use puts a backend to use, which the machine must serve.
+func use(name string) {
+	inUse, useAVX512, useAVX2 = name, name == AVX512, name == AVX2
+}
+
+func within64(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int) {
+	switch {
+	case useAVX512:
+		return within64AVX512(dst, xs, base, q, k)
+	case useAVX2:
+		return within64AVX2(dst, xs, base, q, k)
+	}
+	return withinGeneric(dst, xs, base, q, k)
+}
+
+//go:noescape
+func within64AVX512(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int)
+
+//go:noescape
+func within64AVX2(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int)
+
+func within32(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int) {
+	switch {
+	case useAVX512:
+		return within32AVX512(dst, xs, base, q, k)
+	case useAVX2:
+		return within32AVX2(dst, xs, base, q, k)
+	}
+	return withinGeneric(dst, xs, base, q, k)
+}
+
+//go:noescape
+func within32AVX512(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
+
+//go:noescape
+func within32AVX2(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
+
+func votes(counts *[64]uint64, hashes []uint64) {
+	switch {
+	case useAVX512:
+		votesAVX512(counts, hashes)
+	case useAVX2:
+		votesAVX2(counts, hashes)
+	default:
+		votesGeneric(counts, hashes)
+	}
+}
+
+//go:noescape
+func votesAVX512(counts *[64]uint64, hashes []uint64)
+
+//go:noescape
+func votesAVX2(counts *[64]uint64, hashes []uint64)
+
+func weightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) bool {
+	switch {
+	case useAVX512:
+		return weightedVotesAVX512(counts, hashes, weights)
+	case useAVX2:
+		return weightedVotesAVX2(counts, hashes, weights)
+	}
+	weightedVotesGeneric(counts, hashes, weights)
+	return true
+}
+
+//go:noescape
+func weightedVotesAVX512(counts *[64]uint64, hashes []uint64, weights []uint32) bool
+
+//go:noescape
+func weightedVotesAVX2(counts *[64]uint64, hashes []uint64, weights []uint32) bool
+
+//go:noescape
+func prefetchAll(xs unsafe.Pointer, bytes uintptr)
+
+//go:noescape
+func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int)
+
+// The line of a bucket is prefetched on every processor: a prefetch is part of amd64 itself.
+func planarPrefetchLines(p *PlanarTable, probes []PlanarProbe) { planarPrefetchLinesAMD64(p, probes) }
+
+//go:noescape
+func planarPrefetchLinesAMD64(p *PlanarTable, probes []PlanarProbe)
+
+func planarPrefetchRuns(p *PlanarTable, runs []PlanarRun) { planarPrefetchRunsAMD64(p, runs) }
+
+//go:noescape
+func planarPrefetchRunsAMD64(p *PlanarTable, runs []PlanarRun)
+
+func planarLocate(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first uint64, next *PlanarTable, ahead []PlanarProbe) (found, done int) {
+	var firstAhead *PlanarProbe
+	if len(ahead) > 0 {
+		firstAhead = &ahead[0]
+	}
+	switch {
+	case useAVX512:
+		return planarLocateAVX512(runs, probes, p, first, firstAhead, next)
+	case useAVX2:
+		return planarLocateAVX2(runs, probes, p, first, firstAhead, next)
+	}
+	if len(ahead) > 0 {
+		planarPrefetchLines(next, ahead)
+	}
+	return planarLocateGeneric(p, runs, probes, first)
+}
+
+// planarLocateAVX512 prefetches the lines of as many probes, from ahead on, as there are probes; ahead may be nil.
+//
+//go:noescape
+func planarLocateAVX512(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
+
+//go:noescape
+func planarLocateAVX2(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
+
+func planarScan(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
+	switch {
+	case useAVX512:
+		return planarScanAVX512(dst, runs, probes, p)
+	case useAVX2:
+		return planarScanAVX2(dst, runs, probes, p)
+	}
+	return planarScanGeneric(p, dst, runs, probes)
+}
+
+//go:noescape
+func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
+
+//go:noescape
+func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
+
+func interpolate(dst []int, keys, sought []uint64) {
+	switch {
+	case useAVX512:
+		interpolateAVX512(&dst[0], &keys[0], len(keys), &sought[0], len(sought))
+	case useAVX2 && len(sought)%4 == 0:
+		interpolateAVX2(&dst[0], &keys[0], len(keys), &sought[0], len(sought))
+	case useAVX2:
+		var (
+			padded [searchWidth]uint64
+			found  [searchWidth]int
+		)
+		interpolateAVX2(&found[0], &keys[0], len(keys), &padded[0], (copy(padded[:], sought)+3)&^3)
+		copy(dst, found[:])
+	default:
+		interpolateGeneric(dst, keys, sought)
+	}
+}
+
+// interpolateAVX512 takes 1 to searchWidth sought keys.
+//
+//go:noescape
+func interpolateAVX512(dst *int, keys *uint64, n int, sought *uint64, m int)
+
+// interpolateAVX2 is interpolateAVX512, four at a time; m must be a multiple of four.
+//
+//go:noescape
+func interpolateAVX2(dst *int, keys *uint64, n int, sought *uint64, m int)
+
+// decodeServed reports whether the backend in use has decodeKeys.
+func decodeServed() bool { return useAVX512 || useAVX2 }
+
+func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
+	if useAVX512 {
+		return decodeAVX512(&dst[0], len(dst), &half[0], len(half), w, at)
+	}
+	return decodeAVX2(&dst[0], len(dst), &half[0], len(half), w, at)
+}
+
+// decodeAVX512 makes the next n keys of a half, 1 to decodeCall, and moves the cursor behind them
+// if n is a multiple of decodeChunk. It answers decodeOther, having written anything to dst, when an
+// h is above 57, whose raw bits may need nine bytes, when raw bits come within 57 of the beginning, or
+// codes within 15 bytes of the end. None happens in more than a few halves of a table: sorted keys
+// change one of their top six bits at most 63 times.
+//
+//go:noescape
+func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
+
+// decodeAVX2 is decodeAVX512, four keys at a time.
+//
+//go:noescape
+func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
+
+func seek(s *Seek, k int, w *Window) {
+	if useAVX512 {
+		seekAVX512(s, &s.data[0], k, w)
+		return
+	}
+	seekGeneric(s, k, w)
+}
+
+//go:noescape
+func seekAVX512(s *Seek, data *byte, k int, w *Window)
+
+func countDigits(counts, keys []uint64, mask uint64) {
+	if slowExtract || !useAVX512 && !useAVX2 {
+		countDigitsGeneric(counts, keys, mask)
+		return
+	}
+	countDigitsBMI2(&counts[0], &keys[0], len(keys), mask)
+}
+
+//go:noescape
+func countDigitsBMI2(counts, keys *uint64, n int, mask uint64)
+
+// scatterCombines reports whether scatter collects keys in lines. The race detector sees only
+// what Go writes, so nothing is collected under it.
+func scatterCombines() bool { return (useAVX512 || useAVX2) && !raceEnabled }
+
+func scatter(b *Buckets, keys []uint64) (done int) {
+	switch {
+	case !scatterCombines():
+		return scatterGeneric(b, keys)
+	case useAVX512:
+		return scatterAVX512(b, keys, uint64(len(b.Dst))+b.Skew)
+	}
+	return scatterAVX2(b, keys, uint64(len(b.Dst))+b.Skew)
+}
+
+// scatterAVX512 is scatterGeneric with lines; limit is the end of Dst, plus Skew.
+//
+//go:noescape
+func scatterAVX512(b *Buckets, keys []uint64, limit uint64) (done int)
+
+//go:noescape
+func scatterAVX2(b *Buckets, keys []uint64, limit uint64) (done int)
+
+func scatterFlush(b *Buckets) {
+	if scatterCombines() {
+		flushLines(b)
+		scatterFence()
+	}
+}
+
+// scatterFence orders the lines that were written past the caches before whatever other threads are told next.
+//
+//go:noescape
+func scatterFence()
+
+// leaves has no AVX2 form: AVX2 has no minimum of 64-bit integers.
+func leaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
+	if useAVX512 {
+		return leavesAVX512(dst, src, ends, from)
+	}
+	return leavesGeneric(dst, src, ends, from)
+}
+
+//go:noescape
+func leavesAVX512(dst, src []uint64, ends []uint32, from uint32) (done int)
+
+func join(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k uint32) (hits, done int) {
+	shift, mask := uint64(b.Shift), uint64(len(b.First)-2)
+	switch {
+	case useAVX512:
+		return joinAVX512(dst, words, base, &b.First[0], &b.Lows[0], shift, mask, b.Lanes, k)
+	case useAVX2:
+		return joinAVX2(dst, words, base, &b.First[0], &b.Lows[0], shift, mask, b.Lanes, k)
+	}
+	return joinGeneric(dst, words, base, b, k)
+}
+
+//go:noescape
+func joinAVX512(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
+
+//go:noescape
+func joinAVX2(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
+
+func scatterKeys(p *KeyPartitions, src []uint64, row uint64) (done, full int) {
+	switch {
+	case useAVX512:
+		index := bitSource(p.Mask, forward)
+		copy(index[:], index[64-p.Bits-p.Keep:][:p.Keep])
+		return scatterKeysAVX512(p, src, row, &index)
+	case useAVX2 && !slowExtract:
+		return scatterKeysBMI2(p, src, row)
+	}
+	return scatterKeysGeneric(p, src, row)
+}
+
+// scatterKeysAVX512 takes the permutation as an index of source bits, of which the Keep bits that a word
+// keeps are the first; the bits of the partition's number stay at the end.
+//
+//go:noescape
+func scatterKeysAVX512(p *KeyPartitions, src []uint64, row uint64, index *[64]uint8) (done, full int)
+
+//go:noescape
+func scatterKeysBMI2(p *KeyPartitions, src []uint64, row uint64) (done, full int)
+
+func scatterHalves(p *HalfPartitions, src []uint64, row uint64) {
+	if useAVX512 || useAVX2 {
+		scatterHalvesBMI2(p, src, row)
+		return
+	}
+	scatterHalvesGeneric(p, src, row)
+}
+
+//go:noescape
+func scatterHalvesBMI2(p *HalfPartitions, src []uint64, row uint64)
+
+func filter(dst, words, bitmap []uint64, shift uint64) (n int) {
+	if useAVX512 || useAVX2 {
+		return filterBMI2(dst, words, bitmap, shift)
+	}
+	return filterGeneric(dst, words, bitmap, shift)
+}
+
+//go:noescape
+func filterBMI2(dst, words, bitmap []uint64, shift uint64) (n int)
+
+// nearRows has no AVX2 form: a popcount in four lanes by look-ups takes as long as four of the
+// integer units.
+func nearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
+	if useAVX512 {
+		return nearRowsAVX512(dst, keys, ends, from, k)
+	}
+	return nearRowsGeneric(dst, keys, ends, from, k)
+}
+
+//go:noescape
+func nearRowsAVX512(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int)

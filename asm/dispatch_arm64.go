@@ -1,0 +1,159 @@
+//go:build !purego
+
+package asm
+
+import "unsafe"
+
+// This file decides, kernel by kernel, which code runs on arm64, and declares that code; see dispatch_amd64.go. The
+// last part has the kernels without a NEON form.
+
+// assembly names the assembly that is compiled into this build.
+const assembly = "arm64"
+
+// useNEON is false when the generic backend is in use.
+var useNEON bool
+
+// use puts a backend to use, which the machine must serve.
+func use(name string) {
+	inUse, useNEON = name, name == NEON
+}
+
+func within64(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int) {
+	if useNEON {
+		return within64NEON(dst, xs, base, q, k)
+	}
+	return withinGeneric(dst, xs, base, q, k)
+}
+
+//go:noescape
+func within64NEON(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int)
+
+func within32(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int) {
+	if useNEON {
+		return within32NEON(dst, xs, base, q, k)
+	}
+	return withinGeneric(dst, xs, base, q, k)
+}
+
+//go:noescape
+func within32NEON(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
+
+func votes(counts *[64]uint64, hashes []uint64) {
+	if useNEON {
+		votesNEON(counts, hashes)
+	} else {
+		votesGeneric(counts, hashes)
+	}
+}
+
+//go:noescape
+func votesNEON(counts *[64]uint64, hashes []uint64)
+
+func weightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) bool {
+	if useNEON {
+		return weightedVotesNEON(counts, hashes, weights)
+	}
+	weightedVotesGeneric(counts, hashes, weights)
+	return true
+}
+
+//go:noescape
+func weightedVotesNEON(counts *[64]uint64, hashes []uint64, weights []uint32) bool
+
+//go:noescape
+func prefetchAll(xs unsafe.Pointer, bytes uintptr)
+
+//go:noescape
+func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int)
+
+// planarPrefetchLines does nothing: the lines of buckets are left to the processor, which has many independent
+// reads of them under way at once.
+func planarPrefetchLines(*PlanarTable, []PlanarProbe) {}
+
+func planarLocate(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first uint64, _ *PlanarTable, _ []PlanarProbe) (found, done int) {
+	return planarLocateGeneric(p, runs, probes, first)
+}
+
+// planarPrefetchRuns prefetches the line on which each run begins.
+func planarPrefetchRuns(p *PlanarTable, runs []PlanarRun) {
+	var starts [planarCall]uint64
+	for len(runs) > 0 {
+		n := min(len(runs), len(starts))
+		for i, r := range runs[:n] {
+			starts[i] = r.Start
+		}
+		prefetchAt(unsafe.Pointer(unsafe.SliceData(p.Low)), unsafe.Sizeof(p.Low[0]), &starts[0], n)
+		runs = runs[n:]
+	}
+}
+
+func planarScan(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
+	if useNEON {
+		return planarScanNEON(dst, runs, probes, p)
+	}
+	return planarScanGeneric(p, dst, runs, probes)
+}
+
+//go:noescape
+func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
+
+func interpolate(dst []int, keys, sought []uint64) {
+	if useNEON {
+		interpolateNEON(&dst[0], &keys[0], len(keys), &sought[0], len(sought))
+		return
+	}
+	interpolateGeneric(dst, keys, sought)
+}
+
+// interpolateNEON takes 1 to searchWidth sought keys and 1 key or more.
+//
+//go:noescape
+func interpolateNEON(dst *int, keys *uint64, n int, sought *uint64, m int)
+
+// decodeServed reports whether the backend in use has decodeKeys.
+func decodeServed() bool { return useNEON }
+
+func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
+	return decodeNEON(&dst[0], len(dst), &half[0], len(half), w, at)
+}
+
+// decodeNEON makes the next n keys of a half, 1 to decodeCall, and moves the cursor behind them. It
+// answers decodeOther, having written anything to dst, when an h is above 57, whose raw bits may
+// need nine bytes, when raw bits come within 57 of the beginning, or codes within 15 bytes of the
+// end. None happens in more than a few halves of a table: sorted keys change one of their top six
+// bits at most 63 times.
+//
+//go:noescape
+func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
+
+// The kernels that follow have no NEON form.
+
+func seek(s *Seek, k int, w *Window) { seekGeneric(s, k, w) }
+
+func countDigits(counts, keys []uint64, mask uint64) { countDigitsGeneric(counts, keys, mask) }
+
+func scatter(b *Buckets, keys []uint64) (done int) { return scatterGeneric(b, keys) }
+
+func scatterFlush(*Buckets) {}
+
+func leaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
+	return leavesGeneric(dst, src, ends, from)
+}
+
+func join(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k uint32) (hits, done int) {
+	return joinGeneric(dst, words, base, b, k)
+}
+
+func scatterKeys(p *KeyPartitions, src []uint64, row uint64) (done, full int) {
+	return scatterKeysGeneric(p, src, row)
+}
+
+func scatterHalves(p *HalfPartitions, src []uint64, row uint64) { scatterHalvesGeneric(p, src, row) }
+
+func filter(dst, words, bitmap []uint64, shift uint64) (n int) {
+	return filterGeneric(dst, words, bitmap, shift)
+}
+
+func nearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
+	return nearRowsGeneric(dst, keys, ends, from, k)
+}

@@ -1,0 +1,138 @@
+package asm
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ndd/asm/guard"
+)
+
+// newHalfPartitions makes empty partitions in words, or in memory of its own.
+func newHalfPartitions(words []uint64, bits, room, keep int) *HalfPartitions {
+	if words == nil {
+		words = make([]uint64, room<<(bits+1))
+	}
+	p := &HalfPartitions{Words: words, Next: make([]uint64, 2<<bits), Bits: bits, Room: room, Keep: keep}
+	for i := range p.Next {
+		p.Next[i] = uint64(i * room)
+	}
+	return p
+}
+
+// take returns the words of a partition and empties it.
+func (p *HalfPartitions) take(i int) []uint64 {
+	from, to := uint64(i*p.Room), p.Next[i]
+	p.Next[i] = from
+	return p.Words[from:to]
+}
+
+// halvesOracle scatters with a list for each partition.
+func halvesOracle(src []uint64, row uint64, o *HalfPartitions) [][]uint64 {
+	partitions := make([][]uint64, 2<<o.Bits)
+	for half := range 2 {
+		for i, x := range src {
+			mine, other := x>>32, x&0xffffffff
+			if half == 1 {
+				mine, other = other, mine
+			}
+			partition := half<<o.Bits | int(mine>>(32-o.Bits))
+			word := (row+uint64(i))<<o.Keep | (other<<32|mine)&(1<<o.Keep-1)
+			partitions[partition] = append(partitions[partition], word)
+		}
+	}
+	return partitions
+}
+
+// halvesAll scatters in calls of some size and collects what lay in each partition.
+func halvesAll(p *HalfPartitions, src []uint64, row uint64, call int) [][]uint64 {
+	partitions := make([][]uint64, len(p.Next))
+	for at := 0; at < len(src); {
+		done, full := ScatterHalves(p, src[at:min(at+call, len(src))], row+uint64(at))
+		if at += done; full >= 0 {
+			partitions[full] = append(partitions[full], p.take(full)...)
+		}
+	}
+	for i := range partitions {
+		partitions[i] = append(partitions[i], p.take(i)...)
+	}
+	return partitions
+}
+
+// checkHalvesCase compares ScatterHalves with the oracle, on guarded memory.
+func checkHalvesCase(t testing.TB, r *rand.Rand, bits, room, keep, n int) {
+	t.Helper()
+	src := guard.Tail[uint64](guard.New(t, 8*max(n, 1)), n)
+	for i := range src {
+		src[i] = r.Uint64()
+		if i%5 < 2 {
+			src[i] = src[0] // one partition fills faster
+		}
+	}
+	size := room << (bits + 1)
+	p := newHalfPartitions(guard.Tail[uint64](guard.New(t, 8*size), size), bits, room, keep)
+	row := uint64(r.IntN(1000))
+	want := halvesOracle(src, row, p)
+	got := halvesAll(p, src, row, 1+r.IntN(5000))
+	for i := range want {
+		if !slices.Equal(got[i], want[i]) {
+			t.Fatalf("%d bits, room %d, keep %d, %d fingerprints: partition %d is wrong", bits, room, keep, n, i)
+		}
+	}
+}
+
+func TestScatterHalves(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 99))
+	eachKernel(t, func(t *testing.T) {
+		for _, bits := range []int{1, 3, 6, 7} {
+			for _, n := range []int{0, 1, 2, 3, 4, 5, 7, 8, 300, HalvesRoomMin - 1, HalvesRoomMin + 1, 5 * HalvesRoomMin} {
+				checkHalvesCase(t, r, bits, HalvesRoomMin+r.IntN(40), 32+r.IntN(16), n)
+			}
+		}
+	})
+}
+
+func TestScatterHalvesPanics(t *testing.T) {
+	const room = HalvesRoomMin
+	for name, f := range map[string]func(){
+		"too few words":   func() { ScatterHalves(newHalfPartitions(make([]uint64, 4*room-1), 1, room, 40), nil, 0) },
+		"too little room": func() { ScatterHalves(newHalfPartitions(nil, 1, 1000, 40), nil, 0) },
+		"half a half":     func() { ScatterHalves(newHalfPartitions(nil, 1, room, 31), nil, 0) },
+		"a row too large": func() { ScatterHalves(newHalfPartitions(nil, 1, room, 40), make([]uint64, 2), 1<<24-1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func FuzzScatterHalves(f *testing.F) {
+	f.Add(uint64(1), 3, 8, 3000)
+	f.Fuzz(func(t *testing.T, seed uint64, bits, keep, n int) {
+		eachFuzzKernel(t, func(kernel string) {
+			checkHalvesCase(t, rand.New(rand.NewPCG(seed, 9)), 1+bits&7, HalvesRoomMin+int(seed&63), 32+keep&15, n&0x3fff)
+		})
+	})
+}
+
+func BenchmarkScatterHalves(b *testing.B) {
+	src := make([]uint64, 1<<17)
+	for i := range src {
+		src[i] = rand.Uint64()
+	}
+	p := newHalfPartitions(nil, 7, (2*len(src)>>7+HalvesRoomMin)|8, 41)
+	for b.Loop() {
+		if n, _ := ScatterHalves(p, src, 0); n < len(src) {
+			b.Fatal(n)
+		}
+		for i := range p.Next {
+			p.take(i)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(src)), "ns/fp")
+}

@@ -1,0 +1,227 @@
+package asm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"ndd/asm/guard"
+)
+
+// newBuckets makes buckets in dst that begin at starts.
+func newBuckets(dst, starts []uint64, low uint64, shift uint) *Buckets {
+	b := &Buckets{Dst: dst, Low: low, Shift: shift, Skew: LineOffset(dst)}
+	for _, at := range starts {
+		b.Next = append(b.Next, at+b.Skew)
+	}
+	b.First = slices.Clone(b.Next)
+	b.Lines = make([]uint64, LineKeys*len(starts))
+	return b
+}
+
+// partitioned is what Scatter does, bucket by bucket: keys by digit, and where their buckets
+// begin.
+func partitioned(keys []uint64, low uint64, shift uint, digits int) (buckets [][]uint64, starts []uint64) {
+	buckets, starts = make([][]uint64, digits), make([]uint64, digits)
+	for _, k := range keys {
+		d := (k - low) >> shift
+		buckets[d] = append(buckets[d], k)
+	}
+	at := uint64(0)
+	for d := range starts {
+		starts[d] = at
+		at += uint64(len(buckets[d]))
+	}
+	return buckets, starts
+}
+
+// sameBuckets tells whether dst holds the buckets, keys of each in their order.
+func sameBuckets(dst []uint64, buckets [][]uint64) bool {
+	for _, b := range buckets {
+		if !slices.Equal(dst[:len(b)], b) {
+			return false
+		}
+		dst = dst[len(b):]
+	}
+	return len(dst) == 0
+}
+
+// TestScatter: inputs of every length and skew, into guarded memory that begins anywhere in a
+// cache line.
+func TestScatter(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		for seed := range uint64(600) {
+			rng := rand.New(rand.NewPCG(seed, 5))
+			digits, shift, low := 1+rng.IntN(40), uint(rng.IntN(50)), rng.Uint64N(1<<40)
+			n := rng.IntN(1 + int(seed)*20)
+			keys := make([]uint64, n)
+			for i := range keys {
+				d := rng.Uint64N(1 + rng.Uint64N(uint64(digits)))
+				keys[i] = low + d<<shift + rng.Uint64()&(1<<shift-1)
+			}
+			want, starts := partitioned(keys, low, shift, digits)
+			region := guard.New(t, 8*n)
+			for _, dst := range [][]uint64{guard.Head[uint64](region, n), guard.Tail[uint64](region, n)} {
+				clear(dst)
+				b := newBuckets(dst, starts, low, shift)
+				for rest := keys; len(rest) > 0; {
+					part := 1 + rng.IntN(len(rest))
+					Scatter(b, rest[:part])
+					rest = rest[part:]
+				}
+				ScatterFlush(b)
+				if !sameBuckets(dst, want) {
+					t.Fatalf("seed %d: %d keys in %d buckets are not where they should be", seed, n, digits)
+				}
+			}
+		}
+	})
+}
+
+// TestScatterShared: two writers, by turns, each with a part of every bucket, that share lines of dst.
+func TestScatterShared(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		for seed := range uint64(200) {
+			rng := rand.New(rand.NewPCG(seed, 6))
+			keys := make([]uint64, rng.IntN(900))
+			for i := range keys {
+				keys[i] = rng.Uint64()
+			}
+			half := len(keys) / 2
+			const shift, digits = 59, 32
+			want, starts := partitioned(keys, 0, shift, digits)
+			first, _ := partitioned(keys[:half], 0, shift, digits)
+			later := slices.Clone(starts)
+			for d := range later {
+				later[d] += uint64(len(first[d]))
+			}
+			dst := make([]uint64, len(keys))
+			a, b := newBuckets(dst, starts, 0, shift), newBuckets(dst, later, 0, shift)
+			for i := 0; i < len(keys)-half; i += 20 {
+				Scatter(b, keys[half:][i:min(i+20, len(keys)-half)])
+				Scatter(a, keys[min(i, half):min(i+20, half)])
+			}
+			ScatterFlush(b)
+			ScatterFlush(a)
+			if !sameBuckets(dst, want) {
+				t.Fatalf("seed %d: %d keys are not where they should be", seed, len(keys))
+			}
+		}
+	})
+}
+
+// TestScatterLimits: keys without a bucket, and buckets that do not fit.
+func TestScatterLimits(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		region := guard.New(t, 8*12)
+		for name, c := range map[string]struct {
+			starts []uint64
+			key    uint64
+		}{
+			"below":     {[]uint64{0, 6}, 99},
+			"above":     {[]uint64{0, 6}, 100 + 32},
+			"no room":   {[]uint64{0, 6}, 131},
+			"far":       {[]uint64{0, 1 << 50}, 131},
+			"no bucket": {nil, 100},
+		} {
+			t.Run(name, func(t *testing.T) {
+				defer func() {
+					if recover() == nil {
+						t.Error("it was taken")
+					}
+				}()
+				b := newBuckets(guard.Tail[uint64](region, 12), c.starts, 100, 4)
+				for range 20 {
+					Scatter(b, []uint64{c.key})
+				}
+			})
+		}
+	})
+}
+
+func FuzzScatter(f *testing.F) {
+	f.Add(uint64(7), 100, 3, uint8(60))
+	f.Fuzz(func(t *testing.T, seed uint64, n, skew int, shift uint8) {
+		n, skew = n&4095, skew&7
+		rng := rand.New(rand.NewPCG(seed, 8))
+		keys := make([]uint64, n)
+		for i := range keys {
+			keys[i] = rng.Uint64()
+		}
+		bits := 54 + uint(shift)%10
+		want, starts := partitioned(keys, 0, bits, 1<<(64-bits))
+		memory := make([]uint64, n+16)
+		eachFuzzKernel(t, func(kernel string) {
+			clear(memory)
+			dst := memory[skew : skew+n]
+			b := newBuckets(dst, starts, 0, bits)
+			Scatter(b, keys)
+			ScatterFlush(b)
+			if !sameBuckets(dst, want) || slices.Max(memory[skew+n:]) != 0 || skew > 0 && slices.Max(memory[:skew]) != 0 {
+				t.Fatalf("%s: %d keys are not where they should be, and nowhere else", kernel, n)
+			}
+		})
+	})
+}
+
+func BenchmarkScatter(b *testing.B) {
+	const n = 1 << 25
+	defer use(Backend())
+	keys, dst := make([]uint64, n), make([]uint64, n)
+	rng := rand.New(rand.NewPCG(1, 9))
+	for i := range keys {
+		keys[i] = rng.Uint64()
+	}
+	for _, kernel := range Backends() {
+		for _, digit := range []uint{9, 11, 13} {
+			b.Run(fmt.Sprintf("kernel=%s/bits=%d", kernel, digit), func(b *testing.B) {
+				use(kernel)
+				starts := make([]uint64, 1<<digit)
+				for _, k := range keys {
+					starts[k>>(64-digit)]++
+				}
+				at := uint64(0)
+				for d, n := range starts {
+					starts[d] = at
+					at += n
+				}
+				buckets := newBuckets(dst, starts, 0, 64-digit)
+				start := time.Now()
+				for b.Loop() {
+					copy(buckets.Next, buckets.First)
+					Scatter(buckets, keys)
+					ScatterFlush(buckets)
+				}
+				b.ReportMetric(float64(time.Since(start))/float64(b.N)/n, "ns/key")
+				for i := 1; i < n; i++ {
+					if dst[i-1]>>(64-digit) > dst[i]>>(64-digit) {
+						b.Fatal("not in buckets")
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestScatterPanics: slices that do not make buckets.
+func TestScatterPanics(t *testing.T) {
+	dst := make([]uint64, 16)
+	for name, spoil := range map[string]func(b *Buckets){
+		"a place too few": func(b *Buckets) { b.First = b.First[:1] },
+		"a line too few":  func(b *Buckets) { b.Lines = b.Lines[:8] },
+		"a wrong skew":    func(b *Buckets) { b.Skew ^= 1 },
+	} {
+		b := newBuckets(dst, []uint64{0, 8}, 0, 4)
+		spoil(b)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			Scatter(b, []uint64{1})
+		}()
+	}
+}
