@@ -6,11 +6,10 @@ import (
 	"iter"
 	"math"
 
-	"golang.org/x/sync/errgroup"
-
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
+	"ndd/engine/parallel"
 )
 
 // chunkQueries is how many queries a goroutine answers together: enough to
@@ -21,7 +20,7 @@ const chunkQueries = 256
 func chunksOf(queries int) int { return (queries + chunkQueries - 1) / chunkQueries }
 
 // Batch answers queries in parallel and calls emit once for each that has
-// hits, in order of the queries, from one goroutine at a time. An error of
+// hits, in order of the queries, from the goroutine that called it. An error of
 // emit, or of ctx, ends it.
 //
 // Of 8,192 queries or more, segments are swept in order (see
@@ -104,58 +103,34 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	if err != nil {
 		return err
 	}
-	chunks := chunksOf(len(queries))
+	o := parallel.Options{Workers: min(b.goroutines, chunksOf(len(queries))), Ahead: 4 * b.goroutines}
+	return parallel.Ordered(ctx, o, func(_ context.Context, yield func(*chunk) bool) error {
+		for at := 0; at < len(queries); at += chunkQueries {
+			c := &chunk{first: first + at, queries: queries[at:min(at+chunkQueries, len(queries))], swept: swept.From(at)}
+			if !yield(c) {
+				break
+			}
+		}
+		return nil
+	}, b.search, func(c *chunk) error { return c.answers.Each(c.first, b.emit) })
+}
 
-	// Each chunk has a channel for its answer; the queue of them, in order,
-	// is what bounds how far the workers run ahead of emit.
-	type job struct {
-		first, end int
-		answer     chan live.Answers
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	jobs := make(chan job)
-	ordered := make(chan job, 4*b.goroutines)
-	group.Go(func() error {
-		defer close(jobs)
-		defer close(ordered)
-		for i := range chunks {
-			j := job{i * chunkQueries, min((i+1)*chunkQueries, len(queries)), make(chan live.Answers, 1)}
-			for _, to := range []chan job{ordered, jobs} {
-				select {
-				case to <- j:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
+// A chunk is queries that a goroutine answers together, of which the first is number first of all.
+type chunk struct {
+	first   int
+	queries []uint64
+	swept   live.Swept
+	answers live.Answers
+}
+
+// search answers chunks.
+func (b *batch) search(_ context.Context, chunks iter.Seq[*chunk]) (err error) {
+	s := b.index.live.Searcher()
+	defer s.Done()
+	for c := range chunks {
+		if c.answers, err = s.Search(b.view, c.queries, b.o.K, b.o.Docs, c.swept); err != nil {
+			return err
 		}
-		return nil
-	})
-	for range min(b.goroutines, chunks) {
-		group.Go(func() error {
-			c := b.index.live.Searcher()
-			defer c.Done()
-			for j := range jobs {
-				a, err := c.Search(b.view, queries[j.first:j.end], b.o.K, b.o.Docs, swept.From(j.first))
-				if err != nil {
-					return err
-				}
-				j.answer <- a
-			}
-			return nil
-		})
 	}
-	group.Go(func() error {
-		for j := range ordered {
-			select {
-			case a := <-j.answer:
-				if err := a.Each(first+j.first, b.emit); err != nil {
-					return err
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	return group.Wait()
+	return nil
 }
