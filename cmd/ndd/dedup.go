@@ -133,7 +133,9 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	defer to.abort()
 	c, r, partly, err := d.find(ctx, inputs, prints, o, read)
 	if errors.Is(err, dedup.ErrNoValue) {
-		err = usagef("--%w", err)
+		if err = usagef("--%w", err); d.keep == "newest" && !prints {
+			err = fmt.Errorf("%w; name the field with the date with --time", err)
+		}
 	}
 	if err != nil {
 		return err

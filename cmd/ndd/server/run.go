@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -46,7 +47,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	front, err := listen(o.Listen, func(local bool) http.Handler { return s.handler(local) }, o.Log)
+	front, err := listen("--listen", o.Listen, func(local bool) http.Handler { return s.handler(local) }, o.Log)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func Run(ctx context.Context, o Options) error {
 	failed := make(chan error, 2)
 	go front.serve(failed)
 	if o.Admin != "" {
-		back, err := listen(o.Admin, func(local bool) http.Handler { return s.adminHandler(local, o.PProf) }, o.Log)
+		back, err := listen("--admin", o.Admin, func(local bool) http.Handler { return s.adminHandler(local, o.PProf) }, o.Log)
 		if err != nil {
 			return err
 		}
@@ -141,12 +142,15 @@ type listener struct {
 	server *http.Server
 }
 
-// listen opens an address; handler makes what answers there, told whether
-// only this machine can reach it.
-func listen(address string, handler func(local bool) http.Handler, log *slog.Logger) (*listener, error) {
+// listen opens the address that a flag gives; handler makes what answers there, told whether only
+// this machine can reach it. The error names the flag.
+func listen(flag, address string, handler func(local bool) http.Handler, log *slog.Logger) (*listener, error) {
 	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s %s: another program listens there already: stop it, or give another address with %s", flag, address, flag)
+	}
 	if err != nil {
-		return nil, err // "listen tcp 127.0.0.1:7744: bind: address already in use"
+		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
 	return &listener{netutil.LimitListener(l, connectionsMax), limited(handler(isLoopback(host)), log)}, nil

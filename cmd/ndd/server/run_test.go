@@ -377,8 +377,8 @@ func TestStartErrors(t *testing.T) {
 		load func(context.Context, *Loading) (*engine.Index, error)
 		want string
 	}{
-		{"the address is taken", Options{Listen: busy}, empty, busy},
-		{"the admin address is taken", Options{Admin: busy}, empty, busy},
+		{"the address is taken", Options{Listen: busy}, empty, "--listen " + busy + ": another program listens there"},
+		{"the admin address is taken", Options{Admin: busy}, empty, "--admin " + busy + ": another program listens there"},
 		{"no token file", Options{TokenFile: none}, empty, none},
 		{"an open address", Options{Listen: "0.0.0.0:0"}, empty, "--token-file"},
 		{"an address that is none", Options{Listen: "here"}, empty, "host:port"},

@@ -176,6 +176,9 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (*Corpus, er
 	}
 	c.names.bytes = 0
 	c.recipe = files[0].Recipe()
+	if err := o.Keep.checkPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
+		return nil, err
+	}
 	c.prints = make([]uint64, 0, n)
 	if c.recipe != nil {
 		c.lengths, c.names.at = make([]uint32, 0, n), make([]uint64, 0, n)

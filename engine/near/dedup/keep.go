@@ -68,6 +68,21 @@ func (k Keep) fields() []string {
 	return nil
 }
 
+// checkPrints returns why a policy cannot choose between documents of fingerprint files, which have
+// lengths of texts unless they are raw; nil if it can. The error wraps [ErrNoValue].
+func (k Keep) checkPrints(lengths bool) error {
+	switch k.Policy {
+	case First:
+		return nil
+	case Longest, Shortest:
+		if lengths {
+			return nil
+		}
+		return fmt.Errorf("keep %s: %w: raw fingerprints have no text lengths", k, ErrNoValue)
+	}
+	return fmt.Errorf("keep %s: %w: fingerprint files have no fields or dates; give the documents", k, ErrNoValue)
+}
+
 // prefer is the order in which documents are kept, nil for that of their rows.
 func (c *Corpus) prefer() (func(a, b int) int, error) {
 	keep := c.values.keep
@@ -76,7 +91,7 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 	}
 	if keep.Policy == Longest || keep.Policy == Shortest {
 		if len(c.lengths) != len(c.prints) {
-			return nil, fmt.Errorf("keep %s: %w: raw fingerprints have no text lengths", keep, ErrNoValue)
+			return nil, keep.checkPrints(false)
 		}
 		if keep.Policy == Longest {
 			return func(a, b int) int { return cmp.Compare(c.lengths[b], c.lengths[a]) }, nil
@@ -84,12 +99,12 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 		return func(a, b int) int { return cmp.Compare(c.lengths[a], c.lengths[b]) }, nil
 	}
 	if len(c.values.keys) != len(c.prints) {
-		return nil, fmt.Errorf("keep %s: %w: fingerprint files have no fields or dates; give the documents", keep, ErrNoValue)
+		return nil, keep.checkPrints(true)
 	}
 	if c.values.missing == len(c.prints) {
 		what := fmt.Sprintf("there is no field %q with a number or text; the other choices are first, longest, shortest and newest", keep.Field)
 		if keep.Policy == Newest {
-			what = fmt.Sprintf("no date was found in any of the fields %s; name the field with the date", strings.Join(keep.fields(), ", "))
+			what = fmt.Sprintf("no date was found in any of the fields %s", strings.Join(keep.fields(), ", "))
 		}
 		return nil, fmt.Errorf("keep %s: %w: %s", keep, ErrNoValue, what)
 	}
