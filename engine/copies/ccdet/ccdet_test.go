@@ -1,0 +1,117 @@
+package ccdet
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"ndd/engine/copies/signature"
+)
+
+func newSelector(t testing.TB, ends string) *Selector {
+	t.Helper()
+	s, err := New(ends)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// features returns the texts that the features were made of.
+func features(s *Selector, text string) (all []string) {
+	for _, f := range s.Append(nil, text) {
+		all = append(all, text[f.Start:f.End])
+	}
+	return all
+}
+
+// TestFeatures: the worked examples of the package comment.
+func TestFeatures(t *testing.T) {
+	s := newSelector(t, Ends)
+	for text, want := range map[string][]string{
+		"":         nil,
+		"没有句号的一句话": nil,
+		"一二三四五六七八九十一二三。": {"四五六七八九十一二三"},
+		"短。更短！":     {"短", "更短"},
+		"结束。。。又一句？": {"结束", "又一句"},
+		"一二三。四五六七 八九\n十甲乙丙丁戊。": {"一二三", "六七 八九\n十甲乙丙丁戊"},
+		"。":     nil,
+		" 。！":   nil,
+		"a. b。": {"a. b"},
+	} {
+		if got := features(s, text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if got := features(newSelector(t, "。"), "一！二。"); !slices.Equal(got, []string{"一！二"}) {
+		t.Errorf("full stops alone: %q", got)
+	}
+	if got := features(newSelector(t, EndsOf["hi"]), "यह एक वाक्य है। और।"); len(got) != 2 {
+		t.Errorf("Hindi: %q", got)
+	}
+}
+
+// TestEqual: white space, width and case make no difference; other characters do.
+func TestEqual(t *testing.T) {
+	s := newSelector(t, Ends)
+	base := signature.AppendSet(nil, s.Append(nil, "今天用ABC公司的产品。"))
+	for _, same := range []string{"今天 用 ABC\n公司的产品。", "今天用abc公司的产品！", "今天用ＡＢＣ公司的产品。", "昨天晚上。今天用ABC公司的产\u200b品。"} {
+		if got := signature.AppendSet(nil, s.Append(nil, same)); signature.Shared(base, got) != 1 {
+			t.Errorf("%q has another feature", same)
+		}
+	}
+	if got := signature.AppendSet(nil, s.Append(nil, "今天用ABD公司的产品。")); signature.Shared(base, got) != 0 {
+		t.Error("another letter, and the same feature")
+	}
+}
+
+// TestPlain: characters with a normal form of their own have the same hash as those that are normalised together.
+func TestPlain(t *testing.T) {
+	s := newSelector(t, Ends)
+	for r := rune(1); r <= 0xffff; r++ {
+		if _, ok := plain(r); !ok || blank(r) {
+			continue
+		}
+		tail := "一" + string(r) + "二"
+		if h, _ := s.hash(tail); h != s.hashNormal(tail) {
+			t.Fatalf("%U: %x, normalised %x", r, h, s.hashNormal(tail))
+		}
+	}
+}
+
+func TestNew(t *testing.T) {
+	for _, ends := range []string{"", "a", "。 ", "\xff"} {
+		if _, err := New(ends); err == nil {
+			t.Errorf("%q was taken", ends)
+		}
+	}
+}
+
+// FuzzSelector: features lie in the text, in order, and are made of at most Chars characters.
+func FuzzSelector(f *testing.F) {
+	f.Add("一二三。四五六七 八九\n十甲乙丙丁戊。x！")
+	f.Add("\xe3\x80。\xff。")
+	s := newSelector(f, Ends)
+	f.Fuzz(func(t *testing.T, text string) {
+		last := int32(0)
+		for _, x := range s.Append(nil, text) {
+			part := text[x.Start:x.End]
+			n := utf8.RuneCountInString(strings.Join(strings.Fields(strings.NewReplacer("\u200b", "", "\ufeff", "").Replace(part)), ""))
+			if x.Start < last || x.End <= x.Start || n < 1 || n > Chars {
+				t.Fatalf("%q: %q, %d characters", text, part, n)
+			}
+			last = x.End
+		}
+	})
+}
+
+func BenchmarkSelector(b *testing.B) {
+	text := strings.Repeat("春天来了树上开满了花，孩子们在院子里玩耍，老人坐在门口晒太阳。", 3000)
+	s := newSelector(b, Ends)
+	var dst []signature.Signature
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		dst = s.Append(dst[:0], text)
+	}
+}

@@ -1,0 +1,178 @@
+package spotsigs
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"ndd/engine/copies/signature"
+	"ndd/engine/corpus/token"
+)
+
+// Lists are the antecedents and the stop words of a language. Every antecedent is a stop word.
+type Lists struct {
+	name  string
+	kinds map[uint64]uint64 // by hash of the word: stop or antecedent
+}
+
+// Name returns the lists' name, or that of the file that they were read from.
+func (l *Lists) Name() string { return l.name }
+
+// kind returns what a word is.
+func (l *Lists) kind(hash uint64) uint64 {
+	if k, ok := l.kinds[hash]; ok {
+		return k
+	}
+	return content
+}
+
+const (
+	articles = "a an the"
+	verbs    = `am is are was were be been being can could will would shall should may might must
+		have has had having do does did doing`
+	prepositions = `of in on at by for with from to into onto upon over under about above below between among against
+		through during before after until since within without across toward towards up down out off`
+	conjunctions = "and or but nor so yet if then else because while although though as than whether that"
+	pronouns     = `i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
+		this these those who whom whose which what when where why how`
+	others = `not no only also very too just both each every either neither all any some few many much more most
+		other another such same own here there again once myself yourself himself herself itself ourselves
+		yourselves themselves`
+)
+
+// The lists that go by a name.
+var (
+	// Paper has the antecedents that the paper found best: articles, and forms of be, can, will, have and do.
+	Paper = newLists("paper", articles+" "+verbs, all)
+	// Wide adds prepositions, conjunctions and pronouns: three times as many signatures, which find more of
+	// texts that are short, technical or full of lists.
+	Wide = newLists("wide", strings.Join([]string{articles, verbs, prepositions, conjunctions, pronouns}, " "), all)
+)
+
+var all = strings.Join([]string{articles, verbs, prepositions, conjunctions, pronouns, others}, " ")
+
+func newLists(name, antecedents, stops string) *Lists {
+	l, err := makeLists(name, strings.Fields(antecedents), strings.Fields(stops))
+	if err != nil {
+		panic(err) // of words of this file
+	}
+	return l
+}
+
+// makeLists hashes words as the tokeniser gives them.
+func makeLists(name string, antecedents, stops []string) (*Lists, error) {
+	scanner, err := token.NewScanner(token.Options{})
+	if err != nil {
+		return nil, err
+	}
+	hasher := token.NewHasher(scanner, signature.Key)
+	l := &Lists{name: name, kinds: map[uint64]uint64{}}
+	add := func(word string, kind uint64) error {
+		n := 0
+		scanner.Scan(word, func(batch []token.Token) {
+			for i := range batch {
+				n++
+				l.kinds[hasher.Slot(&batch[i]).Hash] = kind
+			}
+		})
+		if n != 1 {
+			return fmt.Errorf("%s: %q is not one word", name, word)
+		}
+		return nil
+	}
+	for _, w := range stops {
+		if err := add(w, stop); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range antecedents {
+		if err := add(w, antecedent); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// ByName returns the lists of a name, or an error that has the names there are.
+func ByName(name string) (*Lists, error) {
+	for _, l := range []*Lists{Paper, Wide} {
+		if l.name == name {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("no lists are called %q; there are paper and wide", name)
+}
+
+// ReadLists reads lists from a file: a word a line, antecedents first, then an empty line, then further stop words.
+// Lines that begin with # are comments. The error says which line is not a word, or that there is no antecedent.
+func ReadLists(r io.Reader, name string) (*Lists, error) {
+	var antecedents, stops []string
+	to := &antecedents
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		switch line := strings.TrimSpace(lines.Text()); {
+		case line == "":
+			to = &stops
+		case !strings.HasPrefix(line, "#"):
+			*to = append(*to, line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(antecedents) == 0 {
+		return nil, fmt.Errorf("%s: no antecedents: a word a line, then an empty line, then further stop words", name)
+	}
+	return makeLists(name, antecedents, stops)
+}
+
+// The sizes of lists that are learned.
+const (
+	learnedAntecedents = 20
+	learnedStops       = 100
+)
+
+// A Learner makes lists for any language: the commonest words of a corpus. It belongs to one goroutine.
+type Learner struct {
+	scanner *token.Scanner
+	counts  map[string]int
+	word    []byte
+}
+
+// NewLearner returns a Learner that has read nothing.
+func NewLearner() (*Learner, error) {
+	scanner, err := token.NewScanner(token.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &Learner{scanner: scanner, counts: map[string]int{}}, nil
+}
+
+// Add counts the words of a text. Characters of scripts without spaces are no words.
+func (l *Learner) Add(text string) {
+	l.scanner.Scan(text, func(batch []token.Token) {
+		for i := range batch {
+			if batch[i].Kind != token.Word {
+				continue
+			}
+			l.word = l.scanner.AppendText(l.word[:0], &batch[i])
+			l.counts[string(l.word)]++
+		}
+	})
+}
+
+// Lists returns the 20 commonest words as antecedents and the 100 commonest as stop words; equally common words count
+// in order of the alphabet. The error says that the texts have too few words.
+func (l *Learner) Lists() (*Lists, error) {
+	words := slices.SortedFunc(maps.Keys(l.counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(l.counts[b], l.counts[a]), cmp.Compare(a, b))
+	})
+	if len(words) < 2*learnedStops {
+		return nil, fmt.Errorf("the texts have %d different words: too few to tell which are stop words", len(words))
+	}
+	return makeLists("auto", words[:learnedAntecedents], words[:learnedStops])
+}

@@ -1,0 +1,207 @@
+package spotsigs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/copies/signature"
+)
+
+// specification reads the definition of the package comment, for texts of lower-case words and spaces: it returns the
+// words of each signature.
+func specification(text string, antecedents, stops []string, d, c int) (all []string) {
+	words := strings.Fields(text)
+	for i, a := range words {
+		if !slices.Contains(antecedents, a) {
+			continue
+		}
+		var following []string
+		for _, w := range words[i+1:] {
+			if !slices.Contains(stops, w) && !slices.Contains(antecedents, w) {
+				following = append(following, w)
+			}
+		}
+		if len(following) < d*c {
+			continue
+		}
+		sig := a
+		for j := 1; j <= c; j++ {
+			sig += ":" + following[j*d-1]
+		}
+		all = append(all, sig)
+	}
+	return all
+}
+
+// hashes returns the hashes of signatures by their words.
+func hashes(t *testing.T, sigs []string) (all []uint64) {
+	t.Helper()
+	l, err := makeLists("test", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sig := range sigs {
+		h := uint64(0)
+		for _, w := range strings.Split(sig, ":") {
+			one, err := makeLists("test", []string{w}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for hash := range one.kinds {
+				h = signature.Fold(h, hash)
+			}
+		}
+		all = append(all, h)
+	}
+	_ = l
+	return all
+}
+
+// TestPaperExample: the sentence of the paper, with its signatures.
+func TestPaperExample(t *testing.T) {
+	text := "At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried to set the record straight"
+	s, err := New(Options{Lists: Paper, Chain: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := hashes(t, []string{"a:rally:kick", "a:weeklong:campaign", "the:south:carolina", "the:record:straight"})
+	var got []uint64
+	for _, x := range s.Append(nil, text) {
+		got = append(got, x.Hash)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%x, want %x", got, want)
+	}
+	x := s.Append(nil, text)[2]
+	if text[x.Start:x.End] != "the South Carolina" {
+		t.Errorf("place %q", text[x.Start:x.End])
+	}
+}
+
+// TestSpecification holds the one pass against the definition.
+func TestSpecification(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	antecedents, stops := []string{"the", "is", "a"}, []string{"the", "is", "a", "of", "and"}
+	lists, err := makeLists("test", antecedents, stops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 {
+		var b strings.Builder
+		for range random.IntN(60) {
+			if random.IntN(3) == 0 {
+				b.WriteString(stops[random.IntN(len(stops))] + " ")
+			} else {
+				fmt.Fprintf(&b, "w%d ", random.IntN(20))
+			}
+		}
+		o := Options{lists, 1 + i%3, 1 + i/3%4}
+		s, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		for _, x := range s.Append(nil, b.String()) {
+			got = append(got, x.Hash)
+		}
+		want := hashes(t, specification(b.String(), antecedents, stops, o.Distance, o.Chain))
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q, %d, %d: %d signatures, want %d", b.String(), o.Distance, o.Chain, len(got), len(want))
+		}
+	}
+}
+
+func TestLists(t *testing.T) {
+	l, err := ReadLists(strings.NewReader("# German\nder\ndie\n\nund\n"), "de.txt")
+	if err != nil || len(l.kinds) != 3 || l.Name() != "de.txt" {
+		t.Fatal(l, err)
+	}
+	s, err := New(Options{Lists: l, Chain: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Append(nil, "Der und Hund bellt und die Katze"); len(got) != 2 {
+		t.Errorf("%d signatures", len(got))
+	}
+	for in, want := range map[string]string{"": "no antecedents", "two words\n": "is not one word", "\nund\n": "no antecedents"} {
+		if _, err := ReadLists(strings.NewReader(in), "x"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+	if _, err := ByName("narrow"); err == nil {
+		t.Error("an unknown name was taken")
+	}
+	if l, err := ByName("wide"); err != nil || l != Wide {
+		t.Error(err)
+	}
+	if _, err := New(Options{Chain: 17}); err == nil {
+		t.Error("a chain of 17 was taken")
+	}
+}
+
+// TestLearn: the commonest words are antecedents, the next ones stop words.
+func TestLearn(t *testing.T) {
+	l, err := NewLearner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		l.Add(strings.Repeat(fmt.Sprintf("w%03d ", i), 600-i))
+	}
+	lists, err := l.Lists()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[uint64]int{}
+	for _, k := range lists.kinds {
+		counts[k]++
+	}
+	if counts[antecedent] != 20 || counts[stop] != 80 {
+		t.Errorf("%d antecedents, %d other stop words", counts[antecedent], counts[stop])
+	}
+	s, err := New(Options{Lists: lists, Chain: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Append(nil, "w019 w099 w100 w020 w200"); len(got) != 1 {
+		t.Errorf("%d signatures, want that of w019 and w100", len(got))
+	}
+	few, _ := NewLearner()
+	few.Add("only a few words")
+	if _, err := few.Lists(); err == nil {
+		t.Error("4 words were enough")
+	}
+}
+
+func FuzzSelector(f *testing.F) {
+	f.Add("The cat is on the mat, and the dog has been under a table since noon.")
+	s, err := New(Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, x := range s.Append(nil, text) {
+			if x.Start < 0 || x.End <= x.Start || int(x.End) > len(text) {
+				t.Fatalf("%q: %v", text, x)
+			}
+		}
+	})
+}
+
+func BenchmarkSelector(b *testing.B) {
+	text := strings.Repeat("The committee has agreed on rules about noise and the hours during which the machines in the cellar may be used by tenants. ", 1000)
+	s, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var dst []signature.Signature
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		dst = s.Append(dst[:0], text)
+	}
+}

@@ -1,0 +1,153 @@
+package winnow
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/copies/signature"
+	"ndd/engine/corpus/token"
+)
+
+// specification is winnowing as the paper says it: every window's least row, the rightmost of equal ones, each recorded once.
+func specification(text string) (all []signature.Signature) {
+	scanner, err := token.NewScanner(token.Options{})
+	if err != nil {
+		panic(err)
+	}
+	hasher := token.NewHasher(scanner, signature.Key)
+	type tok struct {
+		hash       uint64
+		char       bool
+		start, end int32
+	}
+	var tokens []tok
+	scanner.Scan(text, func(batch []token.Token) {
+		for i := range batch {
+			t := &batch[i]
+			tokens = append(tokens, tok{hasher.Slot(t).Hash, t.Kind == token.Char, int32(t.Start), int32(t.End)})
+		}
+	})
+	var rows []signature.Signature
+	for i := 0; i < len(tokens); {
+		j := i
+		for j < len(tokens) && tokens[j].char == tokens[i].char {
+			j++
+		}
+		n := 5
+		if tokens[i].char {
+			n = 8
+		}
+		n = min(n, j-i)
+		for at := i; at+n <= j; at++ {
+			h := uint64(0)
+			for _, t := range tokens[at : at+n] {
+				h = h*0x9e3779b97f4a7c15 + t.hash
+			}
+			rows = append(rows, signature.Signature{Hash: signature.Fold(0, h), Start: tokens[at].start, End: tokens[at+n-1].end})
+		}
+		i = j
+	}
+	last := -1
+	for from := 0; from == 0 || from+16 <= len(rows); from++ {
+		window := rows[from:min(from+16, len(rows))]
+		least := -1
+		for i := range window {
+			if least < 0 || window[i].Hash <= window[least].Hash {
+				least = i
+			}
+		}
+		if least >= 0 && from+least != last {
+			last = from + least
+			all = append(all, rows[last])
+		}
+	}
+	return all
+}
+
+func randomText(random *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		if random.IntN(40) == 0 {
+			for range random.IntN(30) {
+				b.WriteRune(rune(0x4e00 + random.IntN(50)))
+			}
+		}
+		fmt.Fprintf(&b, " w%d", random.IntN(30))
+	}
+	return b.String()
+}
+
+// TestSpecification: the queue selects what looking at every window whole selects.
+func TestSpecification(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	s := New()
+	for i := range 600 {
+		n := i % 60
+		if i%50 == 0 {
+			n = 10_000 // longer than the tokens that are held at a time
+		}
+		text := randomText(random, n)
+		if got, want := s.Append(nil, text), specification(text); !slices.Equal(got, want) {
+			t.Fatalf("%d words: %d features, want %d\n%v\n%v", n, len(got), len(want), got, want)
+		}
+	}
+}
+
+// TestGuarantee: a passage of Words + Window - 1 words that two texts share gives them a common feature.
+func TestGuarantee(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	words := func(prefix string, n int) string {
+		var b strings.Builder
+		for range n {
+			fmt.Fprintf(&b, "%s%d ", prefix, random.IntN(1e6))
+		}
+		return b.String()
+	}
+	s := New()
+	for range 300 {
+		passage := words("p", Words+Window-1)
+		a := signature.AppendSet(nil, s.Append(nil, words("a", random.IntN(50))+passage+words("b", random.IntN(50))))
+		b := signature.AppendSet(nil, s.Append(nil, words("c", random.IntN(50))+passage+words("d", random.IntN(50))))
+		if signature.Shared(a, b) == 0 {
+			t.Fatalf("no common feature of %q", passage)
+		}
+	}
+}
+
+// TestPlaces: a feature's bytes are the words that it was made of.
+func TestPlaces(t *testing.T) {
+	text := "  The quick, brown fox jumps -- over!"
+	got := New().Append(nil, text)
+	if len(got) != 1 || len(strings.Fields(text[got[0].Start:got[0].End])) < 5 {
+		t.Errorf("%v", got)
+	}
+	if got := New().Append(nil, "one, two"); len(got) != 1 || got[0].Start != 0 || got[0].End != 8 {
+		t.Errorf("a short text: %v", got)
+	}
+	if got := New().Append(nil, " ..."); len(got) != 0 {
+		t.Errorf("no words: %v", got)
+	}
+}
+
+func FuzzSelector(f *testing.F) {
+	f.Add("one two three four five six 汉字汉字汉字汉字汉字 seven")
+	s := New()
+	f.Fuzz(func(t *testing.T, text string) {
+		if got, want := s.Append(nil, text), specification(text); !slices.Equal(got, want) {
+			t.Fatalf("%q: %v, want %v", text, got, want)
+		}
+	})
+}
+
+func BenchmarkSelector(b *testing.B) {
+	text := randomText(rand.New(rand.NewPCG(5, 6)), 100_000)
+	s := New()
+	var dst []signature.Signature
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		dst = s.Append(dst[:0], text)
+	}
+}
