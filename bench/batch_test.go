@@ -11,6 +11,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
+	"ndd/engine/memory"
 	"ndd/engine/near/scan"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
@@ -79,8 +80,8 @@ func BenchmarkBatch(b *testing.B) {
 			sum := uint64(0)
 			hits = 0
 			began := time.Now()
-			o := scan.Options{Threads: 1, Temp: b.TempDir(), Memory: 8 << 30, Fingerprints: uint64(len(prints))}
-			s, err := scan.Plan(len(queries), 3, false, o)
+			o := scan.Options{Threads: 1, Temp: b.TempDir(), Budget: memory.NewBudget(memory.Set(8 << 30)), Fingerprints: uint64(len(prints))}
+			s, err := scan.NewPlan(len(queries), 3, false, o)
 			if err != nil {
 				b.Fatal(err)
 			}

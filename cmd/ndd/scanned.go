@@ -17,6 +17,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
+	"ndd/engine/memory"
 	"ndd/engine/near/scan"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
@@ -145,42 +146,48 @@ func (s *scanned) Close() error {
 	return nil
 }
 
+// scanLimit is what a scan may take: --memory, or half of what this machine has left.
+func (b *batch) scanLimit() memory.Limit {
+	l := b.g.machine.Limit(b.memory)
+	if b.memory == 0 {
+		l.Bytes, l.Source = l.Bytes/2, "half of what is "+l.Source
+	}
+	return l
+}
+
 // plan says how F will be scanned, before memory is taken for it.
-func (s *scanned) plan(counted bool) (space scan.Space, o scan.Options, err error) {
+func (s *scanned) plan(counted bool) (p scan.Plan, o scan.Options, err error) {
 	b := s.b
-	o = scan.Options{Threads: b.g.threads, Memory: b.memory, Temp: b.tempDir(), Disk: b.g.disk, Fingerprints: s.total, Once: s.once, Counted: counted}
-	if o.Memory == 0 {
-		o.Memory = max(b.g.machine.Limit(0).Bytes/2, 1) // 0 would be a default
-	}
-	if space, err = scan.Plan(len(b.queries), b.index.k, s.streamed, o); err == nil {
-		s.say(space, o)
+	o = scan.Options{Threads: b.g.threads, Budget: memory.NewBudget(b.scanLimit()), Temp: b.tempDir(), Disk: b.g.disk, Fingerprints: s.total, Once: s.once, Counted: counted}
+	if p, err = scan.NewPlan(len(b.queries), b.index.k, s.streamed, o); err == nil {
+		s.say(p, o)
 	} else if s.once {
-		err = fmt.Errorf("%w: the queries must fit at once, because a pipe (%s) cannot be read twice: give more --memory, or write it to a file", err, b.scan)
+		err = memory.Advise(err, fmt.Sprintf("the queries must fit at once, because a pipe (%s) cannot be read twice: give more --memory, or write it to a file", b.scan))
 	}
-	return space, o, err
+	return p, o, err
 }
 
 // begin plans a scan, and shows how far it is until end is called.
-func (s *scanned) begin(ctx context.Context, counted bool) (space scan.Space, o scan.Options, end func(), err error) {
+func (s *scanned) begin(ctx context.Context, counted bool) (p scan.Plan, o scan.Options, end func(), err error) {
 	s.ctx = ctx
-	if space, o, err = s.plan(counted); err != nil {
-		return space, o, nil, err
+	if p, o, err = s.plan(counted); err != nil {
+		return p, o, nil, err
 	}
 	bar := s.b.g.newBar("scanning", int64(s.total), countUnit)
 	o.Progress = func(done uint64) { bar.set(int64(done)) }
-	return space, o, bar.end, nil
+	return p, o, bar.end, nil
 }
 
 func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error {
 	b := s.b
-	space, o, end, err := s.begin(ctx, false)
+	p, o, end, err := s.begin(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer end()
 	var last scan.Hit
 	some := false
-	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, space, o) {
+	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, p, o) {
 		if err != nil {
 			return err
 		}
@@ -212,7 +219,7 @@ func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 		})
 	}
 	b := s.b
-	space, o, end, err := s.begin(ctx, true)
+	p, o, end, err := s.begin(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -221,7 +228,7 @@ func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 	if s.walked != nil && !b.unique {
 		how.Times = s.documentsOf
 	}
-	t.Totals, err = scan.Count(ctx, s.open, b.queries, b.index.k, space, o, how)
+	t.Totals, err = scan.Count(ctx, s.open, b.queries, b.index.k, p, o, how)
 	return err
 }
 
@@ -273,7 +280,7 @@ func (b *batch) tempDir() string {
 }
 
 // say reports the memory before it is taken, and what there is not enough of it for.
-func (s *scanned) say(p scan.Space, o scan.Options) {
+func (s *scanned) say(p scan.Plan, o scan.Options) {
 	log := s.b.g.log
 	if p.Queries < len(s.b.queries) {
 		log.Info(fmt.Sprintf("memory allows %s at a time: reading %s %d times",
@@ -287,5 +294,5 @@ func (s *scanned) say(p scan.Space, o scan.Options) {
 		hits = "no hits (they are only counted)"
 	}
 	log.Debug(fmt.Sprintf("memory at most %s: tables %s, fingerprints %s, %s",
-		humanize.IBytes(p.Total()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), hits))
+		humanize.IBytes(p.Bytes()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), hits))
 }

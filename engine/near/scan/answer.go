@@ -9,22 +9,20 @@ import (
 	"runtime"
 
 	"github.com/dustin/go-humanize"
-
-	"ndd/engine/memory"
 )
 
-// Space is how much memory an answer takes, at most, in bytes.
-type Space struct {
+// A Plan is how queries will be answered, and the memory that takes, at most, in bytes.
+type Plan struct {
 	Queries int    // answered at a time; F is read once for each so many
 	Threads int    // that map
 	Tables  uint64 // of these queries
-	Chunks  uint64 // of F: what is mapped at a time, and its piles
+	Chunks  uint64 // of F: what is mapped at a time, and its partitions
 	Hits    uint64 // beyond which they go to files; or of marks, where they are counted
-	Plain   bool   // no sieve, since that takes memory
+	Plain   bool   // no prefilter, since that takes memory
 }
 
-// Total is all of it.
-func (s *Space) Total() uint64 { return s.Tables + s.Chunks + s.Hits }
+// Bytes returns all of it.
+func (s *Plan) Bytes() uint64 { return s.Tables + s.Chunks + s.Hits }
 
 const (
 	// hitsMost and hitsLeast bound the memory for hits, a quarter of what there is.
@@ -34,16 +32,17 @@ const (
 	partQueries = 1 << 10
 )
 
-// Plan says how queries for distance k are answered in o.Memory bytes: all at a time, or
-// some; with a sieve or without; by o.Threads goroutines or fewer: whatever should take the least
-// time of all that fits. streamed says that F is not in memory or mapped already. The error
-// wraps [memory.ErrTooLarge].
-func Plan(queries, k int, streamed bool, o Options) (best Space, err error) {
+// NewPlan returns how queries for distance k are answered in the memory that o.Budget has left: all
+// at a time, or some; with a prefilter or without; by o.Threads goroutines or fewer: whatever should
+// take the least time of all that fits. streamed says that F is not in memory or mapped already.
+// The error is a [memory.TooLargeError]. NewPlan reserves nothing.
+func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 	o.setDefaults()
-	var s Space
+	left := o.Budget.Left()
+	var s Plan
 	least := math.Inf(1)
 	for s.Queries = queries; ; s.Queries = (s.Queries + 1) / 2 {
-		if s.Hits = min(max(o.Memory/4, hitsLeast), hitsMost); o.Counted {
+		if s.Hits = min(max(left/4, hitsLeast), hitsMost); o.Counted {
 			s.Hits = marksBytes(s.Queries)
 		}
 		for _, s.Plain = range []bool{false, true} {
@@ -53,13 +52,13 @@ func Plan(queries, k int, streamed bool, o Options) (best Space, err error) {
 				buffer = 8 * chunkPrints // and one that is being filled
 			}
 			s.Tables = p.tableBytes(s.Queries)
-			if s.Threads = 1; s.Tables+s.Hits+buffer < o.Memory {
-				s.Threads = int(min(max((o.Memory-s.Tables-s.Hits-buffer)/(each+buffer), 1), uint64(o.Threads)))
+			if s.Threads = 1; s.Tables+s.Hits+buffer < left {
+				s.Threads = int(min(max((left-s.Tables-s.Hits-buffer)/(each+buffer), 1), uint64(o.Threads)))
 			}
 			s.Chunks = uint64(s.Threads)*each + uint64(s.Threads+1)*buffer
 			parts := (queries + s.Queries - 1) / max(s.Queries, 1)
 			time := float64(parts) * p.cost / float64(min(s.Threads, runtime.GOMAXPROCS(0)))
-			if s.Queries <= queriesMax && s.Total() <= o.Memory && (least == math.Inf(1) || time < least) {
+			if s.Queries <= queriesMax && s.Bytes() <= left && (least == math.Inf(1) || time < least) {
 				best, least = s, time
 			}
 		}
@@ -68,10 +67,14 @@ func Plan(queries, k int, streamed bool, o Options) (best Space, err error) {
 		}
 	}
 	if least == math.Inf(1) {
-		limit := memory.Limit{Bytes: o.Memory, Source: "for queries, fingerprints and hits"}
-		return s, limit.Check("answering "+humanize.Comma(int64(s.Queries))+" queries at a time", s.Total())
+		return s, o.Budget.Check(s.task(), s.Bytes())
 	}
 	return best, nil
+}
+
+// task names the plan in messages.
+func (s *Plan) task() string {
+	return "answering " + humanize.Comma(int64(s.Queries)) + " queries at a time"
 }
 
 // tableBytes is the memory of the tables on so many queries, while they are made.
@@ -105,9 +108,9 @@ func (p *plan) mapperBytes() uint64 {
 
 // Answer yields every hit of the queries against F, in order: row of Q, distance,
 // fingerprint, row of F. open gives F from its beginning, more than once where the
-// queries do not fit in o.Memory together. After an error, which may be that of ctx,
+// queries do not fit in memory together. After an error, which may be that of ctx,
 // there is nothing more.
-func Answer(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options) iter.Seq2[Hit, error] {
+func Answer(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Plan, o Options) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		stopped := errors.New("stopped")
 		err := inParts(open, queries, k, s, o, func(t *tables, f Source, o Options) error {
@@ -134,10 +137,15 @@ func Answer(ctx context.Context, open func() (Source, error), queries []uint64, 
 
 // inParts calls part with tables of as many of the queries as fit, and F from its beginning, until
 // all are done.
-func inParts(open func() (Source, error), queries []uint64, k int, s Space, o Options, part func(*tables, Source, Options) error) error {
+func inParts(open func() (Source, error), queries []uint64, k int, s Plan, o Options, part func(*tables, Source, Options) error) error {
 	o.Threads = cmp.Or(s.Threads, o.Threads)
 	o.setDefaults()
-	o.Memory = s.Hits
+	reserved, err := o.Budget.Reserve(s.task(), s.Bytes())
+	if err != nil {
+		return err
+	}
+	defer reserved.Release()
+	o.hitBytes = s.Hits
 	for first := 0; first < len(queries); first += s.Queries {
 		o.First = uint64(first)
 		if err := onePart(open, queries[first:min(first+s.Queries, len(queries))], k, s, o, part); err != nil {
@@ -147,7 +155,7 @@ func inParts(open func() (Source, error), queries []uint64, k int, s Space, o Op
 	return nil
 }
 
-func onePart(open func() (Source, error), queries []uint64, k int, s Space, o Options, part func(*tables, Source, Options) error) error {
+func onePart(open func() (Source, error), queries []uint64, k int, s Plan, o Options, part func(*tables, Source, Options) error) error {
 	t, err := newTables(queries, making{K: k, Threads: o.Threads, Fingerprints: o.Fingerprints, Plain: s.Plain})
 	if err != nil {
 		return err

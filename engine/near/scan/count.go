@@ -21,7 +21,7 @@ type Counting struct {
 // of it. Without a sum all rows that ask the same are counted in one step.
 //
 // s is a plan for options that say Counted.
-func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Space, o Options, c Counting) (result.Totals, error) {
+func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Plan, o Options, c Counting) (result.Totals, error) {
 	var all result.Totals
 	err := inParts(open, queries, k, s, o, func(t *tables, f Source, o Options) error {
 		p := &count{tables: t, first: o.First, how: c, marks: make([]atomic.Uint64, marksBytes(len(t.distinct))/8)}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/result"
@@ -26,7 +27,7 @@ func TestCount(t *testing.T) {
 						continue
 					}
 					open := func() (Source, error) { return Slice(set.Base, 0), nil }
-					got, err := Count(context.Background(), open, queries, 3, Space{Queries: at}, Options{Threads: threads, Counted: true}, how)
+					got, err := Count(context.Background(), open, queries, 3, Plan{Queries: at}, Options{Threads: threads, Counted: true}, how)
 					if err != nil || got != want {
 						t.Fatalf("%s, %d threads, %d queries at a time: %+v, %v, want %+v", set.Name, threads, at, got, err, want)
 					}
@@ -69,8 +70,8 @@ func TestCountMany(t *testing.T) {
 	for i := range base {
 		base[i], queries[i] = uint64(i%3%2), uint64(i%2)<<63
 	}
-	o := Options{Threads: 2, Memory: 100 << 20, Counted: true, Temp: t.TempDir() + "/none"}
-	s, err := Plan(n, 3, false, o)
+	o := Options{Threads: 2, Budget: memory.NewBudget(memory.Set(100 << 20)), Counted: true, Temp: t.TempDir() + "/none"}
+	s, err := NewPlan(n, 3, false, o)
 	if err != nil || s.Hits > n {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -96,14 +97,14 @@ func TestCountFails(t *testing.T) {
 		{func() (Source, error) { return func(func(Chunk) bool) error { return broken }, nil }, Counting{}},
 		{open, Counting{Times: func(uint64) (uint64, error) { return 0, broken }}},
 	} {
-		got, err := Count(context.Background(), c.open, []uint64{1}, 3, Space{Queries: 1}, Options{Threads: 2}, c.how)
+		got, err := Count(context.Background(), c.open, []uint64{1}, 3, Plan{Queries: 1}, Options{Threads: 2}, c.how)
 		if !errors.Is(err, broken) || got != (result.Totals{}) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Count(ctx, open, []uint64{1}, 3, Space{Queries: 1}, Options{}, Counting{}); !errors.Is(err, context.Canceled) {
+	if _, err := Count(ctx, open, []uint64{1}, 3, Plan{Queries: 1}, Options{}, Counting{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

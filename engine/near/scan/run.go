@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
@@ -14,7 +15,7 @@ import (
 // Options say how to run.
 type Options struct {
 	Threads      int               // default: as many as there are processors
-	Memory       uint64            // bytes: of Run for hits, beyond which they go to files; of Plan for all; default: 1 GiB
+	Budget       *memory.Budget    // of which the memory is taken; nil: no limit
 	Temp         string            // folder for those; default: that of the system
 	Disk         *disk.Disk        // that it is on; default: the system's
 	First        uint64            // row of the first query
@@ -22,14 +23,16 @@ type Options struct {
 	Once         bool              // F can be read once only, such as a pipe
 	Counted      bool              // hits are counted, not kept: see Count
 	Progress     func(done uint64) // unless nil, called with the number of fingerprints done
+
+	hitBytes uint64 // of memory for hits, beyond which they go to files; default: 1 GiB
 }
 
 func (o *Options) setDefaults() {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	if o.Memory == 0 {
-		o.Memory = hitsMost
+	if o.hitBytes == 0 {
+		o.hitBytes = hitsMost
 	}
 }
 
@@ -37,7 +40,7 @@ func (o *Options) setDefaults() {
 // number of threads.
 func (t *tables) Run(ctx context.Context, f Source, o Options) (*hits, error) {
 	o.setDefaults()
-	hits := newHits(o.Temp, o.Memory, o.Threads)
+	hits := newHits(o.Temp, o.hitBytes, o.Threads)
 	hits.disk = o.Disk
 	if err := t.run(ctx, f, o, func() sink { return &expander{t, o.First, hits.Writer()} }); err != nil {
 		hits.Close()

@@ -375,11 +375,11 @@ func testHits(t *testing.T, hits *hits, dir string, rng *rand.Rand, runs int64) 
 func TestAnswer(t *testing.T) {
 	base, queries := sets.Planted(20_000, 10_000)
 	want := oracle.Search(base, queries, 3)
-	for _, memory := range []uint64{1 << 30, 2 << 20, 600 << 10} {
-		o := Options{Threads: 1, Memory: memory, Temp: t.TempDir()}
-		s, err := Plan(len(queries), 3, false, o)
-		if err != nil || s.Total() > memory || (s.Queries == len(queries)) != (memory == 1<<30) {
-			t.Fatalf("%d bytes: %+v, %v", memory, s, err)
+	for _, bytes := range []uint64{1 << 30, 2 << 20, 600 << 10} {
+		o := Options{Threads: 1, Budget: memory.NewBudget(memory.Set(bytes)), Temp: t.TempDir()}
+		s, err := NewPlan(len(queries), 3, false, o)
+		if err != nil || s.Bytes() > bytes || (s.Queries == len(queries)) != (bytes == 1<<30) {
+			t.Fatalf("%d bytes: %+v, %v", bytes, s, err)
 		}
 		opened := 0
 		var got []oracle.Hit
@@ -387,23 +387,29 @@ func TestAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if o.Budget.Left() != bytes-s.Bytes() {
+				t.Fatalf("%d of %d bytes are left while %d are in use", o.Budget.Left(), bytes, s.Bytes())
+			}
 			got = append(got, oracle.Hit{Query: int(h.Query), Distance: h.Distance, Fingerprint: h.Fingerprint, Row: int(h.Row)})
 		}
 		if !slices.Equal(got, want) || opened != (len(queries)+s.Queries-1)/s.Queries {
-			t.Errorf("%d bytes: %d hits, want %d; F opened %d times", memory, len(got), len(want), opened)
+			t.Errorf("%d bytes: %d hits, want %d; F opened %d times", bytes, len(got), len(want), opened)
 		}
 		for range Answer(context.Background(), func() (Source, error) { return Slice(base, 0), nil }, queries, 3, s, o) {
 			break // without a leak
 		}
+		if o.Budget.Left() != bytes {
+			t.Errorf("%d of %d bytes are left", o.Budget.Left(), bytes)
+		}
 	}
-	if _, err := Plan(len(queries), 3, true, Options{Threads: 1, Memory: 64 << 20}); !errors.Is(err, memory.ErrTooLarge) {
+	if _, err := NewPlan(len(queries), 3, true, Options{Threads: 1, Budget: memory.NewBudget(memory.Set(64 << 20))}); !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("a stream in less than two chunks: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	n := 0
 	var last error
-	for _, err := range Answer(ctx, func() (Source, error) { return Slice(base, 0), nil }, queries, 3, Space{Queries: 1000, Hits: 1 << 20}, Options{}) {
+	for _, err := range Answer(ctx, func() (Source, error) { return Slice(base, 0), nil }, queries, 3, Plan{Queries: 1000, Hits: 1 << 20}, Options{}) {
 		n++
 		last = err
 		cancel()
@@ -420,19 +426,19 @@ func TestPlan(t *testing.T) {
 	for _, limit := range []uint64{1 << 30, 512 << 20, 64 << 20, 8 << 20, 1 << 20} {
 		for _, streamed := range []bool{false, true} {
 			for _, threads := range []int{1, 4, 64} {
-				o := Options{Threads: threads, Memory: limit, Fingerprints: 1 << 30}
-				s, err := Plan(queries, 3, streamed, o)
+				o := Options{Threads: threads, Budget: memory.NewBudget(memory.Set(limit)), Fingerprints: 1 << 30}
+				s, err := NewPlan(queries, 3, streamed, o)
 				if streamed && limit <= 2*8*chunkPrints {
 					if !errors.Is(err, memory.ErrTooLarge) {
 						t.Errorf("%d bytes for buffers of 64 MiB: %+v, %v", limit, s, err)
 					}
 					continue
 				}
-				if err != nil || s.Total() > limit || s.Threads < 1 || s.Threads > threads || s.Queries < queries && limit >= 512<<20 {
+				if err != nil || s.Bytes() > limit || s.Threads < 1 || s.Threads > threads || s.Queries < queries && limit >= 512<<20 {
 					t.Errorf("%d bytes, %d threads: %+v, %v", limit, threads, s, err)
 				}
 				o.Once = true
-				if once, err := Plan(queries, 3, streamed, o); err == nil && (once.Queries < queries || once.Total() > limit) ||
+				if once, err := NewPlan(queries, 3, streamed, o); err == nil && (once.Queries < queries || once.Bytes() > limit) ||
 					err != nil && (s.Queries == queries || !errors.Is(err, memory.ErrTooLarge)) {
 					t.Errorf("%d bytes, %d threads, a pipe: %+v, %v, else %+v", limit, threads, once, err, s)
 				}
