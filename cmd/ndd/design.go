@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -154,10 +153,11 @@ func readSample(ctx context.Context, path string) (prints []uint64, of, document
 		}
 		return somePrints(files, plan.SampleMax), of, f.Len(), nil
 	}
-	if _, err := live.ManifestPath(path); err != nil {
+	m, err := live.ReadManifest(path)
+	if err != nil {
 		return nil, 0, 0, err
 	}
-	parts, err := filepath.Glob(filepath.Join(path, "*.segment"))
+	parts, err := m.SegmentPaths(path)
 	if err != nil {
 		return nil, 0, 0, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -64,16 +63,20 @@ func (g *globals) inspect(path string) error {
 	return g.inspectPart(path, kind)
 }
 
-// inspectIndex does the manifest, and then the segments.
+// inspectIndex describes the manifest, and then the segments that it names.
 func (g *globals) inspectIndex(dir string) error {
-	manifest, err := live.ManifestPath(dir)
+	path, err := live.ManifestPath(dir)
 	if err != nil {
 		return err
 	}
-	if err := g.inspect(manifest); err != nil {
+	if err := g.inspect(path); err != nil {
 		return err
 	}
-	parts, err := filepath.Glob(filepath.Join(dir, "*.segment"))
+	m, err := live.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	parts, err := m.SegmentPaths(dir)
 	if err != nil {
 		return err
 	}

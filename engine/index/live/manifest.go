@@ -4,9 +4,14 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
+
+	"github.com/dustin/go-humanize"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/storage/store"
@@ -48,6 +53,28 @@ func (m *Manifest) bytes() (sum uint64) {
 		sum += min(g.Bytes, 1<<62-sum)
 	}
 	return sum
+}
+
+// SegmentPaths returns the paths of the segments' files of the index in folder dir, whose manifest m
+// is. If one is missing, the error names it and wraps [store.ErrCorrupt].
+func (m *Manifest) SegmentPaths(dir string) (paths []string, err error) {
+	for _, g := range m.Segments {
+		path := filepath.Join(dir, g.File)
+		switch _, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, g.missing(path)
+		case err != nil:
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// missing returns the error that the segment's file is not at path.
+func (g *ManifestSegment) missing(path string) error {
+	return fmt.Errorf("%s: %w: the manifest names this file, of %s, and it is missing: copy it from where it is, or build the index again",
+		path, store.ErrCorrupt, humanize.IBytes(g.Bytes))
 }
 
 func writeManifest(dir string, generation uint64, o store.Options, m *Manifest) error {

@@ -178,8 +178,7 @@ func (m *Manifest) openFiles(ctx context.Context, dir string, o OpenOptions) (fi
 		path := filepath.Join(dir, g.File)
 		f, err := get(path, store.KindSegment)
 		if errors.Is(err, fs.ErrNotExist) {
-			return files, fmt.Errorf("%s: %w: the manifest names this file, of %s, and it is missing: copy it from where it is, or build the index again",
-				path, store.ErrCorrupt, humanize.IBytes(g.Bytes))
+			return files, g.missing(path)
 		}
 		if err != nil {
 			return files, err
