@@ -6,23 +6,24 @@ import (
 	"testing"
 )
 
-// An Ending is a context that is cancelled once it has been asked for its error so often: what looks at it
-// now and then is stopped at one of these moments after the other.
+// An Ending is a context that is cancelled by the n-th call of Err: work that checks its context now and
+// then is stopped at each of these moments in turn.
 type Ending struct {
 	context.Context
 	cancel context.CancelFunc
 	left   atomic.Int64
 }
 
-// NewEnding is cancelled by the question behind the first asked ones, or when the test ends.
-func NewEnding(t testing.TB, asked int64) *Ending {
+// NewEnding returns a context that is cancelled by the call of Err after the first calls ones, and when the
+// test ends.
+func NewEnding(t testing.TB, calls int64) *Ending {
 	ctx, cancel := context.WithCancel(t.Context())
 	e := &Ending{Context: ctx, cancel: cancel}
-	e.left.Store(asked)
+	e.left.Store(calls)
 	return e
 }
 
-// Err asks. Safe for concurrent use.
+// Err counts the call and returns the error of the context. It may be called from many goroutines.
 func (e *Ending) Err() error {
 	if e.left.Add(-1) < 0 {
 		e.cancel()

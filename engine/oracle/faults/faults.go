@@ -14,20 +14,20 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// A Call is one that was made.
+// A Call is a call to a disk, with the path that it is about.
 type Call struct {
 	disk.Call
 	Path string
 }
 
-// A Fault is a call that fails.
+// A Fault makes one call of a run fail.
 type Fault struct {
 	Call
 	Number  int  // of the call, from 0
 	Lasting bool // all later ones fail too, but for those that only clean up
 }
 
-// Err is what failing calls fail with: of a full disk, or a broken one.
+// Err returns the error of failing calls: that of a full disk when the fault is lasting, else of a broken one.
 func (f *Fault) Err() error {
 	if f.Lasting {
 		return syscall.ENOSPC
@@ -35,12 +35,11 @@ func (f *Fault) Err() error {
 	return syscall.EIO
 }
 
-// Each lets work write to a sound disk, and holds the order of its calls against [Durable]. Then
-// it lets it write to disks of which one call fails, alone and with all that follow: of each kind of call the
-// first and each step-th behind it, and the last call of all. Work
-// must fail with that error; after looks at what it left. Whole is true when that must be everything:
-// the fault was in the one call behind the last rename, or was tried again. It returns how many
-// calls there are.
+// Each runs work on a sound disk and checks the order of its calls with [Durable]. Then it runs work on
+// disks of which one call fails, alone and with all that follow: the first call of each kind, each
+// step-th one after it, and the last call of all. work must return that error; after is called to
+// check what it left. whole is true when that must be everything: the fault was in the call after the
+// last rename, or the call was repeated. Each returns the number of calls.
 func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fault, whole bool)) int {
 	t.Helper()
 	calls := Calls(t, work)
@@ -64,7 +63,7 @@ func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fa
 	return len(calls)
 }
 
-// Disk is one with the fault.
+// Disk returns a disk with the fault.
 func (f *Fault) Disk() *disk.Disk {
 	var mu sync.Mutex
 	n := 0
@@ -79,7 +78,7 @@ func (f *Fault) Disk() *disk.Disk {
 	})
 }
 
-// Calls lets work write to a sound disk and lists its calls.
+// Calls runs work on a sound disk and returns its calls.
 func Calls(t *testing.T, work func(d *disk.Disk) error) (calls []Call) {
 	t.Helper()
 	var mu sync.Mutex
@@ -95,9 +94,9 @@ func Calls(t *testing.T, work func(d *disk.Disk) error) (calls []Call) {
 	return calls
 }
 
-// Durable demands that what calls publish is durable before it has its name, and the name at the
-// end: what is written is synced before it, or a folder that it is in, is renamed; and so are the
-// names in each folder in which something was made or renamed.
+// Durable fails the test unless everything is durable before it is published, and published durably in
+// the end: a file must be synced before it, or a folder that it is in, is renamed, and so must be the
+// names in each folder in which something was created or renamed.
 func Durable(t *testing.T, calls []Call) {
 	t.Helper()
 	loose := map[string]bool{} // files and folders that a power cut would take something from

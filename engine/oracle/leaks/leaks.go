@@ -13,22 +13,22 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is how long what has been told to end may take.
-const patience = time.Minute
+// timeout is how long goroutines that were told to end may take.
+const timeout = time.Minute
 
 // Main runs a package's tests, and fails if goroutines of theirs stay.
 func Main(m *testing.M) {
 	status := m.Run()
-	if err := stay(patience); err != nil && status == 0 {
+	if err := stay(timeout); err != nil && status == 0 {
 		fmt.Fprintln(os.Stderr, "leaks:", err)
 		status = 1
 	}
 	os.Exit(status)
 }
 
-// stay says which goroutines are still there after so long.
-func stay(most time.Duration) error {
-	for end := time.Now().Add(most); ; {
+// stay returns an error that lists the goroutines that are still there after the timeout.
+func stay(timeout time.Duration) error {
+	for end := time.Now().Add(timeout); ; {
 		err := goleak.Find()
 		if err == nil || time.Now().After(end) {
 			return err

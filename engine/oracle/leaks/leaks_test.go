@@ -9,7 +9,7 @@ import (
 // A goroutine that ends late is none that stays.
 func TestStay(t *testing.T) {
 	go time.Sleep(2 * time.Second) // longer than goleak would wait
-	if err := stay(patience); err != nil {
+	if err := stay(timeout); err != nil {
 		t.Error(err)
 	}
 	end := make(chan struct{})
@@ -18,7 +18,7 @@ func TestStay(t *testing.T) {
 		t.Errorf("a goroutine that stays: %v", err)
 	}
 	close(end)
-	if err := stay(patience); err != nil {
+	if err := stay(timeout); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,9 +2,9 @@ package store
 
 import "slices"
 
-// AppendFile appends a whole file of these sections, with every checksum, as a [Writer] makes
-// it: for files that are made in memory and are small, and for tests that write what no Writer
-// would. Of a section its Name and Data are read; names have 1 to 32 bytes.
+// AppendFile appends a complete file of these sections to dst, with every checksum, as a [Writer]
+// writes it, and returns the result. It is for small files that are made in memory, and for tests that
+// write what no Writer would. It reads the Name, of 1 to 32 bytes, and the Data of each section.
 func AppendFile(dst []byte, kind Kind, id Identity, sections []Section) []byte {
 	begin := len(dst)
 	head := header{kind, id}

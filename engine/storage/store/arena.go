@@ -6,15 +6,13 @@ import (
 	"ndd/engine/memory"
 )
 
-// An Arena keeps sections like [Memory], but outside the Go heap, for segments
-// that live long: the garbage collector neither scans nor counts them, and
-// [Arena.Free] gives them back at once. The zero value is empty and ready.
-// Written by one goroutine, then read by many.
+// An Arena keeps sections like [Memory], but outside the Go heap, for segments that live long: the
+// garbage collector neither scans nor counts them, and [Arena.Free] gives them back at once. The zero
+// value is empty and ready. It is written by one goroutine; after [Arena.Source] any number may read.
 //
-// A section that is being written takes up to twice its bytes, and while it
-// moves to more room three times. A finished large one has huge pages of its
-// own, of which what it does not fill is given back; the small ones, a table's
-// head and directory among them, are packed together by [Arena.Source].
+// A section that is being written takes up to twice its bytes, and three times while it is copied to
+// a larger buffer. Each large section has huge pages of its own, and gives back what it does not fill;
+// small ones, such as a table's head and directory, are packed together by [Arena.Source].
 type Arena struct {
 	names []string
 	data  map[string]*memory.Buffer[uint8]
@@ -23,10 +21,10 @@ type Arena struct {
 	err   error
 }
 
-// arenaLeast is the room that a section begins with.
+// arenaLeast is the capacity that a section begins with.
 const arenaLeast = 64 << 10
 
-// Section begins a section, whose name must be new.
+// Section begins the section called name, which must be new: a second one panics.
 func (a *Arena) Section(name string) {
 	a.trim()
 	if a.data == nil {
@@ -40,15 +38,15 @@ func (a *Arena) Section(name string) {
 	a.used = 0
 }
 
-// trim gives back what the section begun last has too much.
+// trim gives back the unused end of the section begun last.
 func (a *Arena) trim() {
 	if len(a.names) > 0 {
 		a.data[a.names[len(a.names)-1]].Trim(a.used)
 	}
 }
 
-// Write appends to the section begun last. The error, of this and every later
-// call, is want of memory.
+// Write appends to the section begun last. It fails when there is no memory; then every later call
+// returns the same error.
 func (a *Arena) Write(p []byte) (int, error) {
 	if a.err != nil {
 		return 0, a.err
@@ -76,8 +74,8 @@ const (
 	arenaLine  = 64
 )
 
-// Source reads what was written. Nothing may be written any more. The error is
-// want of memory.
+// Source returns a source of the sections that were written. Nothing may be written after it. It fails
+// when there is no memory to pack the small sections.
 func (a *Arena) Source() (Source, error) {
 	if a.err != nil {
 		return nil, a.err
@@ -106,7 +104,7 @@ func (a *Arena) Source() (Source, error) {
 	return memorySource{data}, nil
 }
 
-// Free gives the memory back. No section may be in use.
+// Free gives the memory of all sections back. None may be in use.
 func (a *Arena) Free() {
 	for _, b := range a.data {
 		b.Free()

@@ -19,16 +19,16 @@
 //
 // A file is written under a temporary name and published by [Writer.Commit]:
 // write, fsync, rename, fsync of the directory. It appears whole or not at
-// all. Nothing in a file is believed before it is checked: [Open] checks the
+// all. Nothing in a file is trusted before it is checked: [Open] checks the
 // header, the trailer, the footer, the length and the digests of the block
 // checksums, which are 1/8192 of the file: 1.6 ms for a segment of 1.3 GB.
 // [File.VerifySmall] adds the blocks of small sections, [File.Verify] those of
 // all, at 5.3 GB/s a core with AVX2 (BenchmarkVerify).
 //
-// A file is mapped by [Open], in huge pages where the system has it cached so (see
-// [Writer]), or read into such by [Load]. What is mapped
-// can go away while it is read; [CatchFault] makes that an error. Sections are
-// also kept without a file, on the heap ([Memory]) or outside it ([Arena]).
+// [Open] maps a file, in huge pages where the page cache has them (see [Writer]); [Load]
+// reads it into memory of huge pages. A mapped file can be truncated while it is read, which
+// [CatchFault] turns into an error. Sections are also kept without a file, on the heap
+// ([Memory]) or outside it ([Arena]).
 //
 // A [File] may be used from many goroutines; a [Writer] from one.
 package store

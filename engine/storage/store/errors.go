@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// ErrCorrupt is what every error about damaged or foreign content wraps.
+// ErrCorrupt is wrapped by every error about damaged or foreign content.
 var ErrCorrupt = errors.New("corrupt")
 
-// What checksums say, and what there is to do.
+// Reasons of a [CorruptError], with what to do.
 const (
 	damaged  = "damaged since it was written; copy it again, or make it again"
 	mismatch = "checksum mismatch: " + damaged
 )
 
-// A CorruptError says where a file is wrong. It wraps [ErrCorrupt].
+// A CorruptError says at which place a file is wrong, and why. It wraps [ErrCorrupt].
 type CorruptError struct {
 	File    string // path
 	Section string // name of the section, or "header", "footer", "trailer"

@@ -7,22 +7,19 @@ import (
 	"runtime/debug"
 )
 
-// ErrFault is what an error wraps when mapped memory could not be read: the
-// file was truncated while it was mapped, or its disk failed. It wraps
-// [ErrCorrupt]: what was there is no longer.
+// ErrFault is wrapped by the errors of [CatchFault]: mapped memory could not be read, because the file
+// was truncated while it was mapped or its disk failed. It wraps [ErrCorrupt].
 var ErrFault = fmt.Errorf("%w: a mapped file cannot be read any more (truncated, or a disk error)", ErrCorrupt)
 
-// CatchFault makes an access to mapped memory that the system refuses an
-// error, where it would end the process. Use it around everything that reads
-// sections, once for each batch of work:
+// CatchFault turns an access to mapped memory that the system refuses, which would end the process,
+// into an error. Call it wherever sections are read, once for each batch of work:
 //
 //	func (s *Segment) Search(...) (err error) {
 //		defer store.CatchFault(&err)()
 //
-// The error, which replaces *err, wraps [ErrFault]. Other panics pass. It is
-// about the calling goroutine alone, and costs about 0.1 us; it may be nested.
-// Locks taken in between must be released by defer. Kernels in assembly are
-// covered, since they call nothing and hold nothing.
+// The error, which replaces *err, wraps [ErrFault]. Other panics pass. A call covers the calling
+// goroutine alone and costs about 0.1 us; calls may be nested. Locks taken in between must be released
+// by defer. Kernels in assembly are covered, since they call nothing and hold nothing.
 func CatchFault(err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
@@ -37,8 +34,8 @@ func CatchFault(err *error) func() {
 	}
 }
 
-// faultAddress is where a fault happened; ok is false when p is another panic,
-// a nil pointer's among them.
+// faultAddress returns the address at which a memory fault happened; ok is false when p is any other
+// panic, such as that of a nil pointer.
 func faultAddress(p any) (address uintptr, ok bool) {
 	e, ok := p.(runtime.Error)
 	if !ok {

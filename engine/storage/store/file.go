@@ -10,7 +10,8 @@ import (
 	"os"
 )
 
-// A File is an open file: mapped, its header, footer and trailer checked.
+// A File is an open file, whose header, footer and trailer have been checked. Its methods may be called
+// from many goroutines, but for [File.Close].
 type File struct {
 	path    string
 	data    []byte
@@ -20,9 +21,9 @@ type File struct {
 	entries []entry
 }
 
-// Open maps the file at path and checks all but the sections' blocks. The
-// error wraps [ErrCorrupt] when the file is there but is not a sound file of
-// that kind.
+// Open maps the file at path and checks all of it but the blocks of the sections, in time independent of
+// their size. The error wraps [ErrCorrupt] when the file exists but is not a sound file of that kind.
+// The caller closes the file.
 func Open(path string, kind Kind) (*File, error) {
 	return open(path, kind, func(file *os.File, bytes int64) (data []byte, release func() error, err error) {
 		data, err = mapFile(file, bytes)
@@ -30,7 +31,7 @@ func Open(path string, kind Kind) (*File, error) {
 	})
 }
 
-// open opens the file at path with what get makes of it.
+// open opens the file at path and checks the content that get returns of it.
 func open(path string, kind Kind, get func(file *os.File, bytes int64) ([]byte, func() error, error)) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -59,8 +60,8 @@ func open(path string, kind Kind, get func(file *os.File, bytes int64) ([]byte, 
 	return f, nil
 }
 
-// OpenBytes is [Open] for a file's content in memory, which must not change;
-// path is for messages.
+// OpenBytes is [Open] for the content of a file in memory, which must not change while the File is used.
+// Errors name path.
 func OpenBytes(path string, data []byte, kind Kind) (*File, error) {
 	f := &File{path: path, data: data}
 	if err := f.check(kind); err != nil {
@@ -79,12 +80,12 @@ func (f *File) check(kind Kind) error {
 	return nil
 }
 
-// ErrStream is returned for what can be read only once, and has no length: it
-// would be taken for an empty file, or lose what has been read of it.
+// ErrStream is returned for a pipe or a device, which can be read once and has no length: it would be
+// taken for an empty file, or lose what has been read of it.
 var ErrStream = errors.New("a pipe or a device where a file is needed, which is mapped: write it to a file first")
 
-// Sniff says of what kind the file at path is; ok is false when it does not
-// begin as a file of ndd. Of a pipe, nothing is read: err is [ErrStream].
+// Sniff returns the kind of the file at path, from its first bytes; ok is false when it does not begin
+// as a file of ndd. It reads nothing of a pipe or a device, for which err wraps [ErrStream].
 func Sniff(path string) (kind Kind, ok bool, err error) {
 	// To open a pipe may take as long as whoever writes it likes.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -102,10 +103,10 @@ func Sniff(path string) (kind Kind, ok bool, err error) {
 	return Kind(binary.LittleEndian.Uint32(b[12:])), true, nil
 }
 
-// IsOurs says whether data begins as a file of ndd.
+// IsOurs reports whether data begins as a file of ndd.
 func IsOurs(data []byte) bool { return bytes.HasPrefix(data, headMagic[:]) }
 
-// Corrupt is an error about which sections the file has.
+// Corrupt returns a [CorruptError] about which sections the file has.
 func (f *File) Corrupt(why string, args ...any) error {
 	return f.corrupt("footer", f.tail.footer, why, args...)
 }
@@ -114,8 +115,8 @@ func (f *File) corrupt(part string, offset uint64, why string, args ...any) erro
 	return &CorruptError{File: f.path, Section: part, Block: -1, Offset: int64(offset), Why: fmt.Sprintf(why, args...)}
 }
 
-// parse believes nothing: every offset is checked against what is left, and
-// the sections, sums, footer and trailer must fill the file without a gap.
+// parse reads and checks all but the blocks. It trusts nothing: every offset is checked against what is
+// left, and the sections, checksums, footer and trailer must fill the file without a gap.
 func (f *File) parse() error {
 	length := uint64(len(f.data))
 	if length < pageBytes+trailerBytes {
@@ -167,16 +168,16 @@ func (f *File) parse() error {
 	return nil
 }
 
-// Path is where the file was opened.
+// Path returns the path that the file was opened at.
 func (f *File) Path() string { return f.path }
 
-// Kind is the file's.
+// Kind returns what the file holds.
 func (f *File) Kind() Kind { return f.head.kind }
 
-// Identity is the file's.
+// Identity returns the file's random identity and its generation.
 func (f *File) Identity() Identity { return f.head.Identity }
 
-// Bytes is the file's length.
+// Bytes returns the file's length.
 func (f *File) Bytes() uint64 { return uint64(len(f.data)) }
 
 // A Section is a named part of a file. Its bytes are valid until the file is
@@ -188,7 +189,7 @@ type Section struct {
 	file   *File
 }
 
-// Corrupt is an error about the section's content at byte offset at of it.
+// Corrupt returns a [CorruptError] about byte offset at of the section.
 func (s *Section) Corrupt(at uint64, why string, args ...any) error {
 	file := s.file
 	if file == nil {
@@ -215,7 +216,7 @@ func (s *Section) JSON(into any) error {
 	return nil
 }
 
-// Sections are all of the file's, in order.
+// Sections returns all sections in the order of the file.
 func (f *File) Sections() []Section {
 	out := make([]Section, len(f.entries))
 	for i := range f.entries {
@@ -229,8 +230,8 @@ func (f *File) section(i int) Section {
 	return Section{Name: e.name, Data: f.data[e.offset : e.offset+e.length : e.offset+e.length], Offset: e.offset, file: f}
 }
 
-// Section is the only section of that name; the error wraps [ErrCorrupt] when
-// there is none, or more than one.
+// Section returns the section of that name. The error wraps [ErrCorrupt] when there is none, or more
+// than one.
 func (f *File) Section(name string) (Section, error) {
 	found := -1
 	for i := range f.entries {
@@ -247,7 +248,7 @@ func (f *File) Section(name string) (Section, error) {
 	return f.section(found), nil
 }
 
-// Close gives the file's memory back. No section of it may be in use.
+// Close gives the memory of the file back. No section of it may be in use.
 func (f *File) Close() error {
 	release := f.release
 	f.data, f.release = nil, nil
@@ -257,8 +258,8 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Map maps the file as it is: raw bytes without a header or a checksum. It
-// returns them with what unmaps them; the file may be closed before.
+// Map maps a file of raw bytes, without header or checksums, and returns them with a function that
+// unmaps them. The file may be closed before that.
 func Map(f *os.File) ([]byte, func() error, error) {
 	info, err := f.Stat()
 	if err != nil {

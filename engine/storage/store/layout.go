@@ -28,7 +28,7 @@ var (
 	tailMagic = [8]byte{'n', 'd', 'd', 't', 'a', 'i', 'l', '\n'}
 )
 
-// A Kind says what a file holds; a reader refuses every other kind.
+// A Kind says what a file holds. Readers refuse every kind but their own.
 type Kind uint32
 
 // The kinds of files.
@@ -50,8 +50,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("file of kind %d", uint32(k))
 }
 
-// An Identity tells files and their generations apart: blocks of one do not
-// verify as blocks of another.
+// An Identity distinguishes files and their generations: it is part of the key of every checksum, so
+// that a block of one file does not verify as a block of another.
 type Identity struct {
 	ID         [16]byte // random
 	Generation uint64   // of the index that the file was written for
@@ -65,9 +65,9 @@ const (
 	trailerSection = 1<<24 + 4
 )
 
-// sum is the checksum of data as block number block of section number section:
-// HighwayHash-64 under the key ID | generation | section * 2^39 + block.
-// Sections number at most 2^24 + 4 and blocks of 64 KiB at most 2^38.
+// sum returns the checksum of data as the given block of the given section: HighwayHash-64 under the
+// key ID | generation | section * 2^39 + block. Sections number at most 2^24 + 4, and blocks of 64 KiB
+// at most 2^38.
 func (id *Identity) sum(section, block uint64, data []byte) uint64 {
 	var key [highwayhash.Size]byte
 	copy(key[:16], id.ID[:])
@@ -103,7 +103,7 @@ func (h *header) append(dst []byte) []byte {
 	return dst
 }
 
-// parse reads the header from the first page; why is empty when it is sound.
+// parse reads the header from the first page; why is empty when it is sound, else the reason.
 func (h *header) parse(b []byte) (why string) {
 	if len(b) < pageBytes || [8]byte(b[:8]) != headMagic {
 		return "not a file of ndd (no magic)"
@@ -159,10 +159,10 @@ func (e *entry) parse(b []byte) {
 	e.digest = binary.LittleEndian.Uint64(b[48:])
 }
 
-// padded is the section's length with its padding.
+// padded returns the section's length with its padding.
 func (e *entry) padded() uint64 { return roundUp(e.length, pageBytes) }
 
-// blocks is how many checksums cover the section.
+// blocks returns how many checksums cover the section.
 func (e *entry) blocks() uint64 { return (e.padded() + blockBytes - 1) / blockBytes }
 
 // trailer is the end of a file.
@@ -205,9 +205,9 @@ func (t *trailer) parse(b []byte, id *Identity) (why string) {
 	return ""
 }
 
-// appendTail appends what stands behind the sections, from byte offset at of the file on: the
-// sums, the footer, the trailer. sums are the sections' blocks', of which the last sections, if
-// empty, may have none; it completes the entries.
+// appendTail appends what follows the sections, from byte offset at of the file: the checksums, the
+// footer and the trailer. sums has the checksums of each section's blocks; empty sections at the end may
+// be left out of it. The entries get the digests of their checksums.
 func (h *header) appendTail(dst []byte, at uint64, entries []entry, sums [][]uint64) []byte {
 	begin := len(dst)
 	for i := range entries {

@@ -12,14 +12,13 @@ import (
 	"ndd/engine/memory"
 )
 
-// readBytes is what one system call reads.
+// readBytes is the size of one read from the file.
 const readBytes = 8 << 20
 
-// Load is [Open] for a file that is read into memory outside the Go heap, of
-// huge pages, instead of being mapped: what is probed at random answers faster
-// from there where a mapped file has pages of 4 KiB. It takes the file's size in
-// memory, and as long as reading it does; whether it fits must be asked before
-// (package memory). What happens to the file afterwards is no matter.
+// Load is [Open] for a file that is read into memory outside the Go heap, with huge pages, instead of
+// being mapped: random probes are faster there than in a mapped file with pages of 4 KiB. It takes the
+// size of the file in memory, which the caller has reserved (package memory), and reads with the given
+// number of goroutines until ctx ends. Later changes of the file have no effect.
 func Load(ctx context.Context, path string, kind Kind, threads int) (*File, error) {
 	return open(path, kind, func(file *os.File, bytes int64) ([]byte, func() error, error) {
 		if int64(int(bytes)) != bytes {

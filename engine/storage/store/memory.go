@@ -2,26 +2,26 @@ package store
 
 import "fmt"
 
-// A Sink takes sections: a [Writer], or a [Memory].
+// A Sink takes sections: a [Writer], a [Memory] or an [Arena].
 type Sink interface {
 	Section(name string)
 	Write(p []byte) (int, error)
 }
 
-// A Source gives sections by name: a [File], or a [Memory].
+// A Source returns sections by name: those of a [File], a [Memory] or an [Arena].
 type Source interface {
 	Section(name string) (Section, error)
 }
 
-// Memory keeps sections without a file, for what is searched before it is
-// written, or never is. The zero value is empty and ready. Written by one
-// goroutine, then read by many.
+// Memory keeps sections on the Go heap without a file, for data that is searched before it is written,
+// or never is. The zero value is empty and ready. It is written by one goroutine; after [Memory.Source]
+// any number may read.
 type Memory struct {
 	names []string
 	data  map[string][]byte
 }
 
-// Section begins a section, whose name must be new.
+// Section begins the section called name, which must be new: a second one panics.
 func (m *Memory) Section(name string) {
 	if m.data == nil {
 		m.data = make(map[string][]byte)
@@ -33,14 +33,14 @@ func (m *Memory) Section(name string) {
 	m.names = append(m.names, name)
 }
 
-// Write appends to the section begun last.
+// Write appends to the section begun last. It never fails.
 func (m *Memory) Write(p []byte) (int, error) {
 	last := m.names[len(m.names)-1]
 	m.data[last] = append(m.data[last], p...)
 	return len(p), nil
 }
 
-// Source reads what was written. Nothing may be written any more.
+// Source returns a source of the sections that were written. Nothing may be written after it.
 func (m *Memory) Source() Source { return memorySource{m.data} }
 
 type memorySource struct{ data map[string][]byte }

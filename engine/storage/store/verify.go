@@ -8,16 +8,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// smallBytes is the section that [File.VerifySmall] takes for small: heads,
-// counts, designs and code lengths are less than a page; the names' ends of 30
-// million documents fit.
+// smallBytes is the largest section that [File.VerifySmall] checks. Heads, counts, designs and code
+// lengths are less than a page; the ends of the names of 30 million documents fit.
 const smallBytes = 1 << 20
 
-// VerifySmall checks the blocks of the sections of at most 1 MiB. Together
-// with what [Open] checks this vouches for all that says how the other
-// sections are to be read, in time independent of their size. It says nothing
-// about the blocks of larger sections: a flipped bit there stays unnoticed
-// unless it makes the content inconsistent.
+// VerifySmall checks the blocks of the sections of at most 1 MiB, in time independent of the size of the
+// others. Together with the checks of [Open] this covers all that says how those are to be read. A
+// flipped bit in a larger section goes unnoticed unless it makes the content inconsistent. The error
+// wraps [ErrCorrupt].
 func (f *File) VerifySmall() (err error) {
 	defer CatchFault(&err)()
 	first := uint64(0)
@@ -33,7 +31,7 @@ func (f *File) VerifySmall() (err error) {
 	return nil
 }
 
-// LargeBytes are the bytes that [File.VerifySmall] leaves out.
+// LargeBytes returns how many bytes [File.VerifySmall] does not check.
 func (f *File) LargeBytes() (sum uint64) {
 	for i := range f.entries {
 		if f.entries[i].length > smallBytes {
@@ -43,10 +41,9 @@ func (f *File) LargeBytes() (sum uint64) {
 	return sum
 }
 
-// Verify checks every block of every section with the given number of
-// goroutines. The first mismatch ends it; the error wraps [ErrCorrupt].
-// progress, unless nil, is called with bytes as they are done, from many
-// goroutines.
+// Verify checks every block of every section with the given number of goroutines, at about 5 GB/s each.
+// It ends at the first mismatch, with an error that wraps [ErrCorrupt], or when ctx ends. progress,
+// unless nil, is called from many goroutines with the bytes of each block that was checked.
 func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	const stride = 64 // blocks taken at a time: 4 MiB
@@ -67,8 +64,8 @@ func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)
 	return group.Wait()
 }
 
-// verify checks blocks [from, to) of all sections' blocks counted through;
-// more is false when from is past the last.
+// verify checks the blocks [from, to) of the file, counted through all sections; more is false when from
+// is beyond the last.
 func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error) {
 	sums, first := f.tail.sums, uint64(0)
 	for i := range f.entries {

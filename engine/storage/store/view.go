@@ -7,9 +7,9 @@ import (
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// Uint64s views little-endian bytes as integers, without a copy where the
-// host is little-endian and the bytes are aligned, as sections are. Bytes
-// past the last whole integer are left out.
+// Uint64s returns little-endian bytes as integers: the same memory where the host is little-endian and
+// the bytes are aligned, as those of sections are, else a copy. Bytes beyond the last whole integer are
+// left out.
 func Uint64s(b []byte) []uint64 {
 	n := len(b) / 8
 	if n == 0 {
@@ -26,7 +26,7 @@ func Uint64s(b []byte) []uint64 {
 	return out
 }
 
-// Uint32s is [Uint64s] for 32-bit integers.
+// Uint32s is [Uint64s] for integers of 32 bits.
 func Uint32s(b []byte) []uint32 {
 	n := len(b) / 4
 	if n == 0 {
@@ -43,7 +43,7 @@ func Uint32s(b []byte) []uint32 {
 	return out
 }
 
-// Bytes64 is the inverse of [Uint64s].
+// Bytes64 returns integers as little-endian bytes: the inverse of [Uint64s].
 func Bytes64(x []uint64) []byte {
 	if littleEndian {
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 8*len(x))
@@ -55,7 +55,7 @@ func Bytes64(x []uint64) []byte {
 	return b
 }
 
-// Bytes32 is the inverse of [Uint32s].
+// Bytes32 returns integers as little-endian bytes: the inverse of [Uint32s].
 func Bytes32(x []uint32) []byte {
 	if littleEndian {
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))

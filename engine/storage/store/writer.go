@@ -17,19 +17,16 @@ import (
 // [Writer.Abort], which removes the temporary file; Abort after Commit does
 // nothing, so that it can be deferred.
 //
-// Checksums and the file are another goroutine's work, a batch of the file's bytes
-// behind the caller:
+// Another goroutine computes checksums and writes the file, one batch of bytes behind the caller:
 //
 //	caller --Write--> batch of 2 MiB --channel--> sums, file
 //
-// so that whoever encodes does not wait for the disk until four batches (8
-// MiB) are full. An error of the file is reported by a later Write, and by
-// Commit in any case.
+// so that the caller, who encodes, waits for the disk only when four batches (8 MiB) are full. An error
+// of writing is returned by a later Write, and by Commit in any case.
 //
-// Batches end where huge pages do. A file system with large folios keeps each in
-// the page cache as one, and who maps the file then has it in huge pages, without
-// a copy: 1 fault for what takes 32 otherwise, and probes that find the
-// translation of their address.
+// Batches end where huge pages do. A file system with large folios keeps each batch in the page cache as
+// one huge page, so that the mapped file is in huge pages without a copy: mapping takes 1 page fault
+// instead of 32, and random probes miss the TLB less often.
 type Writer struct {
 	file *disk.File // nil when committed or given up
 	head header
@@ -42,7 +39,7 @@ type Writer struct {
 	free    chan []byte
 	done    sync.WaitGroup
 	failed  atomic.Pointer[error]
-	sums    summer // the goroutine's until done
+	sums    checksummer // the goroutine's until done
 }
 
 const (
@@ -50,14 +47,14 @@ const (
 	batchesMax = 4       // in all
 )
 
-// batch is the next bytes of the file, up to a multiple of batchBytes.
+// batch is the bytes of the file that are collected next, up to a multiple of batchBytes.
 type batch struct {
 	data  []byte
 	parts []part
 }
 
-// A part is how many bytes, padding included, belong to a section; -1 is that of
-// what is none.
+// A part is how many bytes of a batch, padding included, belong to a section; section -1 is for bytes
+// that belong to none, such as the header.
 type part struct{ section, bytes int }
 
 func (b *batch) add(section int, p []byte) {
@@ -69,13 +66,14 @@ func (b *batch) add(section int, p []byte) {
 	}
 }
 
-// Options are how a file is written. The zero value is for every use but tests.
+// Options configures [CreateWith]. The zero value is right for all but tests.
 type Options struct {
 	Random io.Reader  // source of the file's identity; default crypto/rand
 	Disk   *disk.Disk // default the system's
 }
 
-// Create begins the file at path, which will replace a file of that name.
+// Create begins a file of that kind for the given generation of an index. [Writer.Commit] publishes it at
+// path, where it replaces a file of that name.
 func Create(path string, kind Kind, generation uint64) (*Writer, error) {
 	return CreateWith(path, kind, generation, Options{})
 }
@@ -108,10 +106,10 @@ func create(d *disk.Disk, path string, kind Kind, id Identity) (*Writer, error) 
 	return w, nil
 }
 
-// Identity is the new file's.
+// Identity returns the identity of the file that is being written.
 func (w *Writer) Identity() Identity { return w.head.Identity }
 
-// Section ends the current section and begins the next. Names need not be
+// Section ends the current section and begins the next, with a name of 1 to 32 bytes. Names need not be
 // unique: readers see the sections of one name in order.
 func (w *Writer) Section(name string) {
 	if name == "" || len(name) > nameMax {
@@ -121,7 +119,7 @@ func (w *Writer) Section(name string) {
 	w.entries = append(w.entries, entry{name: name, offset: w.at})
 }
 
-// Write appends to the current section.
+// Write appends to the current section. It fails once an earlier batch could not be written to the file.
 func (w *Writer) Write(p []byte) (int, error) {
 	if len(w.entries) == 0 {
 		panic("store: Write before Section")
@@ -134,7 +132,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// add appends bytes of the current section, padding included, or of none.
+// add appends bytes of the current section, with its padding, or of none.
 func (w *Writer) add(p []byte) {
 	for len(p) > 0 {
 		n := min(len(p), batchBytes-len(w.batch.data))
@@ -142,13 +140,13 @@ func (w *Writer) add(p []byte) {
 		w.at += uint64(n)
 		p = p[n:]
 		if len(w.batch.data) == batchBytes {
-			w.handOver()
+			w.submit()
 		}
 	}
 }
 
-// handOver gives the batch to the goroutine and takes an empty one.
-func (w *Writer) handOver() {
+// submit gives the batch to the goroutine that writes, and takes an empty one.
+func (w *Writer) submit() {
 	w.batches <- w.batch
 	w.batch = batch{data: (<-w.free)[:0]}
 }
@@ -161,7 +159,7 @@ func (w *Writer) endSection() {
 	w.add(make([]byte, e.padded()-e.length))
 }
 
-// run sums and writes batches. After an error it only empties the channel.
+// run computes the checksums of batches and writes them. After an error it only empties the channel.
 func (w *Writer) run() {
 	for b := range w.batches {
 		data := b.data
@@ -186,8 +184,8 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// Commit ends the last section, writes sums, footer and trailer, syncs the
-// file and publishes it under its name. What an error leaves, [disk.File.Commit] says.
+// Commit ends the last section, writes the checksums, footer and trailer, makes the file durable and
+// publishes it under its name. What remains after an error is described at [disk.File.Commit].
 func (w *Writer) Commit() error {
 	if w.file == nil {
 		return errGivenUp
@@ -208,7 +206,7 @@ func (w *Writer) Commit() error {
 
 var errGivenUp = errors.New("store: the file was committed or given up before")
 
-// Abort removes what was written, unless it was committed.
+// Abort removes the temporary file, unless the file was committed.
 func (w *Writer) Abort() {
 	if w.file == nil {
 		return
@@ -219,7 +217,7 @@ func (w *Writer) Abort() {
 	w.failed.CompareAndSwap(nil, &errGivenUp)
 }
 
-// wait ends the goroutine when it has done all that was handed over.
+// wait ends the goroutine, after it has written all batches that were submitted.
 func (w *Writer) wait() {
 	if w.batches != nil {
 		close(w.batches)

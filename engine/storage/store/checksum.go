@@ -1,16 +1,16 @@
 package store
 
-// A summer makes the checksums of sections' blocks as their bytes come, in pieces
-// of any length.
-type summer struct {
+// A checksummer computes the checksums of sections' blocks while their bytes arrive, in pieces of any
+// length.
+type checksummer struct {
 	id      *Identity
 	sums    [][]uint64 // by section
 	section int        // whose bytes came last
 	rest    []byte     // of it, less than a block
 }
 
-// write takes the next bytes of a section; sections ascend, and -1 is none.
-func (s *summer) write(section int, data []byte) {
+// write adds the next bytes of a section. Sections ascend; -1 is for bytes of none, which have no checksum.
+func (s *checksummer) write(section int, data []byte) {
 	if section < 0 {
 		return
 	}
@@ -31,15 +31,15 @@ func (s *summer) write(section int, data []byte) {
 	s.rest = append(s.rest, data...)
 }
 
-// end makes a block of what is left of the section.
-func (s *summer) end() {
+// end completes the last block of the section, which may be short.
+func (s *checksummer) end() {
 	if len(s.rest) > 0 {
 		s.add(s.rest)
 		s.rest = s.rest[:0]
 	}
 }
 
-func (s *summer) add(block []byte) {
+func (s *checksummer) add(block []byte) {
 	for len(s.sums) <= s.section {
 		s.sums = append(s.sums, nil)
 	}
