@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,82 +13,130 @@ import (
 	"testing"
 )
 
-// rooms says which rooms a room may import from: the data flow of the README.
-// "engine/..." is the rooms below engine, "engine" the room itself.
+// rooms says which rooms a room may import, and so which way data flows:
+//
+//	asm  permute  numa                     kernels, designs, the host
+//	  huffman                              blocks
+//	    memory  parallel  plot             limits, goroutines, pictures
+//	      storage                          files
+//	        corpus                         documents -> text -> features -> fingerprints
+//	          index                        fingerprints -> tables -> segments -> index
+//	            result                     rows of answers
+//	              near  copies  engine     a corpus against itself; copies; the facade: queries, inserts
+//	                mapreduce              the same, in steps
+//	                  cmd/ndd  bench
+//
+// A name stands for its folder and all below it, unless a longer name does. An entry with a longer
+// path than its room allows that package only. engine/oracle, which is brute force and faults, is
+// imported by tests, from anywhere.
 var rooms = map[string][]string{
-	"asm":        nil,
-	"permute":    nil,
-	"numa":       nil,
-	"huffman":    {"asm"},
-	"engine/...": {"asm", "permute", "numa", "huffman", "engine/..."},
-	"engine":     {"asm", "permute", "numa", "huffman", "engine/..."},
-	"cmd/ndd":    {"asm", "permute", "numa", "huffman", "engine/...", "engine", "cmd/ndd"},
-	"bench":      {"asm", "permute", "numa", "huffman", "engine/...", "engine", "bench"},
+	"asm":              nil,
+	"permute":          nil,
+	"numa":             nil,
+	"huffman":          {"asm"},
+	"engine/memory":    nil,
+	"engine/parallel":  nil,
+	"engine/plot":      nil,
+	"engine/storage":   {"engine/memory"},
+	"engine/corpus":    {"asm", "engine/memory", "engine/parallel", "engine/storage", "engine/index/idlist"},
+	"engine/index":     {"asm", "permute", "numa", "huffman", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus"},
+	"engine/result":    {"engine/storage", "engine/corpus"},
+	"engine/near":      {"asm", "permute", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index", "engine/result"},
+	"engine/copies":    {"asm", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index", "engine/result", "engine/near"},
+	"engine":           {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index"},
+	"engine/mapreduce": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index", "engine/result", "engine/near", "engine"},
+	"engine/oracle":    {"asm", "engine/memory", "engine/storage"},
+	"cmd/ndd": {"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index",
+		"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce"},
+	"bench": {"asm", "permute", "numa", "huffman", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index",
+		"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce"},
 }
 
-// room is the one that an import path of this module lies in.
-func room(path string) string {
+// room returns the room of a package of this module: the longest name that its path begins with.
+func room(path string) (found string) {
 	path = strings.TrimPrefix(path, "ndd/")
 	for name := range rooms {
-		if below, ok := strings.CutSuffix(name, "/..."); ok && strings.HasPrefix(path, below+"/") {
-			return name
+		if (path == name || strings.HasPrefix(path, name+"/")) && len(name) > len(found) {
+			found = name
 		}
 	}
-	for name := range rooms {
-		if path == name || strings.HasPrefix(path, name+"/") {
-			return name
-		}
-	}
-	return ""
+	return found
 }
 
-// TestRooms holds every package's imports against the table above. Tests may
-// use the oracle and its sets from anywhere, and tests from outside a package
-// (package x_test) are clients, who may use the whole engine.
+// may says whether a package of a room may import another package of this module.
+func may(from, path string) bool {
+	to := room(path)
+	return to == from || slices.Contains(rooms[from], to) || slices.Contains(rooms[from], strings.TrimPrefix(path, "ndd/"))
+}
+
+// TestRooms holds every package's imports against the table above. Tests may use the oracle and
+// the kernels, designs and host from anywhere; tests from outside a package (package x_test) are
+// clients, who may use the facade.
 func TestRooms(t *testing.T) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "ndd/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := 0
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; seen++ {
-		var p struct {
-			ImportPath                         string
-			Imports, TestImports, XTestImports []string
-		}
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range packages(t) {
+		seen++
 		from := room(p.ImportPath)
 		if from == "" {
 			t.Errorf("%s lies in no room", p.ImportPath)
 		}
-		check := func(path string) {
-			to := room(path)
-			if !strings.HasPrefix(path, "ndd/") || to == from && from != "engine" ||
-				slices.Contains(rooms[from], to) {
-				return
-			}
-			t.Errorf("%s imports %s: %s may import from %v only", p.ImportPath, path, from, rooms[from])
-		}
-		for _, path := range p.Imports {
-			check(path)
-		}
-		for _, path := range p.TestImports {
-			if !strings.HasPrefix(path, "ndd/engine/oracle") {
-				check(path)
+		check := func(paths []string, clients ...string) {
+			for _, path := range paths {
+				if strings.HasPrefix(path, "ndd/") && !slices.Contains(clients, room(path)) && !may(from, path) {
+					t.Errorf("%s imports %s: %s may import from %v only", p.ImportPath, path, from, rooms[from])
+				}
 			}
 		}
-		for _, path := range p.XTestImports {
-			if path != "ndd/engine" && !strings.HasPrefix(path, "ndd/engine/oracle") {
-				check(path)
+		check(p.Imports)
+		ground := []string{"asm", "permute", "numa", "huffman", "engine/oracle"}
+		check(p.TestImports, ground...)
+		check(p.XTestImports, append(ground, "engine")...)
+	}
+	if seen < 30 {
+		t.Fatalf("only %d packages", seen)
+	}
+}
+
+// TestOracleOnlyInTests holds brute force and faults out of every program but tests.
+func TestOracleOnlyInTests(t *testing.T) {
+	programs := 0
+	for _, p := range packages(t) {
+		if p.Name != "main" {
+			continue
+		}
+		programs++
+		for _, path := range p.Deps {
+			if room(path) == "engine/oracle" && strings.HasPrefix(path, "ndd/") {
+				t.Errorf("%s links %s", p.ImportPath, path)
 			}
 		}
 	}
-	if seen < 10 {
-		t.Fatalf("only %d packages", seen)
+	if programs == 0 {
+		t.Fatal("no program")
+	}
+}
+
+// listed is a package as go list describes it.
+type listed struct {
+	ImportPath, Name                         string
+	Imports, TestImports, XTestImports, Deps []string
+}
+
+// packages lists those of this module.
+func packages(t *testing.T) (all []listed) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Deps", "ndd/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
 	}
 }
 
