@@ -66,7 +66,7 @@ func served(assembly string, has func(...cpuid.FeatureID) bool) []string {
 
 var (
 	inUse    string                         // the backend in use
-	startErr = choose(os.Getenv(envKernel)) // why NDD_KERNEL asked in vain; see Init
+	startErr = choose(os.Getenv(envKernel)) // why the request of NDD_KERNEL cannot be served; see Init
 )
 
 // choose selects the backend for the environment's request. When the request
@@ -80,7 +80,7 @@ func choose(request string) error {
 	return nil
 }
 
-// Backends lists the backends that this build can run on this machine, best first.
+// Backends returns the names of the backends that this build can run on this machine, best first.
 // The last is always Generic.
 func Backends() []string { return served(assembly, cpuid.CPU.Supports) }
 
@@ -105,9 +105,10 @@ func Select(name string) error {
 	return nil
 }
 
-// Init is what a program calls once at its start: it puts the backend that the
-// command line asked for to use ("" leaves the choice to NDD_KERNEL and the
-// machine), and checks it with known answers.
+// Init puts the backend that the
+// command line names to use ("" leaves the choice to NDD_KERNEL and the
+// machine), and checks its kernels with known answers. A program calls it once, at its start and before it uses a
+// kernel. The error wraps ErrKernel, or says which kernel answers wrongly.
 func Init(name string) error {
 	err := startErr
 	if name != "" {

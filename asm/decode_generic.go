@@ -124,7 +124,7 @@ func rulerBlock(n, blockBytes int) []byte {
 	return block
 }
 
-// rulerCode is a code that needs no tree: h ones and a zero for h below 9; nine ones and the three
+// rulerCode returns a code that needs no tree: h ones and a zero for h below 9; nine ones and the three
 // bits of h-9 for the next eight.
 func rulerCode(h int) (word uint16, length uint8) {
 	if h < 9 {

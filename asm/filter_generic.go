@@ -17,7 +17,7 @@ func filterGeneric(dst, words, bitmap []uint64, shift uint64) (n int) {
 	return n
 }
 
-// checkFilter is the known answer: a bitmap of 256 bits, of which a word's number is the leading byte of its low half.
+// checkFilter compares the kernel in use with a known answer: a bitmap of 256 bits, of which a word's number is the leading byte of its low half.
 func checkFilter() error {
 	bitmap := []uint64{1 << 1, 2, 1 << 63, 1<<63 | 1<<62}
 	words := []uint64{0xabd_00_0123_4567, 0xabc_01_8000_0000, 0xabe_34_ff00_0012, 0xabc_00_4000_0001, 0xabd_67_fe00_0000, 0xabe_12_8000_0034}

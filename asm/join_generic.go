@@ -25,7 +25,7 @@ func joinGeneric(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k 
 	return hits, len(words)
 }
 
-// checkJoin is the known answer: four buckets with 1, 0, 16 and 30 queries, of which
+// checkJoin compares the kernel in use with a known answer: four buckets with 1, 0, 16 and 30 queries, of which
 // query i of the last is i bits from 0. Lanes behind a bucket are looked at too.
 func checkJoin() error {
 	var lows [64 + JoinLanesMax]uint32

@@ -25,7 +25,7 @@ func leavesGeneric(dst, src []uint64, ends []uint32, from uint32) (done int) {
 	return len(ends)
 }
 
-// checkLeaves is the known answer: leaves of 0 to 17 keys, descending, of which the last is
+// checkLeaves compares the kernel in use with a known answer: leaves of 0 to 17 keys, descending, of which the last is
 // too long.
 func checkLeaves() error {
 	var keys, want []uint64

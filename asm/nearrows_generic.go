@@ -28,7 +28,7 @@ func nearRowsGeneric(dst []uint32, keys []uint64, ends []uint32, from uint32, k 
 	return n, len(ends)
 }
 
-// checkNearRows is the known answer: runs of 1, 20 and 3 keys, multiples of a number, with two
+// checkNearRows compares the kernel in use with a known answer: runs of 1, 20 and 3 keys, multiples of a number, with two
 // pairs inside runs, one across them, and one too far apart.
 func checkNearRows() error {
 	keys := make([]uint64, 24)

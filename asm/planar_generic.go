@@ -81,7 +81,7 @@ func planarScanGeneric(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes
 // planarKnownWord is the low bits of the probes of the known answer.
 const planarKnownWord = 0x7c15
 
-// planarKnown is the table of the known answer: 100 keys in 64 buckets of 48 a line, key i in bucket
+// planarKnown returns the table of the known answer: 100 keys in 64 buckets of 48 a line, key i in bucket
 // i*64/100, whose low bits are i mod 17 ones more than the probe's. It has the probes, and their runs, too.
 func planarKnown() (p PlanarTable, probes []PlanarProbe, runs []PlanarRun) {
 	const keys, perLine = 100, 48

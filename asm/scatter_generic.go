@@ -33,7 +33,7 @@ func flushLines(b *Buckets) {
 	}
 }
 
-// checkScatter is the known answer: the numbers below 256 by their upper four bits, in an
+// checkScatter compares the kernel in use with a known answer: the numbers below 256 by their upper four bits, in an
 // order that has them all.
 func checkScatter() error {
 	var (

@@ -18,7 +18,7 @@ func scatterHalvesGeneric(p *HalfPartitions, src []uint64, row uint64) {
 	}
 }
 
-// checkScatterHalves is the known answer: two partitions a half, 40 bits kept.
+// checkScatterHalves compares the kernel in use with a known answer: two partitions a half, 40 bits kept.
 func checkScatterHalves() error {
 	const room = HalvesRoomMin | 8
 	p := HalfPartitions{Words: make([]uint64, 4*room), Next: []uint64{0, room, 2 * room, 3 * room}, Bits: 1, Room: room, Keep: 40}

@@ -29,7 +29,7 @@ func scatterKeysGeneric(p *KeyPartitions, src []uint64, row uint64) (done, full 
 	return done, -1
 }
 
-// checkScatterKeys is the known answer: the middle byte leads, and the second partition fills.
+// checkScatterKeys compares the kernel in use with a known answer: the middle byte leads, and the second partition fills.
 func checkScatterKeys() error {
 	p := KeyPartitions{Words: make([]uint64, 8), Next: []uint32{0, 2, 5, 6}, Mask: 0xff << 32, Bits: 2, Room: 1, Keep: 30}
 	src := []uint64{0x1111_40_22222222, 0x3333_80_44444444, 0x5555_7f_66666666, 0x0123_00_89abcdef}

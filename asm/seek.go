@@ -32,13 +32,13 @@ import "encoding/binary"
 //
 // A Seek belongs to one goroutine. Its zero value is ready; nothing is allocated.
 type Seek struct {
-	n     int // lanes under way, the first n of each of the arrays
-	hits  int
-	gone  int // probes left
-	data  []byte
-	asks  []uint64 // bytes of next that memory is still to be asked for,
-	next  []byte
-	asked int // by the last call
+	n          int // lanes under way, the first n of each of the arrays
+	hits       int
+	gone       int // probes left
+	data       []byte
+	lines      []uint64 // bytes of next whose lines are still to be prefetched,
+	next       []byte
+	prefetched int // of lines, by the last call
 
 	key   [seekLanes]uint64 // the last one that was made
 	raw   [seekLanes]uint64 // bit of data, 121 before the end of the next raw bits
@@ -60,7 +60,7 @@ const (
 	seekFirst = 64  // byte of data at which a half may begin: seven raw bits before it are read
 	seekAhead = 121 // bits, see raw: a code that begins before has 64 bits of data behind it
 	seekUnit  = 1 << 32
-	seekAsks  = 5  // lines that are asked for with a group: as many as it needs itself
+	seekLines = 5  // lines that are prefetched with a group: as many as it needs itself
 	seekCall  = 64 // passes of a call of the kernel, at most 35 us
 	seekSteps = 8  // keys that each lane of a round makes at most
 	quickBits = 6  // of code, that a register is a table for
@@ -72,9 +72,9 @@ func (s *Seek) Reset(data []byte) {
 	s.n, s.hits, s.gone, s.data = 0, 0, 0, data
 }
 
-// Ask says what is to be read next: while Run works, it asks memory for the lines of bytes at of next, some
+// Prefetch says what is to be read next: while Run works, it prefetches the lines of bytes at of next, some
 // with each group, so that neither waits for the other. at is kept until then.
-func (s *Seek) Ask(next []byte, at []uint64) { s.next, s.asks = next, at }
+func (s *Seek) Prefetch(next []byte, at []uint64) { s.next, s.lines = next, at }
 
 // Add adds a probe of half data[from:to], which must be at least 32 bytes, for keys near query. The number
 // is what its hits are reported under. There may be SeekWidth probes.
@@ -99,15 +99,15 @@ func (s *Seek) Add(number int, from, to int, fence, query, high uint64) {
 // Run looks for all probes. k is the largest distance.
 func (s *Seek) Run(k int, w *Window) {
 	for s.n > 0 {
-		s.asked = 0
+		s.prefetched = 0
 		seek(s, k, w)
-		s.asks = s.asks[s.asked:]
+		s.lines = s.lines[s.prefetched:]
 	}
-	PrefetchAt(s.next, s.asks)
-	s.asks = nil
+	PrefetchAt(s.next, s.lines)
+	s.lines = nil
 }
 
-// Hits is how many keys were found, those of probes that were left among them.
+// Hits returns how many keys were found, those of probes that were left among them.
 func (s *Seek) Hits() int { return s.hits }
 
 // Hit is hit i: the number of its probe, and the key.
@@ -115,10 +115,10 @@ func (s *Seek) Hit(i int) (number int, key uint64) {
 	return int(s.hitProbe[i] / seekUnit), s.hitKey[i]
 }
 
-// Left is how many probes were left.
+// Left returns how many probes were left.
 func (s *Seek) Left() int { return s.gone }
 
-// LeftAt is the number of a probe that was left. If only its half ended, all keys of that were looked
+// LeftAt returns the number of a probe that was left. If only its half ended, all keys of that were looked
 // at, and its hits hold; else they are to be passed over.
 func (s *Seek) LeftAt(i int) (number int, ended bool) {
 	return int(s.goneID[i] / seekUnit), s.goneID[i]%seekUnit == 0

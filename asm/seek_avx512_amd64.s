@@ -33,8 +33,8 @@
 #define PASSES  R12
 #define HITS    R13
 #define PAIR    DX  // 1: B is still to be dealt with
-#define ASKS    R14 // the next that memory is asked for,
-#define ASKEND  R15 // the end of them, less those of one group
+#define AHEAD    R14 // the next line to prefetch,
+#define AHEADEND  R15 // the end of them, less those of one group
 #define NEXT    BX  // and what they are bytes of
 
 #define E     Z0 // position h
@@ -191,9 +191,9 @@ TEXT ·seekAVX512(SB), NOSPLIT, $0-32
 	KMOVQ        AX, BYTE0
 
 	MOVQ Seek_next(SEEK), NEXT
-	MOVQ Seek_asks(SEEK), ASKS
-	MOVQ Seek_asks+8(SEEK), AX
-	LEAQ -8*const_seekAsks(ASKS)(AX*8), ASKEND
+	MOVQ Seek_lines(SEEK), AHEAD
+	MOVQ Seek_lines+8(SEEK), AX
+	LEAQ -8*const_seekLines(AHEAD)(AX*8), AHEADEND
 
 pass:
 	XORL READ, READ
@@ -297,22 +297,22 @@ press:
 	ADDQ    AX, WRITE
 	ADDQ    $8, READ
 
-	// Memory is asked for what is read next.
-	CMPQ    ASKS, ASKEND
-	JGT     asked
-	MOVQ    0(ASKS), AX
+	// Prefetch five lines of what is read next.
+	CMPQ    AHEAD, AHEADEND
+	JGT     ahead
+	MOVQ    0(AHEAD), AX
 	PREFETCHT0 (NEXT)(AX*1)
-	MOVQ    8(ASKS), AX
+	MOVQ    8(AHEAD), AX
 	PREFETCHT0 (NEXT)(AX*1)
-	MOVQ    16(ASKS), AX
+	MOVQ    16(AHEAD), AX
 	PREFETCHT0 (NEXT)(AX*1)
-	MOVQ    24(ASKS), AX
+	MOVQ    24(AHEAD), AX
 	PREFETCHT0 (NEXT)(AX*1)
-	MOVQ    32(ASKS), AX
+	MOVQ    32(AHEAD), AX
 	PREFETCHT0 (NEXT)(AX*1)
-	ADDQ    $(8*const_seekAsks), ASKS
+	ADDQ    $(8*const_seekLines), AHEAD
 
-asked:
+ahead:
 	TESTL   PAIR, PAIR
 	JNZ     second
 	CMPQ    READ, LANES
@@ -327,9 +327,9 @@ asked:
 done:
 	MOVQ LANES, Seek_n(SEEK)
 	MOVQ HITS, Seek_hits(SEEK)
-	SUBQ Seek_asks(SEEK), ASKS
-	SHRQ $3, ASKS
-	MOVQ ASKS, Seek_asked(SEEK)
+	SUBQ Seek_lines(SEEK), AHEAD
+	SHRQ $3, AHEAD
+	MOVQ AHEAD, Seek_prefetched(SEEK)
 	VZEROUPPER
 	RET
 

@@ -178,8 +178,8 @@ func TestSeek(t *testing.T) {
 	})
 }
 
-// FuzzSeek: halves of any code and size, of any bytes; probes of them, some from too near the beginning of data; lines to ask
-// for. What two backends both finish is the same on both, whatever damage there is.
+// FuzzSeek: halves of any code and size, of any bytes; probes of them, some from too near the beginning of data; lines to
+// prefetch. What two backends both finish is the same on both, whatever damage there is.
 func FuzzSeek(f *testing.F) {
 	f.Add(uint64(1), uint16(480), 3, uint16(24), []byte{})
 	f.Add(uint64(2), uint16(0), 0, uint16(3), []byte{1, 0, 0, 0, 2})
@@ -207,16 +207,16 @@ func FuzzSeek(f *testing.F) {
 				probes[i].from = rng.IntN(seekFirst)
 			}
 		}
-		ask := make([]uint64, rng.IntN(40))
-		for i := range ask {
-			ask[i] = uint64(rng.IntN(len(data)))
+		lines := make([]uint64, rng.IntN(40))
+		for i := range lines {
+			lines[i] = uint64(rng.IntN(len(data)))
 		}
 		before := Backend()
 		defer use(before)
 		run := func(kernel string) (hits [][]uint64, left, ended []bool) {
 			use(kernel)
 			var s Seek
-			s.Ask(data, ask)
+			s.Prefetch(data, lines)
 			hits, left, ended = runSeek(t, &s, data, probes, k&63, &c.window)
 			for _, list := range hits {
 				slices.Sort(list)

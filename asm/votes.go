@@ -48,7 +48,7 @@ func WeightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) {
 	}
 }
 
-// Majority is the word with a 1 where counts[j] is more than half of total: the
+// Majority returns the word with a 1 where counts[j] is more than half of total: the
 // sign of a simhash, where a tie is a 0.
 func Majority(counts *[64]uint64, total uint64) uint64 {
 	var word uint64

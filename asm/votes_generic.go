@@ -65,7 +65,7 @@ func weightedVotesGeneric(counts *[64]uint64, hashes []uint64, weights []uint32)
 	empty()
 }
 
-// checkVotes is the known answer: hash i has its i+1 low bits set, so that bit j is
+// checkVotes compares the kernel in use with a known answer: hash i has its i+1 low bits set, so that bit j is
 // set in 64-j of 64 hashes.
 func checkVotes() error {
 	hashes, _ := votesKnown()
@@ -79,7 +79,7 @@ func checkVotes() error {
 	return nil
 }
 
-// checkWeightedVotes is the known answer for the same hashes: with weights 1, 2, ... 64 the sum of bit j is that of
+// checkWeightedVotes compares the kernel in use with a known answer for the same hashes: with weights 1, 2, ... 64 the sum of bit j is that of
 // j+1 to 64.
 func checkWeightedVotes() error {
 	hashes, weights := votesKnown()

@@ -24,7 +24,7 @@ func withinGeneric[T uint32 | uint64](dst []uint32, xs []T, base uint32, q T, k 
 	return n, len(xs)
 }
 
-// checkWithin64 is the known answer: element i differs from q in i mod 65 bits.
+// checkWithin64 compares the kernel in use with a known answer: element i differs from q in i mod 65 bits.
 func checkWithin64() error {
 	const q = 0x9e3779b97f4a7c15
 	var xs [200]uint64
@@ -37,7 +37,7 @@ func checkWithin64() error {
 	return checkHits(got[:n], want, scanned, len(xs))
 }
 
-// checkWithin32 is the known answer: element i differs from q in i mod 33 bits.
+// checkWithin32 compares the kernel in use with a known answer: element i differs from q in i mod 33 bits.
 func checkWithin32() error {
 	const q = 0x7f4a7c15
 	var xs [200]uint32

@@ -14,7 +14,7 @@ import (
 func BenchmarkNode(b *testing.B) {
 	h := numa.New(numa.Options{})
 	readerOf() // measures itself first
-	for _, memory := range h.Places() {
+	for _, memory := range h.Nodes() {
 		arena, err := h.Arena(memory, memoryBytes/2, numa.Transparent)
 		if err != nil {
 			b.Fatal(err)
@@ -28,8 +28,8 @@ func BenchmarkNode(b *testing.B) {
 		if where := arena.Placement(); !where.Whole() && len(h.Notes()) == 0 {
 			b.Errorf("%v", where)
 		}
-		for _, reader := range h.Places() {
-			b.Run(fmt.Sprintf("memory=%d/processor=%d", memory.Node.ID, reader.Node.ID), func(b *testing.B) {
+		for _, reader := range h.Nodes() {
+			b.Run(fmt.Sprintf("memory=%d/processor=%d", memory.ID, reader.ID), func(b *testing.B) {
 				var dependent, independent, read float64
 				for b.Loop() {
 					h.Each(reader, 1, func(int) {

@@ -171,7 +171,7 @@ func BenchmarkHandOver(b *testing.B) {
 	}{{"awake", 1, 0}, {"asleep", 1, 200 * time.Microsecond}, {"many", 64, 0}} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("worker=%s/askers=%d/workers=%d", c.name, c.askers, workers), func(b *testing.B) {
-				crew := numa.NewCrew(h, h.Places()[0], workers, func(*numa.Worker) func([]*numa.Latch) {
+				crew := numa.NewCrew(h, h.Nodes()[0], workers, func(*numa.Worker) func([]*numa.Latch) {
 					return func(tasks []*numa.Latch) {
 						for _, l := range tasks {
 							l.Done()

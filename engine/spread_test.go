@@ -130,7 +130,7 @@ func TestSpread(t *testing.T) {
 						}
 						t.Run(strings.Join([]string{name, string(layout), set.Name, way}, "/"), func(t *testing.T) { asked(t, x, set.Queries, 3, want) })
 						r, ok := x.Live().Spread()
-						if ok != (spread != nil) || ok && spread.Replicate && r.Copies != len(h.Places()) {
+						if ok != (spread != nil) || ok && spread.Replicate && r.Copies != len(h.Nodes()) {
 							t.Errorf("%s: %v", way, r)
 						}
 						if err := x.Close(); err != nil {

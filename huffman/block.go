@@ -17,12 +17,12 @@ const (
 	stepsMax  = 1<<16 - 2 // keys of a half: what asm.Decode makes behind a first one
 )
 
-// MaxKeys is the most keys that a block of blockBytes can hold, whatever they are.
+// MaxKeys returns the most keys that a block of blockBytes can hold, whatever they are.
 func MaxKeys(blockBytes int) int {
 	return maxSteps(blockBytes/2) + 1 + maxSteps(blockBytes-blockBytes/2)
 }
 
-// maxSteps is the most keys that half a block can hold: among m steps, at least m/2^j have h >= j,
+// maxSteps returns the most keys that half a block can hold: among m steps, at least m/2^j have h >= j,
 // so the raw bits of m are m - popcount(m) or more, and the codes at least m more.
 func maxSteps(halfBytes int) int { return min(4*halfBytes, stepsMax) }
 
@@ -86,7 +86,7 @@ func ascending(a, b uint64) {
 	}
 }
 
-// step is how many bits a step between two keys takes, more than a half has if it has no code.
+// step returns how many bits a step between two keys takes, more than a half has if it has no code.
 func (c *Code) step(a, b uint64) int { return int(c.costs[63-bits.LeadingZeros64(a^b)]) }
 
 // writer fills half a block from both sides. Bits wait in a word on each side until they make whole
@@ -105,7 +105,7 @@ type writer struct {
 
 func newWriter(half []byte) writer { return writer{half: half, up: headBytes, down: len(half)} }
 
-// free is how many bits an empty half has.
+// free returns how many bits an empty half has.
 func (w *writer) free() int { return 8 * (len(w.half) - headBytes) }
 
 // step writes the difference of two neighbours.

@@ -113,5 +113,5 @@ func (c *Code) assign() {
 	}
 }
 
-// Window is the code made ready for decoding, for [asm.Seek].
+// Window returns the code made ready for decoding, for [asm.Seek].
 func (c *Code) Window() *asm.Window { return &c.window }

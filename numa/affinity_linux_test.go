@@ -15,8 +15,8 @@ import (
 // workers have ended may use every processor again.
 func TestPinEnds(t *testing.T) {
 	h := New(Options{})
-	p := h.Places()[0]
-	last := Place{Node: p.Node, CPUs: p.CPUs[len(p.CPUs)-1:]}
+	p := h.Nodes()[0]
+	last := UsableNode{ID: p.ID, CPUs: p.CPUs[len(p.CPUs)-1:]}
 	for range 20 {
 		h.Each(last, 4, func(int) { time.Sleep(time.Millisecond) })
 	}

@@ -42,18 +42,20 @@ func readAllowed(root fs.FS) (a Allowed, err error) {
 	return a, nil
 }
 
-// A Place is a node with memory that this process may use, and the processors
+// A UsableNode is a node with memory that this process may use, and the processors
 // that work on it.
-type Place struct {
-	Node     Node
-	CPUs     []int // ascending; empty when no processor is known
-	Borrowed bool  // the processors are those of the nearest node that has some: this memory is far from everyone
+type UsableNode struct {
+	ID          int // of the Node
+	MemoryBytes uint64
+	CPUs        []int // ascending; empty when no processor is known
+	Distances   []int // of the Node
+	Borrowed    bool  // the processors are those of the nearest node that has some: this memory is far from everyone
 }
 
-// Places are where a process may put memory and work, ascending by node: nodes
+// Usable returns the nodes where a process may put memory and work, ascending by ID: those
 // that have memory, with their processors and those of the nodes without memory
 // to which they are the nearest.
-func (t Topology) Places(a Allowed) []Place {
+func (t Topology) Usable(a Allowed) []UsableNode {
 	usable := func(cpus []int) []int {
 		switch {
 		case a.CPUs == nil:
@@ -66,30 +68,30 @@ func (t Topology) Places(a Allowed) []Place {
 			return !ok
 		})
 	}
-	var places []Place
+	var nodes []UsableNode
 	var at []int // in t.Nodes
 	for i, n := range t.Nodes {
 		if t.Known && n.MemoryBytes == 0 || a.Nodes != nil && t.Known && !slices.Contains(a.Nodes, n.ID) {
 			continue
 		}
-		places = append(places, Place{Node: n})
+		nodes = append(nodes, UsableNode{ID: n.ID, MemoryBytes: n.MemoryBytes, Distances: n.Distances})
 		at = append(at, i)
 	}
 	for i, n := range t.Nodes {
 		cpus := usable(n.CPUs)
-		if len(cpus) == 0 || len(places) == 0 {
+		if len(cpus) == 0 || len(nodes) == 0 {
 			continue
 		}
 		best := 0
-		for j := range places {
+		for j := range nodes {
 			if t.distance(i, at[j]) < t.distance(i, at[best]) {
 				best = j
 			}
 		}
-		places[best].CPUs = append(places[best].CPUs, cpus...)
+		nodes[best].CPUs = append(nodes[best].CPUs, cpus...)
 	}
-	for i := range places {
-		p := &places[i]
+	for i := range nodes {
+		p := &nodes[i]
 		slices.Sort(p.CPUs)
 		if len(p.CPUs) > 0 {
 			continue
@@ -102,10 +104,10 @@ func (t Topology) Places(a Allowed) []Place {
 			}
 		}
 	}
-	return places
+	return nodes
 }
 
-// distance is that of nodes i and j, by position.
+// distance returns the distance of nodes i and j, by position.
 func (t Topology) distance(i, j int) int {
 	if d := t.Nodes[i].Distances; j < len(d) {
 		return d[j]
@@ -116,7 +118,8 @@ func (t Topology) distance(i, j int) int {
 	return 20
 }
 
-func (p Place) has(cpu int) bool {
+// has reports whether a processor works on the node.
+func (p UsableNode) has(cpu int) bool {
 	_, ok := slices.BinarySearch(p.CPUs, cpu)
 	return ok
 }

@@ -33,11 +33,11 @@ const (
 	bytesMax = min(1<<46, math.MaxInt-2*hugeBytes)
 )
 
-// An Arena is memory of a place. Data is zeroed at first; it is gone after
+// An Arena is memory of a node. Data is zeroed at first; it is gone after
 // [Arena.Free].
 type Arena struct {
 	Data  []byte
-	Place Place
+	Node  UsableNode
 	Bound bool  // by the kernel; else it is where its first user was
 	Pages Pages // what was had
 
@@ -45,15 +45,15 @@ type Arena struct {
 	raw  []byte // the whole mapping
 }
 
-// Arena is memory of that many bytes at a place, populated. The error wraps
+// Arena is memory of that many bytes on a node, populated. The error wraps
 // [ErrFull] when the node has no room.
-func (h *Host) Arena(p Place, bytes uint64, pages Pages) (*Arena, error) {
-	a := &Arena{Place: p, host: h}
+func (h *Host) Arena(p UsableNode, bytes uint64, pages Pages) (*Arena, error) {
+	a := &Arena{Node: p, host: h}
 	switch {
 	case bytes == 0:
 		return a, nil
 	case bytes > bytesMax:
-		return nil, fmt.Errorf("node %d: %d bytes are more than memory can have", p.Node.ID, bytes)
+		return nil, fmt.Errorf("node %d: %d bytes are more than memory can have", p.ID, bytes)
 	}
 	if pages == HugeTLB {
 		err := a.make(bytes, HugeTLB)
@@ -70,7 +70,7 @@ func (h *Host) Arena(p Place, bytes uint64, pages Pages) (*Arena, error) {
 
 // make gives the arena its memory, or leaves it without.
 func (a *Arena) make(bytes uint64, pages Pages) (err error) {
-	h, node := a.host, a.Place.Node.ID
+	h, node := a.host, a.Node.ID
 	size, extra := (bytes+pageBytes-1)&^(pageBytes-1), uint64(0)
 	a.Pages, a.Bound = pages, false
 	if pages == HugeTLB {
@@ -114,13 +114,13 @@ func (a *Arena) make(bytes uint64, pages Pages) (err error) {
 	return nil
 }
 
-// populate makes every page be there, by threads of the place.
+// populate makes every page be there, by threads of the node.
 func (a *Arena) populate(whole []byte) error {
 	h := a.host
 	steps := (len(whole) + stepBytes - 1) / stepBytes
 	var mu sync.Mutex
 	var failed error
-	h.Each(a.Place, steps, func(i int) {
+	h.Each(a.Node, steps, func(i int) {
 		part := whole[i*stepBytes : min((i+1)*stepBytes, len(whole))]
 		mu.Lock()
 		err := failed
@@ -129,7 +129,7 @@ func (a *Arena) populate(whole []byte) error {
 			return
 		}
 		if a.Bound && a.Pages == Transparent && i > 0 { // others take memory too
-			err = h.room(a.Place.Node.ID, uint64(len(part)))
+			err = h.room(a.Node.ID, uint64(len(part)))
 		}
 		if err == nil {
 			err = a.populatePart(part)

@@ -50,7 +50,7 @@ func useArena(t *testing.T, a *Arena, bytes uint64) {
 // are on their node, as the kernel tells, unless the host said why not.
 func TestArena(t *testing.T) {
 	h := New(Options{})
-	for _, p := range h.Places() {
+	for _, p := range h.Nodes() {
 		for _, pages := range []Pages{Transparent, HugeTLB} {
 			for _, bytes := range sizes {
 				a, err := h.Arena(p, bytes, pages)
@@ -71,10 +71,10 @@ func TestArena(t *testing.T) {
 			}
 		}
 	}
-	if a, err := h.Arena(h.Places()[0], 0, Transparent); err != nil || len(a.Data) != 0 || a.Placement().Pages != 0 {
+	if a, err := h.Arena(h.Nodes()[0], 0, Transparent); err != nil || len(a.Data) != 0 || a.Placement().Pages != 0 {
 		t.Error(a, err)
 	}
-	if _, err := h.Arena(h.Places()[0], 1<<60, Transparent); err == nil {
+	if _, err := h.Arena(h.Nodes()[0], 1<<60, Transparent); err == nil {
 		t.Error("more than an address space was given")
 	}
 	t.Log(h.Notes())
@@ -104,7 +104,7 @@ func TestInject(t *testing.T) {
 					}
 					return nil
 				}})
-				p := h.Places()[0]
+				p := h.Nodes()[0]
 				for range 2 {
 					a, err := h.Arena(p, 3*hugeBytes, HugeTLB)
 					fatal := call == "mmap" || call == "madvise populate" && (fault == syscall.ENOMEM || runtime.GOOS == "linux" && errnoKnown(fault))
@@ -150,7 +150,7 @@ func withMemory(bytes uint64) fs.FS {
 func TestFull(t *testing.T) {
 	reserve := uint64(1 << 40 / reservePart)
 	h := New(Options{Root: withMemory(reserve + 8*hugeBytes)})
-	p := h.Places()[0]
+	p := h.Nodes()[0]
 	a, err := h.Arena(p, 8*hugeBytes, Transparent)
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func (s shrinking) Open(name string) (fs.File, error) {
 func TestFullMeanwhile(t *testing.T) {
 	var reads int
 	h := New(Options{Root: shrinking{withMemory(1 << 39), &reads}})
-	a, err := h.Arena(h.Places()[0], 2*stepBytes, Transparent)
+	a, err := h.Arena(h.Nodes()[0], 2*stepBytes, Transparent)
 	if err == nil && !a.Bound {
 		t.Log("memory cannot be bound here: it is not asked for again")
 		a.Free()
@@ -193,7 +193,7 @@ func TestFullMeanwhile(t *testing.T) {
 // TestHugeTLBIsNotThere says that an empty pool is no reason to fail.
 func TestHugeTLBIsNotThere(t *testing.T) {
 	h := New(Options{Root: withMemory(1 << 40)})
-	a, err := h.Arena(h.Places()[0], 5*hugeBytes, HugeTLB)
+	a, err := h.Arena(h.Nodes()[0], 5*hugeBytes, HugeTLB)
 	if err != nil || a.Pages != Transparent || !said(h, "from the pool of huge pages: node 0 has 0 MiB of them, 10 are needed") {
 		t.Fatal(err, h.Notes())
 	}
@@ -205,7 +205,7 @@ func BenchmarkArena(b *testing.B) {
 	const bytes = 256 << 20
 	b.SetBytes(bytes)
 	for b.Loop() {
-		a, err := h.Arena(h.Places()[0], bytes, Transparent)
+		a, err := h.Arena(h.Nodes()[0], bytes, Transparent)
 		if err != nil {
 			b.Fatal(err)
 		}

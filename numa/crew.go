@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Crew is the workers of a place. They take tasks from one queue, each as
+// A Crew is the workers of a node. They take tasks from one queue, each as
 // many as wait, and so the more there is to do the cheaper is a hand-over.
 //
 //	Post --> queue --> worker, awake: works, looks again, polls a while, falls asleep
@@ -18,7 +18,7 @@ import (
 // one, unless much does.
 type Crew[T any] struct {
 	host  *Host
-	place Place
+	node  UsableNode
 	ended sync.WaitGroup
 	stats crewStats
 
@@ -45,7 +45,7 @@ type CrewStats struct {
 	Batches uint64 // in which the tasks were taken
 	Sleeps  uint64 // of a worker who had waited in vain
 	Looked  uint64 // times that a pinned worker asked on which processor it is,
-	Away    uint64 // and it was none of the place's
+	Away    uint64 // and it was none of the node's
 }
 
 const (
@@ -65,8 +65,8 @@ const (
 // NewCrew starts so many workers. begin is called by each, and returns what
 // that worker then calls with tasks; the slice is valid during the call. Close
 // the crew when no one posts any more.
-func NewCrew[T any](h *Host, p Place, workers int, begin func(*Worker) func([]T)) *Crew[T] {
-	c := &Crew[T]{host: h, place: p}
+func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(*Worker) func([]T)) *Crew[T] {
+	c := &Crew[T]{host: h, node: p}
 	var begun sync.WaitGroup
 	for range max(workers, 1) {
 		begun.Add(1)
@@ -222,7 +222,7 @@ func (c *Crew[T]) look(w *Worker) {
 		return
 	}
 	c.stats.looked.Add(1)
-	if !w.Place.has(cpu) {
+	if !w.Node.has(cpu) {
 		c.stats.away.Add(1)
 		c.host.note("away", "a worker runs on another node: the process's cpuset has changed since the start")
 	}

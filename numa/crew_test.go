@@ -25,8 +25,8 @@ type writer func([]byte) (int, error)
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 // useCrew hands tasks over from several goroutines: each is done once, by a
-// worker of the place.
-func useCrew(t *testing.T, h *Host, p Place, workers int) CrewStats {
+// worker of the node.
+func useCrew(t *testing.T, h *Host, p UsableNode, workers int) CrewStats {
 	t.Helper()
 	const tasks, posters = 5000, 4
 	var done [tasks]atomic.Int32
@@ -75,10 +75,10 @@ func useCrew(t *testing.T, h *Host, p Place, workers int) CrewStats {
 
 func TestCrew(t *testing.T) {
 	h := New(Options{})
-	for _, p := range h.Places() {
+	for _, p := range h.Nodes() {
 		for _, workers := range []int{1, 3, 20} {
 			s := useCrew(t, h, p, workers)
-			t.Logf("node %d: %+v", p.Node.ID, s)
+			t.Logf("node %d: %+v", p.ID, s)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestYield(t *testing.T) {
 	var stop atomic.Bool
 	var c *Crew[int]
 	ready := make(chan struct{})
-	c = NewCrew(h, h.Places()[0], workers, func(*Worker) func([]int) {
+	c = NewCrew(h, h.Nodes()[0], workers, func(*Worker) func([]int) {
 		return func(list []int) {
 			<-ready
 			for end := time.Now().Add(callTime); time.Now().Before(end); {

@@ -18,13 +18,13 @@
 //
 //	node       what the kernel numbers in /sys/devices/system/node
 //	topology   all nodes of a host with their processors, memory and distances
-//	place      a node with memory that this process may use, and the processors
-//	           that work on it: its own, or the nearest where it has none
-//	arena      memory bound to a place, in huge pages, there before it is used
+//	usable     of a node: it has memory that this process may use, and processors
+//	           that work on it, its own, or the nearest where it has none
+//	arena      memory bound to a node, in huge pages, there before it is used
 //	placement  on which node each page of an arena is, as the kernel tells
-//	worker     a goroutine on a thread of its own that runs on a place's
+//	worker     a goroutine on a thread of its own that runs on a node's
 //	           processors only
-//	crew       the workers of a place, who take tasks from one queue
+//	crew       the workers of a node, who take tasks from one queue
 //
 // How an arena comes to be where it should:
 //

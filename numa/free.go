@@ -19,7 +19,7 @@ const (
 	reservePart  = 64
 )
 
-// Free is how many bytes of a node's memory may be bound now: what is free and
+// Free returns how many bytes of a node's memory may be bound now: what is free and
 // what is cached of files, less a reserve. The error wraps [fs.ErrNotExist]
 // where the host does not say.
 func (h *Host) Free(node int) (uint64, error) {
@@ -91,7 +91,7 @@ func memInfo(s string) map[string]uint64 {
 	return info
 }
 
-// freeHuge is how many bytes of a node's pool of 2 MiB pages are free.
+// freeHuge returns how many bytes of a node's pool of 2 MiB pages are free.
 func (h *Host) freeHuge(node int) uint64 {
 	b, err := fs.ReadFile(h.root, fmt.Sprintf("%s/node%d/hugepages/hugepages-2048kB/free_hugepages", nodeDir, node))
 	if err != nil {

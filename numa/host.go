@@ -15,7 +15,7 @@ import (
 // that could not be had.
 type Host struct {
 	topology Topology
-	places   []Place
+	nodes    []UsableNode
 	root     fs.FS
 	calls    calls
 	log      *slog.Logger
@@ -40,7 +40,7 @@ type Options struct {
 	cpus int // of a host that does not say; default runtime.NumCPU
 }
 
-// New reads the host. It does not fail: a host that makes no sense is one place
+// New reads the host. It does not fail: a host that makes no sense is one node
 // with all processors.
 func New(o Options) *Host {
 	h := &Host{root: o.Root, log: o.Log, calls: system, said: make(map[string]bool)}
@@ -64,21 +64,21 @@ func New(o Options) *Host {
 	if err != nil {
 		h.note("allowed", "what this process may use is not known: "+err.Error())
 	}
-	if h.places = h.topology.Places(allowed); len(h.places) == 0 {
+	if h.nodes = h.topology.Usable(allowed); len(h.nodes) == 0 {
 		h.note("places", "no memory node can be used: one is assumed")
 		h.topology = single(o.cpus)
-		h.places = single(o.cpus).Places(Allowed{CPUs: allowed.CPUs})
+		h.nodes = single(o.cpus).Usable(Allowed{CPUs: allowed.CPUs})
 	}
 	return h
 }
 
-// Topology is the host's, whatever of it this process may use.
+// Topology returns the nodes of the host, whatever of it this process may use.
 func (h *Host) Topology() Topology { return h.topology }
 
-// Places are where memory and work may be put; there is at least one.
-func (h *Host) Places() []Place { return h.places }
+// Nodes returns the nodes where memory and work may be put, ascending by ID; there is at least one.
+func (h *Host) Nodes() []UsableNode { return h.nodes }
 
-// Notes are what could not be had, each once, in the order in which that was
+// Notes returns what could not be had, each once, in the order in which that was
 // found.
 func (h *Host) Notes() []string {
 	h.mu.Lock()
@@ -101,10 +101,10 @@ func (h *Host) note(key, text string) {
 // Note logs what its user had to do without, once for each text.
 func (h *Host) Note(text string) { h.note(text, text) }
 
-// Try binds a page and pins a thread at every place, so that [Host.Notes] tell
+// Try binds a page and pins a thread on every node, so that [Host.Notes] tell
 // what this host does not give.
 func (h *Host) Try() {
-	for _, p := range h.places {
+	for _, p := range h.nodes {
 		a, err := h.Arena(p, pageBytes, Transparent)
 		if err != nil {
 			h.Note(err.Error())
@@ -115,26 +115,26 @@ func (h *Host) Try() {
 	}
 }
 
-// CPU is the processor that the calling thread runs on now, and its node.
+// CPU returns the processor that the calling thread runs on now, and its node.
 func (h *Host) CPU() (cpu, node int, err error) { return h.calls.getcpu() }
 
-// String lists the places: "2 places: node 0 (16 processors, 32768 MiB), ...".
+// String lists the usable nodes: "2 places: node 0 (16 processors, 32768 MiB), ...".
 func (h *Host) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d place", len(h.places))
-	if len(h.places) > 1 {
+	fmt.Fprintf(&b, "%d place", len(h.nodes))
+	if len(h.nodes) > 1 {
 		b.WriteByte('s')
 	}
-	for i, p := range h.places {
+	for i, p := range h.nodes {
 		sep := ", "
 		if i == 0 {
 			sep = ": "
 		}
-		fmt.Fprintf(&b, "%snode %d (%d", sep, p.Node.ID, len(p.CPUs))
+		fmt.Fprintf(&b, "%snode %d (%d", sep, p.ID, len(p.CPUs))
 		if p.Borrowed {
 			b.WriteString(" borrowed")
 		}
-		fmt.Fprintf(&b, " processors, %d MiB)", p.Node.MemoryBytes>>20)
+		fmt.Fprintf(&b, " processors, %d MiB)", p.MemoryBytes>>20)
 	}
 	return b.String()
 }

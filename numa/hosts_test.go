@@ -54,9 +54,9 @@ func TestHosts(t *testing.T) {
 func describe(h *Host) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n%v\n", h.Topology(), h)
-	for _, p := range h.Places() {
-		free, err := h.Free(p.Node.ID)
-		fmt.Fprintf(&b, "node %d: processors %s, free %d MiB", p.Node.ID, ranges(p.CPUs), free>>20)
+	for _, p := range h.Nodes() {
+		free, err := h.Free(p.ID)
+		fmt.Fprintf(&b, "node %d: processors %s, free %d MiB", p.ID, ranges(p.CPUs), free>>20)
 		if err != nil {
 			b.WriteString(" (not known)")
 		}
@@ -90,7 +90,7 @@ func ranges(list []int) string {
 func TestThisHost(t *testing.T) {
 	h := New(Options{})
 	cpus := 0
-	for _, p := range h.Places() {
+	for _, p := range h.Nodes() {
 		cpus += len(p.CPUs)
 	}
 	if cpus == 0 {
@@ -99,7 +99,7 @@ func TestThisHost(t *testing.T) {
 	t.Log(describe(h))
 }
 
-// FuzzHost reads hosts that make no sense: there is a place all the same, whose
+// FuzzHost reads hosts that make no sense: there is a node all the same, whose
 // free memory can be asked for.
 func FuzzHost(f *testing.F) {
 	f.Add("0-1", "0-3", "Node 0 MemTotal: 100 kB\nNode 0 MemFree: 50 kB\n", "10 20", "Cpus_allowed_list:\t0-3\nMems_allowed_list:\t0-1\n", "Node 0, zone DMA\n pages free 5\n high 3\n protection: (0, 9)\n")
@@ -113,8 +113,8 @@ func FuzzHost(f *testing.F) {
 			}
 		}
 		h := New(Options{Root: root})
-		if len(h.Places()) == 0 {
-			t.Fatal("no place")
+		if len(h.Nodes()) == 0 {
+			t.Fatal("no node")
 		}
 		describe(h)
 	})

@@ -46,17 +46,17 @@ func set(t *testing.T, path, value string) {
 	})
 }
 
-// TestLabPlaces says that the machine is read as it was made: its nodes, their
+// TestLabNodes says that the machine is read as it was made: its nodes, their
 // distances, who has memory and who has processors. On the odd one node 1 has no
 // memory and is nearest to 2; 3 has no processors and is nearest to 0. (The
 // kernel numbers what has no processors last.)
-func TestLabPlaces(t *testing.T) {
-	type place struct {
+func TestLabNodes(t *testing.T) {
+	type node struct {
 		node, distance int // to node 0
 		cpus           string
 	}
 	machine := lab(t)
-	want := map[string][]place{
+	want := map[string][]node{
 		"1":   {{0, 10, "0"}},
 		"2":   {{0, 10, "0"}, {1, 21, "1"}},
 		"4":   {{0, 10, "0"}, {1, 12, "1"}, {2, 21, "2"}, {3, 21, "3"}},
@@ -64,9 +64,9 @@ func TestLabPlaces(t *testing.T) {
 		"odd": {{0, 10, "0"}, {2, 21, "1-2"}, {3, 17, "0"}},
 	}[machine]
 	h := New(Options{})
-	var got []place
-	for _, p := range h.Places() {
-		got = append(got, place{p.Node.ID, p.Node.Distances[0], ranges(p.CPUs)})
+	var got []node
+	for _, p := range h.Nodes() {
+		got = append(got, node{p.ID, p.Distances[0], ranges(p.CPUs)})
 	}
 	if !slices.Equal(got, want) || len(h.Notes()) > 0 {
 		t.Errorf("machine %s: %v, want %v; %q", machine, got, want, h.Notes())
@@ -74,13 +74,13 @@ func TestLabPlaces(t *testing.T) {
 }
 
 // TestLabPlacement has every node hold an arena and pin workers, at once: every
-// page is on its node, every worker on a processor of its place, nothing is
+// page is on its node, every worker on a processor of its node, nothing is
 // left out.
 func TestLabPlacement(t *testing.T) {
 	lab(t)
 	h := New(Options{})
 	var all sync.WaitGroup
-	for _, p := range h.Places() {
+	for _, p := range h.Nodes() {
 		all.Go(func() {
 			const bytes = 20*hugeBytes + 5*pageBytes + 1
 			a, err := h.Arena(p, bytes, Transparent)
@@ -95,8 +95,8 @@ func TestLabPlacement(t *testing.T) {
 			c := NewCrew(h, p, 2, func(w *Worker) func([]int) {
 				return func([]int) {
 					cpu, node, err := w.CPU()
-					if err != nil || !w.Pinned || !slices.Contains(p.CPUs, cpu) || !p.Borrowed && p.Node.CPUs != nil && slices.Contains(p.Node.CPUs, cpu) != (node == p.Node.ID) {
-						t.Errorf("node %d: a worker, pinned %t, is on processor %d of node %d: %v", p.Node.ID, w.Pinned, cpu, node, err)
+					if err != nil || !w.Pinned || !slices.Contains(p.CPUs, cpu) || !p.Borrowed && p.CPUs != nil && slices.Contains(p.CPUs, cpu) != (node == p.ID) {
+						t.Errorf("node %d: a worker, pinned %t, is on processor %d of node %d: %v", p.ID, w.Pinned, cpu, node, err)
 					}
 				}
 			})
@@ -119,19 +119,19 @@ func TestLabPlacement(t *testing.T) {
 func TestLabHugeTLB(t *testing.T) {
 	lab(t)
 	h := New(Options{})
-	for _, p := range h.Places() {
+	for _, p := range h.Nodes() {
 		const pages = 4
-		pool := fmt.Sprintf("/sys/devices/system/node/node%d/hugepages/hugepages-2048kB", p.Node.ID)
+		pool := fmt.Sprintf("/sys/devices/system/node/node%d/hugepages/hugepages-2048kB", p.ID)
 		fillPool(t, pool+"/nr_hugepages", pages)
-		if free := h.freeHuge(p.Node.ID); free != pages*hugeBytes {
-			t.Fatalf("node %d has %d bytes of huge pages", p.Node.ID, free)
+		if free := h.freeHuge(p.ID); free != pages*hugeBytes {
+			t.Fatalf("node %d has %d bytes of huge pages", p.ID, free)
 		}
 		a, err := h.Arena(p, pages*hugeBytes, HugeTLB)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if where := a.Placement(); a.Pages != HugeTLB || !a.Bound || !where.Whole() || h.freeHuge(p.Node.ID) != 0 {
-			t.Errorf("%v of kind %d, %d bytes left; %q", where, a.Pages, h.freeHuge(p.Node.ID), h.Notes())
+		if where := a.Placement(); a.Pages != HugeTLB || !a.Bound || !where.Whole() || h.freeHuge(p.ID) != 0 {
+			t.Errorf("%v of kind %d, %d bytes left; %q", where, a.Pages, h.freeHuge(p.ID), h.Notes())
 		}
 		more, err := h.Arena(p, hugeBytes, HugeTLB) // the pool is empty now
 		if err != nil || more.Pages != Transparent || !more.Placement().Whole() {
@@ -140,7 +140,7 @@ func TestLabHugeTLB(t *testing.T) {
 		more.Free()
 		useTouched(a)
 		a.Free()
-		if free := h.freeHuge(p.Node.ID); free != pages*hugeBytes {
+		if free := h.freeHuge(p.ID); free != pages*hugeBytes {
 			t.Errorf("%d bytes of huge pages came back", free)
 		}
 	}
@@ -175,9 +175,9 @@ func useTouched(a *Arena) {
 func TestLabFull(t *testing.T) {
 	lab(t)
 	h := New(Options{})
-	places := h.Places()
-	p := places[len(places)-1]
-	free, err := h.Free(p.Node.ID)
+	nodes := h.Nodes()
+	p := nodes[len(nodes)-1]
+	free, err := h.Free(p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,14 +215,14 @@ func TestLabFull(t *testing.T) {
 	}
 }
 
-// farthest is the last place with processors of its own.
-func farthest(places []Place) Place {
-	for _, p := range slices.Backward(places) {
+// farthest is the last node with processors of its own.
+func farthest(nodes []UsableNode) UsableNode {
+	for _, p := range slices.Backward(nodes) {
 		if !p.Borrowed {
 			return p
 		}
 	}
-	panic("no place has processors")
+	panic("no node has processors")
 }
 
 // TestLabCpuset takes nodes away from the process while it runs: what is there
@@ -230,11 +230,11 @@ func farthest(places []Place) Place {
 func TestLabCpuset(t *testing.T) {
 	lab(t)
 	h := New(Options{})
-	places := h.Places()
-	if len(places) == 1 {
+	nodes := h.Nodes()
+	if len(nodes) == 1 {
 		return // nothing to take away
 	}
-	last := farthest(places)
+	last := farthest(nodes)
 	before, err := h.Arena(last, 2*hugeBytes, Transparent)
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func TestLabCpuset(t *testing.T) {
 		t.Errorf("%+v; %q", crew.Stats(), h.Notes())
 	}
 	useTouched(before)
-	if got := New(Options{}).Places(); len(got) != 1 || got[0].Node.ID != 0 {
+	if got := New(Options{}).Nodes(); len(got) != 1 || got[0].ID != 0 {
 		t.Errorf("what may be used now: %v", got)
 	}
 }
@@ -293,9 +293,9 @@ func TestLabCpuset(t *testing.T) {
 func TestLabOffline(t *testing.T) {
 	lab(t)
 	h := New(Options{})
-	places := h.Places()
-	last := farthest(places)
-	if len(places) == 1 {
+	nodes := h.Nodes()
+	last := farthest(nodes)
+	if len(nodes) == 1 {
 		return // it is the only processor
 	}
 	for _, cpu := range last.CPUs {
@@ -305,14 +305,14 @@ func TestLabOffline(t *testing.T) {
 	if s.Pinned > 0 {
 		t.Errorf("%+v", s)
 	}
-	for _, p := range New(Options{}).Places() {
+	for _, p := range New(Options{}).Nodes() {
 		for _, cpu := range last.CPUs {
 			if slices.Contains(p.CPUs, cpu) {
-				t.Errorf("node %d has processors %v", p.Node.ID, p.CPUs)
+				t.Errorf("node %d has processors %v", p.ID, p.CPUs)
 			}
 		}
-		if p.Node.ID == last.Node.ID && !p.Borrowed {
-			t.Errorf("node %d has none of its own any more: %+v", p.Node.ID, p)
+		if p.ID == last.Node.ID && !p.Borrowed {
+			t.Errorf("node %d has none of its own any more: %+v", p.ID, p)
 		}
 	}
 }

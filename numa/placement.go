@@ -29,14 +29,14 @@ const askAgain = 5
 
 // Placement asks the kernel where the arena's pages are now.
 func (a *Arena) Placement() Placement {
-	p := Placement{Node: a.Place.Node.ID, Bytes: uint64(len(a.Data)), Pages: (uint64(len(a.Data)) + pageBytes - 1) / pageBytes}
+	p := Placement{Node: a.Node.ID, Bytes: uint64(len(a.Data)), Pages: (uint64(len(a.Data)) + pageBytes - 1) / pageBytes}
 	if p.Pages == 0 {
 		return p
 	}
 	stride := (p.Pages + askMost - 1) / askMost
 	ask := (p.Pages + stride - 1) / stride
 	var mu sync.Mutex
-	a.host.Each(a.Place, int((ask+askTogether-1)/askTogether), func(i int) {
+	a.host.Each(a.Node, int((ask+askTogether-1)/askTogether), func(i int) {
 		first := uint64(i) * askTogether
 		pages := make([]uintptr, min(ask-first, askTogether))
 		on := make([]int32, len(pages))

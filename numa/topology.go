@@ -26,7 +26,7 @@ type Topology struct {
 
 const nodeDir = "sys/devices/system/node"
 
-// single is a host of so many processors that does not say more.
+// single returns a host of so many processors that does not say more.
 func single(cpus int) Topology {
 	return Topology{Nodes: []Node{{CPUs: count(cpus), Distances: []int{10}}}}
 }

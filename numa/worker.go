@@ -6,26 +6,26 @@ import (
 	"sync/atomic"
 )
 
-// A Worker is a goroutine that belongs to a place.
+// A Worker is a goroutine that belongs to a node.
 type Worker struct {
-	Place  Place
-	Pinned bool // to the place's processors, on a thread of its own
+	Node   UsableNode
+	Pinned bool // to the node's processors, on a thread of its own
 	host   *Host
 }
 
-// CPU is the processor that the worker runs on now, and its node. Only the
+// CPU returns the processor that the worker runs on now, and its node. Only the
 // worker may ask.
 func (w *Worker) CPU() (cpu, node int, err error) { return w.host.calls.getcpu() }
 
-// Go runs f as a worker of a place.
+// Go runs f as a worker of a node.
 //
 // The goroutine locks its thread and never unlocks it: the thread ends with
 // it, so that its affinity cannot get to other goroutines. (The runtime starts
 // no thread from a locked one, so it is not inherited either.) Where the system
 // refuses the affinity, the goroutine is like any other. The process's first
 // thread, which cannot end and stands for the process in /proc, is not taken.
-func (h *Host) Go(p Place, f func(*Worker)) {
-	w := &Worker{Place: p, host: h}
+func (h *Host) Go(p UsableNode, f func(*Worker)) {
+	w := &Worker{Node: p, host: h}
 	go func() {
 		runtime.LockOSThread()
 		if !h.calls.firstThread() {
@@ -53,19 +53,19 @@ func (w *Worker) run(f func(*Worker)) {
 }
 
 func (w *Worker) pin() bool {
-	if len(w.Place.CPUs) == 0 {
+	if len(w.Node.CPUs) == 0 {
 		return false
 	}
-	if err := w.host.calls.affinity(w.Place.CPUs); err != nil {
+	if err := w.host.calls.affinity(w.Node.CPUs); err != nil {
 		w.host.note("affinity", "workers run on any processor: sched_setaffinity: "+err.Error())
 		return false
 	}
 	return true
 }
 
-// Each calls f with 0 to n-1, once each, from workers of a place, as many as it
+// Each calls f with 0 to n-1, once each, from workers of a node, as many as it
 // has processors but no more than a few, and waits for all.
-func (h *Host) Each(p Place, n int, f func(i int)) {
+func (h *Host) Each(p UsableNode, n int, f func(i int)) {
 	var next atomic.Int64
 	var done sync.WaitGroup
 	for range min(n, max(len(p.CPUs), 1), eachMax) {

@@ -23,7 +23,7 @@ func (t Table) Finds(diff uint64) bool {
 	return bits.OnesCount64(diff&t.Mask) <= t.Radius
 }
 
-// Leading is the number of leading bits, the paper's p.
+// Leading returns the number of leading bits, the paper's p.
 func (t Table) Leading() int { return bits.OnesCount64(t.Mask) }
 
 // Design is a set of tables that together find everything within Hamming distance K. Name, K and
@@ -37,7 +37,7 @@ type Design struct {
 	Tables []Table
 }
 
-// First is the canonical table of a difference: the first in order that finds it, -1 if none does
+// First returns the canonical table of a difference: the first in order that finds it, -1 if none does
 // (never, in a valid design, for at most K bits). A hit found in table j is reported if and only if
 // First(diff) == j, so every hit is reported exactly once without remembering any.
 func (d *Design) First(diff uint64) int {
@@ -59,7 +59,7 @@ func (d *Design) Leading() (least, most int) {
 	return least, most
 }
 
-// Probes is the number of runs of buckets that one query reads, when every table has a bucket for
+// Probes returns the number of runs of buckets that one query reads, when every table has a bucket for
 // each value of the top bucketBits bits: in a table with p leading bits, Ball(min(p, bucketBits),
 // radius) runs of 2^(bucketBits-p) neighbouring buckets, or of one bucket where p is larger. It stops at
 // math.MaxInt.
@@ -75,13 +75,13 @@ func (d *Design) Probes(bucketBits int) int {
 	return sum
 }
 
-// Buckets is the number of buckets that the probes of one query read in all: Probes(bucketBits) where
+// Buckets returns the number of buckets that the probes of one query read in all: Probes(bucketBits) where
 // every table has at least bucketBits leading bits, more where a probe spans neighbouring buckets.
 func (d *Design) Buckets(bucketBits int) float64 {
 	return d.Share(bucketBits) * math.Ldexp(1, bucketBits)
 }
 
-// Share is the part of n uniform fingerprints that one query compares, summed over the tables:
+// Share returns the part of n uniform fingerprints that one query compares, summed over the tables:
 // n*Share(bucketBits) candidates are expected. It falls as bucketBits grows, until that passes the
 // leading bits.
 func (d *Design) Share(bucketBits int) float64 {
@@ -92,7 +92,7 @@ func (d *Design) Share(bucketBits int) float64 {
 	return sum
 }
 
-// share is the part of all words that agree with a query, but for radius flips, in their top bits.
+// share returns the part of all words that agree with a query, but for radius flips, in their top bits.
 func share(bits, radius int) float64 {
 	return math.Ldexp(float64(Ball(bits, radius)), -bits)
 }

@@ -132,7 +132,7 @@ func nextWord(x uint64) uint64 {
 	return carried | (x^carried)>>2>>bits.TrailingZeros64(low)
 }
 
-// Ball is the number of words of the given number of bits within radius flips of one of them: the
+// Ball returns the number of words of the given number of bits within radius flips of one of them: the
 // sum of C(bits, i) for i = 0..radius. It stops at math.MaxInt.
 func Ball(bits, radius int) int {
 	sum := uint64(0)

@@ -9,7 +9,7 @@ import (
 
 // The designs of the paper. All have radius 0: a table finds what has no error among its leading bits.
 
-// Choose is the paper's general scheme: m blocks, a table for each choice of m-k of them to lead. At
+// Choose returns the paper's general scheme: m blocks, a table for each choice of m-k of them to lead. At
 // most k blocks have errors, so the other m-k, or more, agree: C(m, k) tables of about 64*(m-k)/m
 // leading bits. Its name is choose-M-J with J = m-k.
 func Choose(m, k int, seed uint64) (Design, error) {
@@ -28,7 +28,7 @@ func choose(m, j, k int, seed uint64) (Design, error) {
 	return nest(name, k, []level{{m, j}}, seed)
 }
 
-// Paper is one of the four designs that the paper gives for k = 3 (section 3.1.1), by its number of
+// Paper returns one of the four designs that the paper gives for k = 3 (section 3.1.1), by its number of
 // tables:
 //
 //	 4   4 blocks of 16 bits, 1 leads                                  16 leading bits

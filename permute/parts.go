@@ -7,7 +7,7 @@ var partNames = []string{
 	"one", "halves", "thirds", "quarters", "fifths", "sixths", "sevenths", "eighths", "ninths",
 }
 
-// parts is the radius design of m disjoint parts, each leading in one table. By the general pigeonhole
+// parts returns the radius design of m disjoint parts, each leading in one table. By the general pigeonhole
 // principle (Qin et al., "GPH: Similarity Search in Hamming Space", ICDE 2018) it is enough that the
 // radii sum to k-m+1: if every part had more errors than its radius, there would be at least
 // (k-m+1) + m = k+1 errors. That is m-1 less than the sum of m radii of floor(k/m) may be. The radii
@@ -32,7 +32,7 @@ func parts(m, k int, seed uint64) (Design, error) {
 	return d, nil
 }
 
-// weave is the radius design of overlapping parts: m blocks, and in table i the blocks i, i+1, ...,
+// weave returns the radius design of overlapping parts: m blocks, and in table i the blocks i, i+1, ...,
 // i+lead-1 (modulo m), so each bit leads in lead of the m tables. At most k errors are counted at
 // most k*lead times in all, so by the pigeonhole principle, as in parts, it is enough that the radii
 // sum to k*lead-m+1. More tables than Parts for the same leading bits, but a smaller radius: fewer

@@ -1,6 +1,6 @@
 package permute
 
-// For is the cheapest part of the design that is valid for a smaller distance
+// For returns the cheapest part of the design that is valid for a smaller distance
 // k: radii lowered together as far as they go, then tables left out, last
 // first, where the others do without them, then single radii lowered, the
 // largest first. Nothing of it can be spared. A table that is left out keeps its

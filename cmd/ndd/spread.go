@@ -48,7 +48,7 @@ func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
 		return nil, usagef("--numa %q: must be auto, on or off", s.when)
 	}
 	h := numa.New(numa.Options{Log: g.log})
-	if s.when == "auto" && len(h.Places()) == 1 {
+	if s.when == "auto" && len(h.Nodes()) == 1 {
 		for _, name := range []string{"replicate", "workers", "hugetlb"} {
 			if g.given[name] {
 				g.log.Warn("--" + name + " has no effect, because this machine has one memory node; --numa on applies it anyway")

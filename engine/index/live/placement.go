@@ -63,7 +63,7 @@ func (a *submission) submit(v *version, queries []uint64, k int, done Swept) {
 		}
 	}
 	if len(a.segments) > 0 {
-		a.request.Ask(a.segments, queries, k)
+		a.request.Submit(a.segments, queries, k)
 	}
 }
 

@@ -168,7 +168,7 @@ func (c *Searcher) prefetchDocs(v *version, matches []Match) error {
 		if len(c.prints) < prefetchLeast {
 			continue
 		}
-		if err := s.AskDocs(c.prints, &c.segment); err != nil {
+		if err := s.PrefetchDocs(c.prints, &c.segment); err != nil {
 			return fmt.Errorf("segment %d: %w", i, err)
 		}
 	}

@@ -219,7 +219,7 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 	return s.yield(ctx, dst)
 }
 
-// putter is what sends elements to their buckets in dst, and given none, is done. Keys alone
+// putter returns a function that sends elements to their buckets in dst, and called with none, completes them. Keys alone
 // go by cache lines.
 func (s *sorter[E]) putter(dst []E, start []uint64, low uint64, shift uint) func(elems []E) {
 	var e E

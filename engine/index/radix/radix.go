@@ -14,7 +14,7 @@ type Pair = [2]uint64
 // Chunks are fingerprints in order of their rows, in one piece or several.
 type Chunks [][]uint64
 
-// Len is the number of fingerprints.
+// Len returns the number of fingerprints.
 func (c Chunks) Len() (n int) {
 	for _, p := range c {
 		n += len(p)

@@ -136,12 +136,12 @@ func (x *docList) corrupt(i uint64, why string, args ...any) error {
 	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
 }
 
-// ask asks memory for what is read of the fingerprints of about these ranks. room is as
+// prefetch prefetches what is read of the fingerprints of about these ranks. room is as
 // long as ranks.
-func (x *docList) ask(ranks, room []uint64) {
+func (x *docList) prefetch(ranks, room []uint64) {
 	copy(room, ranks)
 	if x.firsts != nil {
-		x.firsts.Ask(ranks, room)
+		x.firsts.Prefetch(ranks, room)
 		for i, rank := range ranks {
 			room[i], _ = x.firsts.Select(rank)
 		}

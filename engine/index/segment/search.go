@@ -112,10 +112,10 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	return dst, nil
 }
 
-// AskDocs asks memory for what [Segment.Docs] reads for each of these fingerprints: a dozen
+// PrefetchDocs prefetches what [Segment.Docs] reads for each of these fingerprints: a dozen
 // or more, some hundred at most. Docs finds them with five misses one after the other, 1.3 us; those of
 // many are under way together.
-func (s *Segment) AskDocs(fingerprints []uint64, c *Scratch) (err error) {
+func (s *Segment) PrefetchDocs(fingerprints []uint64, c *Scratch) (err error) {
 	defer store.CatchFault(&err)()
 	n := len(fingerprints)
 	if cap(c.queries) < 2*n {
@@ -123,8 +123,8 @@ func (s *Segment) AskDocs(fingerprints []uint64, c *Scratch) (err error) {
 	}
 	keys, room := c.queries[:n], c.queries[n:2*n]
 	asm.Permute(keys, fingerprints, s.perms[0].Mask())
-	if table.AskRanks(s.tables[0], keys, &c.table) { // they are ranks now
-		s.docs.ask(keys, room)
+	if table.PrefetchRanks(s.tables[0], keys, &c.table) { // they are ranks now
+		s.docs.prefetch(keys, room)
 	}
 	return nil
 }

@@ -61,8 +61,8 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	}
 }
 
-// Ask asks memory for what Select reads for each of js. room is as long as js.
-func (o Ones) Ask(js, room []uint64) {
+// Prefetch prefetches what Select reads for each of js. room is as long as js, and is overwritten.
+func (o Ones) Prefetch(js, room []uint64) {
 	for i, j := range js {
 		room[i] = j / onesPerSample
 	}

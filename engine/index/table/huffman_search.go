@@ -22,7 +22,7 @@ import (
 // Probes go in rounds, and three rounds are on their way:
 //
 //	find      the blocks of the next round, by interpolation
-//	look      in the halves of this one, all at once (asm.Seek), while memory is asked for those of the next; then for
+//	look      in the halves of this one, all at once (asm.Seek), while those of the next are prefetched; then for
 //	          the other halves that are needed
 //	finish    the round before: other halves, further blocks, matches
 //
@@ -30,7 +30,7 @@ import (
 // after the other.
 //
 // Cost, of 190 keys a block: interpolation, 4-5 overlapping misses shared by the probes of a round; of
-// the block's 16 lines 6, asked for ahead; 55 keys unpacked.
+// the block's 16 lines 6, prefetched; 55 keys unpacked.
 
 const (
 	probesAtOnce = 64  // what asm.Interpolate and asm.Seek advance together
@@ -70,9 +70,9 @@ type huffmanRound struct {
 	low    [probesAtOnce]uint64
 	blocks [probesAtOnce]int          // in which a range begins,
 	places [probesAtOnce]huffmanPlace // and where in that
-	asking [probesAtOnce]int          // for which queries they are
+	query  [probesAtOnce]int          // for which query each is
 	state  [probesAtOnce]seekState
-	lines  []uint64          // of blocks, that memory is asked for
+	lines  []uint64          // of blocks, to be prefetched
 	hits   [probesAtOnce]int // 1 + the last hit of a probe, and for each
 	before []int             // hit, 1 + the one before
 	seek   asm.Seek
@@ -84,7 +84,7 @@ func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, erro
 	return searchHuffman(dst, c.huffman, c.searches, c)
 }
 
-// searchHuffman asks one table after the other.
+// searchHuffman searches one table after the other.
 func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Scratch) (_ []Match, err error) {
 	r := &c.rounds
 	r.begin()
@@ -100,7 +100,7 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 			for base, low := walk.Next(); low != nil; base, low = walk.Next() {
 				for _, flip := range low {
 					next := r.next
-					next.low[next.n], next.asking[next.n] = (q^base^flip<<s.Flips.Shift)&mask, query
+					next.low[next.n], next.query[next.n] = (q^base^flip<<s.Flips.Shift)&mask, query
 					if next.n++; next.n < probesAtOnce {
 						continue
 					}
@@ -137,10 +137,10 @@ func (r *huffmanRounds) step(dst []Match, c *Scratch) (_ []Match, err error) {
 	if r.next.n == 0 && r.now.n == 0 && r.before.n == 0 {
 		return dst, nil
 	}
-	r.now.seek.Ask(nil, nil)
+	r.now.seek.Prefetch(nil, nil)
 	if r.next.n > 0 {
 		r.next.find()
-		r.now.seek.Ask(r.next.table.blocks.Data, r.next.lines)
+		r.now.seek.Prefetch(r.next.table.blocks.Data, r.next.lines)
 	}
 	r.now.look()
 	dst, err = r.before.finish(dst, c)
@@ -178,7 +178,7 @@ func (r *huffmanRound) find() {
 	r.lines = lines[:at]
 }
 
-// look looks in one half of each of a round's blocks, and asks memory for the other half where
+// look looks in one half of each of a round's blocks, and prefetches the other half where
 // that is needed.
 func (r *huffmanRound) look() {
 	if r.n < seekMin || !asm.Accelerated(asm.KernelSeek) {
@@ -204,7 +204,7 @@ func (r *huffmanRound) look() {
 		}
 		bound := r.low[i] | ^mask&^flip
 		from := b*t.blockBytes + int(side)*half
-		r.seek.Add(i, from, from+half+int(side)*(t.blockBytes&1), fence^flip, r.search.Queries[r.asking[i]]^flip, bound^flip)
+		r.seek.Add(i, from, from+half+int(side)*(t.blockBytes&1), fence^flip, r.search.Queries[r.query[i]]^flip, bound^flip)
 	}
 	r.seek.Run(r.search.K, t.code.Window())
 	for i := range r.seek.Left() {
@@ -243,7 +243,7 @@ func (r *huffmanRound) finish(dst []Match, c *Scratch) (_ []Match, err error) {
 // nobody looked in.
 func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err error) {
 	t, b, place := r.table, r.blocks[i], r.places[i]
-	p := huffmanRange{s: r.search, query: r.asking[i], low: r.low[i], high: r.low[i] | ^leadingMask(r.search.Leading)}
+	p := huffmanRange{s: r.search, query: r.query[i], low: r.low[i], high: r.low[i] | ^leadingMask(r.search.Leading)}
 	if b == 0 && p.low <= t.first && t.first <= p.high && bits.OnesCount64(t.first^p.s.Queries[p.query]) <= p.s.K {
 		dst = append(dst, Match{0, p.query, t.first})
 	}

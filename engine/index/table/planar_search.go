@@ -13,7 +13,7 @@ type planarScratch struct {
 	runs    [probesPerRound]asm.PlanarRun
 	hits    [hitsMax]asm.PlanarHit
 	pieces  [stretchMax]asm.PlanarRun // of a long run
-	lines   [stretchMax]uint64        // of rest, to ask for
+	lines   [stretchMax]uint64        // of rest, to prefetch
 	stretch []stretch
 	long    []longRun
 	shared  *sharedSearch
@@ -45,7 +45,7 @@ const (
 	// stretchMax is how many probes are looked at in one call.
 	stretchMax = 32
 	// directoryAhead and locateAhead are how many stretches before its scan a probe's line of
-	// buckets is asked for, and the run located and asked for: enough to keep every miss that a core can
+	// buckets is prefetched, and the run located and prefetched: enough to keep every miss that a core can
 	// wait for under way while others are compared (BenchmarkTable: 4 and 2 to all of a round make no
 	// difference).
 	directoryAhead = 6
@@ -66,14 +66,14 @@ func (t *planarTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error
 func (t *planarTable) spans(s *Search) bool { return s.Leading+spanBits < int(t.directory.BucketBits) }
 
 // searchPlanar makes rounds of probes, of one table after the other, and answers
-// each round in short overlapping passes: it asks for the lines of buckets, reads them and
-// asks for the runs, scans the runs that have come, and asks for the rest of what
+// each round in short overlapping passes: it prefetches the lines of buckets, reads them and
+// prefetches the runs, scans the runs that have come, and prefetches the rest of what
 // passed; at the end it looks at that.
 //
 //	probes      ............................................
-//	directory   ----->......................     asks for the lines of buckets
-//	locate         ----->...................     96 probes behind, asks for the lines of low
-//	scan              ----->................     96 probes behind that, asks for the lines of rest
+//	directory   ----->......................     prefetches the lines of buckets
+//	locate         ----->...................     96 probes behind, prefetches the lines of low
+//	scan              ----->................     96 probes behind that, prefetches the lines of rest
 //	settle                                  ->   answers, and 0.01 keys a probe by chance
 func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scratch) ([]Match, error) {
 	if c.planar == nil {
@@ -144,9 +144,9 @@ func (r *planarRound) run(n int) error {
 		from = to
 	}
 	r.long = r.long[:0]
-	asked, located, hits, long := 0, 0, 0, 0
-	for ; asked < min(len(r.stretch), directoryAhead-locateAhead); asked++ {
-		r.stretch[asked].prefetchLines(r)
+	prefetched, located, hits, long := 0, 0, 0, 0
+	for ; prefetched < min(len(r.stretch), directoryAhead-locateAhead); prefetched++ {
+		r.stretch[prefetched].prefetchLines(r)
 	}
 	for i := range r.stretch {
 		s := &r.stretch[i]
@@ -165,12 +165,12 @@ func (r *planarRound) run(n int) error {
 				return err
 			}
 		}
-		r.askRest(s.table, min(before, hits), hits)
+		r.prefetchRest(s.table, min(before, hits), hits)
 	}
 	return r.settle(hits)
 }
 
-// locate finds the runs of a stretch, by number, and asks for them.
+// locate finds the runs of a stretch, by number, and prefetches them.
 func (r *planarRound) locate(number, ahead int) error {
 	s := &r.stretch[number]
 	err := r.find(s, ahead)
@@ -178,23 +178,23 @@ func (r *planarRound) locate(number, ahead int) error {
 	return err
 }
 
-// find finds the runs of a stretch, and asks for long ones; meanwhile it asks for the lines of buckets of
+// find finds the runs of a stretch, and prefetches long ones; meanwhile it prefetches the lines of buckets of
 // the stretch with the number ahead, if there is one.
 func (r *planarRound) find(s *stretch, ahead int) error {
 	table := r.probes[s.from].Table
 	spans := s.table.spans(&r.searches[table])
 	var next *asm.PlanarTable
-	var asked []asm.PlanarProbe
+	var waiting []asm.PlanarProbe
 	if ahead < len(r.stretch) {
 		if a := &r.stretch[ahead]; spans || a.to-a.from != s.to-s.from {
 			a.prefetchLines(r)
 		} else {
-			next, asked = &a.table.directory.PlanarTable, r.probes[a.from:a.to]
+			next, waiting = &a.table.directory.PlanarTable, r.probes[a.from:a.to]
 		}
 	}
 	for from := s.from; from < s.to; from++ {
 		if !spans {
-			found, done := asm.PlanarLocate(&s.table.directory.PlanarTable, r.runs[s.from+s.runs:s.to], r.probes[:s.to], from, next, asked[min(from-s.from, len(asked)):])
+			found, done := asm.PlanarLocate(&s.table.directory.PlanarTable, r.runs[s.from+s.runs:s.to], r.probes[:s.to], from, next, waiting[min(from-s.from, len(waiting)):])
 			s.runs += found
 			if from += done; from == s.to {
 				break
@@ -207,8 +207,8 @@ func (r *planarRound) find(s *stretch, ahead int) error {
 	return nil
 }
 
-// locateLong finds the run of probe i from its first bucket to its last, and asks
-// for the beginning of it.
+// locateLong finds the run of probe i from its first bucket to its last, and prefetches
+// the beginning of it.
 func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 	mask, below := leadingMask(s.Leading), 64-t.directory.BucketBits
 	key := r.probes[i].Key
@@ -255,8 +255,8 @@ func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun) (int,
 	return hits, nil
 }
 
-// askRest asks for the rest of hits [from, to), which are of one table.
-func (r *planarRound) askRest(t *planarTable, from, to int) {
+// prefetchRest prefetches the rest of hits [from, to), which are of one table.
+func (r *planarRound) prefetchRest(t *planarTable, from, to int) {
 	for fresh := r.hits[from:to]; len(fresh) > 0; {
 		n := min(len(fresh), len(r.lines))
 		for i := range fresh[:n] {

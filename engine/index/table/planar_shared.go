@@ -13,14 +13,14 @@ import (
 //
 //	step
 //
-//	s-1         locate table s-1                           meanwhile ask for lines of buckets of table s
-//	s           locate table s, and route each run:        ask for low of the runs to be read now
+//	s-1         locate table s-1                           meanwhile prefetch lines of buckets of table s
+//	s           locate table s, and route each run:        prefetch low of the runs to be read now
 //	              one key, and an answer is there              (nothing to read)
 //	              its query waits for a run of s-1             (later)
-//	s+1         scan                                       ask for rest of what passes, if it is not
+//	s+1         scan                                       prefetch rest of what passes, if it is not
 //	                                                           what is known to be in its bucket
 //	s+2         settle: an answer, or none
-//	end         later: route again, ask, scan, ask, settle
+//	end         later: route again, prefetch, scan, prefetch, settle
 //
 // So a query with an answer reads low and rest for one key, as a rule, and not in each of the
 // tables that find it: of 11, all find what is equal, 6 what differs in one bit, 3 and
@@ -32,11 +32,11 @@ import (
 type sharedSearch struct {
 	later   [probesPerRound]asm.PlanarRun // whose query waited
 	ends    [sharedTablesMax]int          // of later, by table
-	waits   [sharedQueriesMax]uint64      // by query: the step after that in which a run of it was asked for
+	waits   [sharedQueriesMax]uint64      // by query: the step after that in which a run of it was prefetched
 	answers [sharedQueriesMax]uint64      // by query: how the first one that is known differs from it; none before
 	buckets [sharedTablesMax]uint64       // by table: the bits of a fingerprint that its bucket has,
 	fixed   [sharedTablesMax]uint64       // and that its probes fix
-	asked   [2][]asm.PlanarRun            // by step: what was asked for low, of an even table and of an odd one
+	fetched [2][]asm.PlanarRun            // by step: what was prefetched of low, of an even table and of an odd one
 
 	// Of hits that are near: how they differ from their queries under the table's permutation and without
 	// it, and which these are.
@@ -45,7 +45,7 @@ type sharedSearch struct {
 }
 
 const (
-	sharedQueriesMax = 64 // that are asked at once
+	sharedQueriesMax = 64 // that are searched at once
 	sharedQueriesMin = 8  // fewer would have too few misses under way
 	sharedTablesMin  = 3
 	sharedTablesMax  = probesPerRound / sharedQueriesMin
@@ -98,7 +98,7 @@ func (r *planarRound) searchShared() error {
 
 // runShared asks queries [from, to).
 func (r *planarRound) runShared(from, to int) error {
-	r.ask(from, to)
+	r.makeProbes(from, to)
 	sh, last := r.shared, len(r.stretch)
 	r.stretch[0].prefetchLines(r)
 	hits, later := 0, 0
@@ -108,18 +108,18 @@ func (r *planarRound) runShared(from, to int) error {
 			return err
 		}
 		r.settleShared(hits)
-		sh.asked[step%2], later = sh.route(r.runs[s.from:][:s.runs], step, s.from, later)
+		sh.fetched[step%2], later = sh.route(r.runs[s.from:][:s.runs], step, s.from, later)
 		hits = 0
 		if step > 0 {
 			var err error
-			if hits, err = r.scanAsked(step - 1); err != nil {
+			if hits, err = r.scanFetched(step - 1); err != nil {
 				return err
 			}
 		}
-		asm.PlanarPrefetchRuns(&s.table.directory.PlanarTable, sh.asked[step%2])
+		asm.PlanarPrefetchRuns(&s.table.directory.PlanarTable, sh.fetched[step%2])
 	}
 	r.settleShared(hits)
-	hits, err := r.scanAsked(last - 1)
+	hits, err := r.scanFetched(last - 1)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (r *planarRound) runShared(from, to int) error {
 		}
 		before = min(before, hits)
 		hits = r.sift(before, hits)
-		r.askRest(t, before, hits)
+		r.prefetchRest(t, before, hits)
 	}
 	for i := range r.long {
 		l := &r.long[i]
@@ -148,14 +148,14 @@ func (r *planarRound) runShared(from, to int) error {
 	return nil
 }
 
-// scanAsked scans what was asked for in a step, and asks for the rest of what passes.
-func (r *planarRound) scanAsked(step int) (hits int, err error) {
-	asked := r.shared.asked[step%2]
-	if hits, err = r.scan(0, r.tables[step], asked); err != nil {
+// scanFetched scans what was prefetched in a step, and prefetches the rest of what passes.
+func (r *planarRound) scanFetched(step int) (hits int, err error) {
+	runs := r.shared.fetched[step%2]
+	if hits, err = r.scan(0, r.tables[step], runs); err != nil {
 		return 0, err
 	}
 	hits = r.sift(0, hits)
-	r.askRest(r.tables[step], 0, hits)
+	r.prefetchRest(r.tables[step], 0, hits)
 	return hits, nil
 }
 
@@ -190,8 +190,8 @@ func (sh *sharedSearch) of(table int) []asm.PlanarRun {
 	return sh.later[from:sh.ends[table]]
 }
 
-// ask makes the probes of queries [from, to), a stretch for each table.
-func (r *planarRound) ask(from, to int) {
+// makeProbes makes the probes of queries [from, to), a stretch for each table.
+func (r *planarRound) makeProbes(from, to int) {
 	n := to - from
 	r.first = from
 	r.stretch, r.long = r.stretch[:0], r.long[:0]
@@ -216,7 +216,7 @@ func known(answer, mask uint64, run asm.PlanarRun) uint64 {
 }
 
 // route says which runs of a table, which is asked in the step of its number and whose first probe has a number, are to be
-// read now, and adds those of queries that wait to later: a run that the last step asked for is
+// read now, and adds those of queries that wait to later: a run that the last step prefetched is
 // not scanned before this one. No branch depends on where a run goes.
 func (sh *sharedSearch) route(runs []asm.PlanarRun, table, first, later int) (now []asm.PlanarRun, _ int) {
 	mask, step, n := sh.buckets[table], uint64(table), 0

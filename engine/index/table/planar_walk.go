@@ -21,8 +21,8 @@ func (t *planarTable) Rank(key uint64, _ *Scratch) (uint64, bool, error) {
 	return 0, false, nil
 }
 
-// askRanks finds the keys' buckets, of which each has one key or a few.
-func (t *planarTable) askRanks(keys []uint64, c *Scratch) {
+// prefetchRanks finds the keys' buckets, of which each has one key or a few.
+func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 	if c.planar == nil {
 		c.planar = new(planarScratch)
 	}

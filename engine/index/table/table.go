@@ -50,10 +50,10 @@ type Table interface {
 
 // A Search is a batch of queries against one table.
 type Search struct {
-	Queries []uint64 // under the table's permutation
-	Leading int      // bits that a probe fixes, 0..64
+	Queries []uint64        // under the table's permutation
+	Leading int             // bits that a probe fixes, 0..64
 	Flips   permute.FlipSet // patterns to XOR into the leading bits
-	K       int      // largest Hamming distance, over all 64 bits
+	K       int             // largest Hamming distance, over all 64 bits
 
 	// Earlier says which differences other tables report. A match that one of
 	// them is sure to find may be left out; the caller checks what is not.
@@ -118,12 +118,12 @@ func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Ma
 	return dst, nil
 }
 
-// AskRanks asks memory for what t.Rank reads for each of the keys, and replaces each by
+// PrefetchRanks prefetches what t.Rank reads for each of the keys, and replaces each by
 // about its rank. It reports whether it does: a planar table does.
-func AskRanks(t Table, keys []uint64, c *Scratch) bool {
+func PrefetchRanks(t Table, keys []uint64, c *Scratch) bool {
 	p, ok := t.(*planarTable)
 	if ok {
-		p.askRanks(keys, c)
+		p.prefetchRanks(keys, c)
 	}
 	return ok
 }

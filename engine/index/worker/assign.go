@@ -5,68 +5,68 @@ import (
 	"slices"
 )
 
-// A spot is what matters of a place when pieces are given to places.
-type spot struct {
-	cpus int    // of its own; 0 for far memory
-	room uint64 // bytes
+// A room is what of a node matters when pieces are placed.
+type room struct {
+	cpus  int    // of its own; 0 for far memory
+	bytes uint64 // that it has room for
 }
 
-// A home is where a piece is.
-type home struct {
-	spot  int  // whose workers search it
-	stays bool // in its file: no spot has room
+// A placement says where a piece is searched.
+type placement struct {
+	node   int  // whose workers search it
+	inFile bool // it stays in its file: no node has room
 }
 
-// assign gives pieces of these sizes a home each, in each of several copies: as
+// assign returns a placement of pieces of these sizes, in each of several copies: as
 // many as most, if there is room for every piece of them, or fewer. Neighbouring
-// spots share a copy where there are fewer copies than spots.
-func assign(sizes []uint64, spots []spot, most int) (copies [][]home) {
+// nodes share a copy where there are fewer copies than nodes.
+func assign(sizes []uint64, nodes []room, most int) (copies [][]placement) {
 	var near []int
-	for i, s := range spots {
+	for i, s := range nodes {
 		if s.cpus > 0 {
 			near = append(near, i)
 		}
 	}
 	for n := min(most, len(near)); n > 1; n-- {
-		rooms := spread{spots: slices.Clone(spots), load: make([]uint64, len(spots))}
+		free := loads{nodes: slices.Clone(nodes), load: make([]uint64, len(nodes))}
 		copies = copies[:0]
 		for c := range n {
-			homes, ok := rooms.put(sizes, near[c*len(near)/n:(c+1)*len(near)/n])
+			placements, ok := free.put(sizes, near[c*len(near)/n:(c+1)*len(near)/n])
 			if !ok {
 				break
 			}
-			copies = append(copies, homes)
+			copies = append(copies, placements)
 		}
 		if len(copies) == n {
 			return copies
 		}
 	}
-	rooms := spread{spots: slices.Clone(spots), load: make([]uint64, len(spots))}
-	homes, _ := rooms.put(sizes, near)
-	return [][]home{homes}
+	free := loads{nodes: slices.Clone(nodes), load: make([]uint64, len(nodes))}
+	placements, _ := free.put(sizes, near)
+	return [][]placement{placements}
 }
 
-// spread is how full spots are.
-type spread struct {
-	spots []spot // room is what is left
-	load  []uint64
+// loads is how full nodes are.
+type loads struct {
+	nodes []room   // bytes is what is left
+	load  []uint64 // bytes that their workers search
 }
 
-// put gives each piece the spot among some that has least for its processors
+// put places each piece on that node among some which has least for its processors
 // and has room; ok is false when a piece had none there. That one goes to any
-// spot that has room, and without one stays where it is, for the least loaded
+// node that has room, and without one stays in its file, for the least loaded
 // to search.
-func (s *spread) put(sizes []uint64, among []int) (homes []home, ok bool) {
+func (s *loads) put(sizes []uint64, among []int) (placements []placement, ok bool) {
 	order := make([]int, len(sizes))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
-	every := make([]int, len(s.spots))
+	every := make([]int, len(s.nodes))
 	for i := range every {
 		every[i] = i
 	}
-	homes = make([]home, len(sizes))
+	placements = make([]placement, len(sizes))
 	ok = true
 	for _, i := range order {
 		at, fits := s.least(sizes[i], sizes[i], among)
@@ -76,24 +76,24 @@ func (s *spread) put(sizes []uint64, among []int) (homes []home, ok bool) {
 				at, _ = s.least(sizes[i], 0, among)
 			}
 		}
-		homes[i] = home{at, !fits}
+		placements[i] = placement{at, !fits}
 		s.load[at] += sizes[i]
 		if fits {
-			s.spots[at].room -= sizes[i]
+			s.nodes[at].bytes -= sizes[i]
 		}
 	}
-	return homes, ok
+	return placements, ok
 }
 
-// least is the spot with the least load for its processors if it had size bytes
-// more, among those with room.
-func (s *spread) least(size, room uint64, among []int) (best int, ok bool) {
+// least returns the node with the least load for its processors if it had size bytes
+// more, among those with room for so many.
+func (s *loads) least(size, room uint64, among []int) (best int, ok bool) {
 	least := 0.0
 	for _, i := range among {
-		if s.spots[i].room < room {
+		if s.nodes[i].bytes < room {
 			continue
 		}
-		load := float64(s.load[i]+size) / float64(max(s.spots[i].cpus, 1))
+		load := float64(s.load[i]+size) / float64(max(s.nodes[i].cpus, 1))
 		if !ok || load < least {
 			best, least, ok = i, load, true
 		}

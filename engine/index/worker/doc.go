@@ -1,12 +1,12 @@
-// Package worker spreads the tables of an index over the memory nodes of a host
+// Package worker distributes the tables of an index over the memory nodes of a host
 // (package numa), and has each searched by workers beside it.
 //
 //	file, mapped                     node 0: arena, workers      node 1: arena, workers
 //	  segment 0: tables 0, 1  --New--> table 0 of 0, 1 of 1        table 1 of 0, 0 of 1
 //	  segment 1: tables 0, 1
 //
-//	Request: queries --Ask--> a task for each node that has tables, all at once
-//	                          worker: takes what waits, searches its node's tables for all of it
+//	Request: queries --Submit--> a task for each node that has tables, all at once
+//	                             worker: takes what waits, searches its node's tables for all of it
 //	                 <-Wait-- matches; each is found by one table only, so they are
 //	                          put together by appending them
 //

@@ -9,14 +9,14 @@ import (
 	"ndd/numa"
 )
 
-// A Match is what a request finds.
+// A Match is one fingerprint that a request finds.
 type Match struct {
-	Segment int // position in those asked
+	Segment int // position among the segments of the request
 	segment.Match
 }
 
-// A Request asks segments of one Set, which must stay open until it has its
-// answer. Its zero value is ready, and it may ask again and again. It belongs to
+// A Request is a search of segments of one Set, which must stay open until [Request.Wait] has
+// returned. Its zero value is ready, and it may be submitted again and again. It belongs to
 // one goroutine.
 type Request struct {
 	set      *Set
@@ -25,7 +25,7 @@ type Request struct {
 	k        int
 	copy     int
 
-	tasks   []task // one for each node that is asked
+	tasks   []task // one for each node that has tables of the segments
 	latch   numa.Latch
 	awake   bool // it is worth while to poll for the answer
 	scratch segment.Scratch
@@ -40,9 +40,9 @@ type task struct {
 	err     error
 }
 
-// Ask begins to search segments for everything within distance k of queries,
-// which must not change until [Request.Wait] has returned.
-func (r *Request) Ask(segments []*Segment, queries []uint64, k int) {
+// Submit hands a search of segments for everything within distance k of queries to the workers, and does not
+// wait for it. queries must not change until [Request.Wait] has returned. A Set without workers searches in Wait.
+func (r *Request) Submit(segments []*Segment, queries []uint64, k int) {
 	s := segments[0].set
 	r.set, r.segments, r.queries, r.k = s, segments, queries, k
 	if s.direct {
@@ -70,7 +70,8 @@ func (r *Request) Ask(segments []*Segment, queries []uint64, k int) {
 	}
 }
 
-// Wait appends to dst what was found, in no order.
+// Wait waits until the search that was submitted is done, and returns dst with the matches appended, in no order. The
+// error is that of reading a table, and then the matches are not all.
 func (r *Request) Wait(dst []Match) (_ []Match, err error) {
 	if r.set.direct {
 		return r.search(dst)
@@ -98,14 +99,14 @@ func (r *Request) search(dst []Match) ([]Match, error) {
 	return dst, nil
 }
 
-// nearest is the copy of the node that the caller runs on, as far as is known.
+// nearest returns the copy of the node that the caller runs on, as far as is known.
 func (s *Set) nearest() int {
 	if s.copies == 1 {
 		return 0
 	}
 	if cpu, _, err := s.host.CPU(); err == nil {
 		for _, n := range s.nodes {
-			if _, here := slices.BinarySearch(n.place.CPUs, cpu); here && n.tables > 0 {
+			if _, here := slices.BinarySearch(n.memory.CPUs, cpu); here && n.tables > 0 {
 				return n.copy
 			}
 		}
@@ -115,7 +116,7 @@ func (s *Set) nearest() int {
 
 // start starts the node's workers.
 func (n *node) start(o Options) {
-	n.crew = numa.NewCrew(o.Host, n.place, n.workers(o.Workers), func(*numa.Worker) func([]*task) {
+	n.crew = numa.NewCrew(o.Host, n.memory, n.workers(o.Workers), func(*numa.Worker) func([]*task) {
 		w := &searcher{node: n}
 		return w.work
 	})
@@ -134,7 +135,7 @@ type searcher struct {
 // first would wait for the last.
 const queriesMax = 256
 
-// work does tasks; those that ask the same of other queries are done together.
+// work does tasks; searches of the same segments for other queries are done together.
 func (w *searcher) work(tasks []*task) {
 	for len(tasks) > 0 {
 		if t := tasks[0]; t.step != nil {
@@ -152,6 +153,7 @@ func (w *searcher) work(tasks []*task) {
 	}
 }
 
+// like reports whether two tasks search the same segments in the same way.
 func (t *task) like(o *task) bool {
 	a, b := t.request, o.request
 	return t.step == nil && a.k == b.k && a.copy == b.copy && slices.Equal(a.segments, b.segments)
@@ -197,7 +199,7 @@ func (w *searcher) search(tasks []*task) {
 	}
 }
 
-// first is the first query of the task that has query q.
+// first returns the first query of the task that has query q.
 func (w *searcher) first(q int) int {
 	first, _ := slices.BinarySearch(w.owners[:q+1], w.owners[q])
 	return first
@@ -214,7 +216,7 @@ func (w *searcher) step(t *task) {
 	t.request.latch.Done()
 }
 
-// Sweep is [segment.Segment.Sweep] by the workers, or without them by so many
+// Sweep returns what [segment.Segment.Sweep] does, found by the workers, or without them by so many
 // threads.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.Found, error) {
 	if s.set.direct {

@@ -13,26 +13,27 @@ import (
 	"ndd/numa"
 )
 
-// Options say how to spread an index.
+// Options says how to distribute an index over the nodes of a host.
 type Options struct {
 	Host      *numa.Host
 	Replicate bool       // as many copies as there are nodes, or memory for
 	Workers   int        // on each node; default: one for each of its tables and for each of its processors but an eighth
-	Direct    bool       // no workers: whoever asks searches, in the copy that is near
+	Direct    bool       // no workers: whoever waits for a request searches, in the copy that is near
 	Pages     numa.Pages // of the arenas
 }
 
-// A Part is a segment that is to be spread, and the file that it is in.
+// A Part is a segment that is to be distributed, and the file that it is in.
 type Part struct {
 	File    *store.File
 	Segment *segment.Segment
 }
 
-// A Set is an index's workers.
+// A Set is an index's workers and the copies of its tables that they search. Its methods may be called from any
+// goroutine.
 type Set struct {
 	host   *numa.Host
 	direct bool
-	nodes  []*node // by place
+	nodes  []*node // as the host lists them
 	copies int
 	turn   atomic.Uint32 // of copies
 
@@ -40,18 +41,18 @@ type Set struct {
 	users int // segments that are not closed
 }
 
-// A node is a place with its workers and what they have.
+// A node is a memory node with its workers and what they have.
 type node struct {
-	host      *numa.Host
-	place     numa.Place
-	copy      int // that it is of; the last one, where it is of several
-	tables    int
-	crew      *numa.Crew[*task] // nil without workers, or tables
-	placement numa.Placement
-	queries   atomic.Uint64
+	host    *numa.Host
+	memory  numa.UsableNode
+	copy    int // that it is of; the last one, where it is of several
+	tables  int
+	crew    *numa.Crew[*task] // nil without workers, or tables
+	pages   numa.Placement    // where the pages of its arenas are
+	queries atomic.Uint64
 }
 
-// A Segment is one that is spread.
+// A Segment is a segment of an index whose tables lie on the nodes of a host.
 type Segment struct {
 	set    *Set
 	copies []*segment.Segment
@@ -59,8 +60,7 @@ type Segment struct {
 	arenas []*numa.Arena
 }
 
-// First is the first copy, for all that is not a search. It is closed by its
-// user.
+// First returns the first copy, which serves all that is not a search. Whoever uses it closes it.
 func (s *Segment) First() *segment.Segment { return s.copies[0] }
 
 // piece is a table of a part.
@@ -74,8 +74,8 @@ type piece struct {
 // tables stay in their file. The error is one of reading it, or ctx's.
 func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error) {
 	s := &Set{host: o.Host, direct: o.Direct, users: len(parts)}
-	for _, p := range o.Host.Places() {
-		s.nodes = append(s.nodes, &node{host: o.Host, place: p, placement: numa.Placement{Node: p.Node.ID}})
+	for _, p := range o.Host.Nodes() {
+		s.nodes = append(s.nodes, &node{host: o.Host, memory: p, pages: numa.Placement{Node: p.ID}})
 	}
 	var pieces []piece
 	var sizes []uint64
@@ -90,7 +90,7 @@ func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error)
 	if o.Replicate {
 		most = len(s.nodes)
 	}
-	copies := assign(sizes, s.spots(), s.afford(sizes, most))
+	copies := assign(sizes, s.rooms(), s.copiesThatFit(sizes, most))
 	s.copies = len(copies)
 	if most > 1 && s.copies < s.near() {
 		s.host.Note(fmt.Sprintf("there is memory for %d copies of the tables, not for one on each of %d nodes", s.copies, s.near()))
@@ -99,8 +99,8 @@ func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error)
 	for i := range parts {
 		segments[i] = &Segment{set: s}
 	}
-	for c, homes := range copies {
-		if err := s.fill(ctx, c, homes, pieces, parts, segments, o.Pages); err != nil {
+	for c, placements := range copies {
+		if err := s.fill(ctx, c, placements, pieces, parts, segments, o.Pages); err != nil {
 			for i := range segments {
 				segments[i].Close()
 				for _, copied := range segments[i].copies[:min(1, len(segments[i].copies))] {
@@ -118,35 +118,35 @@ func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error)
 	return s, segments, nil
 }
 
-// near is the number of nodes with processors of their own.
+// near returns the number of nodes with processors of their own.
 func (s *Set) near() (n int) {
 	for _, node := range s.nodes {
-		if !node.place.Borrowed {
+		if !node.memory.Borrowed {
 			n++
 		}
 	}
 	return n
 }
 
-// spots are the places as they are now.
-func (s *Set) spots() []spot {
+// rooms returns what of each node matters for placement, as it is now.
+func (s *Set) rooms() []room {
 	limit := memory.Machine{}.Limit(0).Bytes
-	spots := make([]spot, len(s.nodes))
+	rooms := make([]room, len(s.nodes))
 	for i, n := range s.nodes {
-		spots[i] = spot{max(len(n.place.CPUs), 1), limit}
-		if n.place.Borrowed {
-			spots[i].cpus = 0
+		rooms[i] = room{max(len(n.memory.CPUs), 1), limit}
+		if n.memory.Borrowed {
+			rooms[i].cpus = 0
 		}
-		if free, err := s.host.Free(n.place.Node.ID); err == nil && s.host.Topology().Known {
-			spots[i].room = min(free, limit)
+		if free, err := s.host.Free(n.memory.ID); err == nil && s.host.Topology().Known {
+			rooms[i].bytes = min(free, limit)
 		}
 	}
-	return spots
+	return rooms
 }
 
-// afford is how many copies, of those asked for, the process may have memory
+// copiesThatFit returns how many copies, of those asked for, the process may have memory
 // for: a container may have less than its nodes.
-func (s *Set) afford(sizes []uint64, most int) int {
+func (s *Set) copiesThatFit(sizes []uint64, most int) int {
 	sum := uint64(0)
 	for _, n := range sizes {
 		sum += n
@@ -156,32 +156,32 @@ func (s *Set) afford(sizes []uint64, most int) int {
 }
 
 // fill makes copy c.
-func (s *Set) fill(ctx context.Context, c int, homes []home, pieces []piece, parts []Part, segments []*Segment, pages numa.Pages) error {
+func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []piece, parts []Part, segments []*Segment, pages numa.Pages) error {
 	moved := make([]map[string][]byte, len(parts))
 	for i := range parts {
 		moved[i] = make(map[string][]byte)
 		segments[i].tables = append(segments[i].tables, make([][]int, len(s.nodes)))
 	}
 	for i, p := range pieces {
-		n := s.nodes[homes[i].spot]
+		n := s.nodes[placements[i].node]
 		n.tables++
 		n.copy = c
-		own := &segments[p.part].tables[c][homes[i].spot]
+		own := &segments[p.part].tables[c][placements[i].node]
 		*own = append(*own, p.table)
-		if homes[i].stays {
-			s.stays(parts[p.part], p, fmt.Errorf("no node has room for %d MiB", p.bytes>>20))
+		if placements[i].inFile {
+			s.noteInFile(parts[p.part], p, fmt.Errorf("no node has room for %d MiB", p.bytes>>20))
 			continue
 		}
-		arena, err := s.host.Arena(n.place, p.bytes, pages)
+		arena, err := s.host.Arena(n.memory, p.bytes, pages)
 		if err != nil {
-			s.stays(parts[p.part], p, err)
+			s.noteInFile(parts[p.part], p, err)
 			continue
 		}
 		segments[p.part].arenas = append(segments[p.part].arenas, arena)
 		if err := copySections(ctx, s.host, arena, sectionsOf(parts[p.part].File, p.table), moved[p.part]); err != nil {
 			return err
 		}
-		n.placement.Add(arena.Placement())
+		n.pages.Add(arena.Placement())
 	}
 	for i, p := range parts {
 		opened, err := segment.Open(source{p.File, moved[i]})
@@ -193,12 +193,13 @@ func (s *Set) fill(ctx context.Context, c int, homes []home, pieces []piece, par
 	return nil
 }
 
-func (s *Set) stays(p Part, at piece, why error) {
+// noteInFile says why a table is searched where it lies in its file.
+func (s *Set) noteInFile(p Part, at piece, why error) {
 	s.host.Note(fmt.Sprintf("table %d of %s stays in the file: %v", at.table, p.File.Path(), why))
 }
 
-// Close gives a segment's memory back, but for the first copy's own, and ends
-// the workers with the last segment. Nothing may be under way.
+// Close releases a segment's memory, but for the first copy's own, and ends
+// the workers with the last segment. No request and no sweep may be under way.
 func (s *Segment) Close() {
 	for _, c := range s.copies[min(1, len(s.copies)):] {
 		c.Close()
@@ -220,7 +221,7 @@ func (s *Segment) Close() {
 	}
 }
 
-// Workers is the number of workers on all nodes.
+// Workers returns the number of workers on all nodes.
 func (s *Set) Workers() (sum int) {
 	for _, n := range s.nodes {
 		if n.crew != nil {
@@ -230,7 +231,7 @@ func (s *Set) Workers() (sum int) {
 	return sum
 }
 
-// A NodeReport says what a node has and has done.
+// A NodeReport says what a node has and what its workers have done.
 type NodeReport struct {
 	Node      int
 	CPUs      int
@@ -241,19 +242,19 @@ type NodeReport struct {
 	numa.CrewStats
 }
 
-// A Report says how an index is spread.
+// A Report says how an index is distributed over nodes.
 type Report struct {
 	Copies int
 	Nodes  []NodeReport
 	Notes  []string // what could not be had
 }
 
-// Report counts what the workers have done so far.
+// Report returns what the nodes have, and counts of what the workers have done so far.
 func (s *Set) Report() Report {
 	r := Report{Copies: s.copies, Notes: s.host.Notes()}
 	for _, n := range s.nodes {
-		report := NodeReport{Node: n.place.Node.ID, CPUs: len(n.place.CPUs), Borrowed: n.place.Borrowed,
-			Tables: n.tables, Placement: n.placement, Queries: n.queries.Load()}
+		report := NodeReport{Node: n.memory.ID, CPUs: len(n.memory.CPUs), Borrowed: n.memory.Borrowed,
+			Tables: n.tables, Placement: n.pages, Queries: n.queries.Load()}
 		if n.crew != nil {
 			report.CrewStats = n.crew.Stats()
 		}
@@ -262,7 +263,7 @@ func (s *Set) Report() Report {
 	return r
 }
 
-// String is "1 copy of the tables; node 0: 2 tables, 4 workers, 100 MiB, 100.0 % of its pages there; ...".
+// String returns "1 copy of the tables; node 0: 2 tables, 4 workers, 100 MiB, 100.0 % of its pages there; ...".
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d cop%s of the tables", r.Copies, map[bool]string{true: "y", false: "ies"}[r.Copies == 1])
@@ -275,11 +276,11 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// workers is how many a node gets.
+// workers returns how many a node gets.
 func (n *node) workers(asked int) int {
 	if asked > 0 {
 		return asked
 	}
-	cpus := len(n.place.CPUs)
+	cpus := len(n.memory.CPUs)
 	return max(n.tables, cpus-cpus/8, 1)
 }

@@ -66,7 +66,7 @@ func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []s
 	}
 	var mu sync.Mutex
 	var failed error
-	h.Each(a.Place, len(list), func(i int) {
+	h.Each(a.Node, len(list), func(i int) {
 		err := ctx.Err()
 		if err == nil {
 			err = copyMapped(list[i].to, list[i].from)
