@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
@@ -154,6 +155,56 @@ func TestCheckAndInsertAdmitsOne(t *testing.T) {
 		if admitted != 1 || refused != rivals-1 {
 			t.Fatalf("round %d: %d admitted, %d refused", round, admitted, refused)
 		}
+	}
+}
+
+// A list is decided upon in order, an answer for each: what is near one before it is told which it is.
+func TestCheckAndInsertList(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, []uint64{0xff}), "")
+	got := ask[checkAnswers](t, b, "/v1/check-and-insert", `{"k": 2, "documents": [
+		{"id": "new", "fingerprint": "00000000ffff0000"}, {"id": "near the stored one", "fingerprint": "00000000000000fe"},
+		{"id": "near new", "fingerprint": "00000000ffff0003"}, {"id": "far", "fingerprint": "00000000ffff0007"}]}`)
+	var text []string
+	for _, r := range got.Results {
+		line := fmt.Sprint(r.Inserted, " ", r.ID)
+		for _, h := range r.Hits {
+			line += fmt.Sprint(" held by ", h.IDs, " at ", h.Distance)
+		}
+		text = append(text, line)
+	}
+	want := []string{"true new", "false  held by [row-0] at 1", "false  held by [new] at 2", "true far"}
+	if !slices.Equal(text, want) {
+		t.Errorf("got %q\nwant %q", text, want)
+	}
+	if n := b.index.Load().Stats().Documents; n != 3 {
+		t.Errorf("%d documents", n)
+	}
+	one := ask[checkAnswers](t, b, "/v1/check-and-insert", `{"limit": 2, "documents": [{"id": "one", "fingerprint": "00000000ffff0007"}]}`)
+	if len(one.Results) != 1 || len(one.Results[0].Hits) != 2 {
+		t.Errorf("a list of one, with a limit of 2: %+v", one)
+	}
+}
+
+// An index of raw fingerprints numbers its documents: it takes none with an id, which it would drop.
+func TestInsertWithoutIDs(t *testing.T) {
+	x, err := engine.New(3, engine.Options{NoIDs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, x, "")
+	added := ask[insertAnswer](t, b, "/v1/insert", `{"documents": [{"fingerprint": "0000000000000000"}, {"fingerprint": "00000000000000ff"}]}`)
+	checked := ask[checkAnswer](t, b, "/v1/check-and-insert", `{"fingerprint": "000000000000ffff"}`)
+	if len(added.Inserted) != 2 || added.Inserted[1].ID != "1" || added.Inserted[1].Number != 1 || !checked.Inserted || checked.ID != "2" {
+		t.Errorf("%+v, %+v", added, checked)
+	}
+	for _, path := range []string{"insert", "check-and-insert"} {
+		status, body := b.send(t, "POST /v1/"+path, "application/json", `{"id": "a", "fingerprint": "ffff000000000000"}`)
+		if status != http.StatusUnprocessableEntity || !strings.Contains(body, "keeps no ids: leave it out") {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if n := b.index.Load().Stats().Documents; n != 3 {
+		t.Errorf("%d documents", n)
 	}
 }
 

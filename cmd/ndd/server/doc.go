@@ -9,7 +9,7 @@
 //	POST /v1/query             read   what is within k bits of a fingerprint or a document?
 //	POST /v1/batch             read   the same for up to 65,536 fingerprints, raw in, lines out
 //	POST /v1/insert            write  add documents, all of a request or none
-//	POST /v1/check-and-insert  write  add a document unless a near-duplicate is there; atomic
+//	POST /v1/check-and-insert  write  add a document, or each of a list, unless a near-duplicate is there; atomic
 //	POST /v1/delete            write  501: documents cannot be deleted yet
 //	GET  /v1/stats             read   sizes of the index
 //	GET  /openapi.json         -      this interface, from the Go types
@@ -33,6 +33,8 @@
 //
 //	> POST /v1/check-and-insert {"id": "https://d.example/", "html": "<p>...", "k": 3}
 //	< 200 {"inserted":false,"fingerprint":"...","documents":1,"hits":[...]}
+//	> POST /v1/check-and-insert {"documents": [{"id": ...}, ...], "k": 3}
+//	< 200 {"results":[{"inserted":true,...}, {"inserted":false,...,"hits":[...]}, ...]}         one for each, in order
 //
 //	> POST /v1/batch?k=3&unique=false   Content-Type: application/octet-stream, little-endian uint64s
 //	< 200 text/tab-separated-values: query row, fingerprint, distance, id

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,7 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"ndd/engine"
-	"ndd/engine/corpus/simhash"
 )
 
 const (
@@ -21,10 +21,10 @@ const (
 	idBytesMax    = 2048
 )
 
-// Document is a document to add. An index whose documents have no names
-// numbers them; the id is not kept then.
+// Document is a document to add. It has an id, unless the index was built from raw fingerprints: such
+// an index numbers its documents and keeps no ids.
 type Document struct {
-	ID *string `json:"id,omitempty" minLength:"1" maxLength:"2048" doc:"Id of the document, such as its URL"`
+	ID *string `json:"id,omitempty" minLength:"1" maxLength:"2048" doc:"Id of the document, such as its URL; not for an index of raw fingerprints, which numbers its documents"`
 	Subject
 }
 
@@ -45,20 +45,6 @@ type insertAnswer struct {
 	Inserted []insertedDocument `json:"inserted" nullable:"false"`
 }
 
-// checkRequest is the body of /v1/check-and-insert.
-type checkRequest struct {
-	Document
-	K     *int `json:"k,omitempty" minimum:"0" maximum:"64" doc:"The document is not added if a stored one is within k bits; the default is the index's own k"`
-	Limit *int `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids in the answer (default 1000)"`
-}
-
-type checkAnswer struct {
-	Inserted bool    `json:"inserted" doc:"False if the document was not added because of the near-duplicates in hits"`
-	ID       string  `json:"id,omitempty" doc:"If inserted: id of the document in the index"`
-	Number   *uint64 `json:"number,omitempty" doc:"If inserted: number of the document in the index"`
-	Neighbours
-}
-
 func (s *service) registerInsert(api huma.API) {
 	type input struct{ Body insertRequest }
 	type output struct{ Body *insertAnswer }
@@ -70,18 +56,6 @@ func (s *service) registerInsert(api huma.API) {
 				return nil, p
 			}
 			return &output{a}, nil
-		})
-
-	type checkInput struct{ Body checkRequest }
-	type checkOutput struct{ Body *checkAnswer }
-	huma.Register(api, operation(http.MethodPost, "/v1/check-and-insert", "check-and-insert", "Add a document unless a near-duplicate is stored",
-		"Of two near-duplicates that arrive together exactly one is added."),
-		func(ctx context.Context, in *checkInput) (*checkOutput, error) {
-			a, p := s.checkAndInsert(ctx, &in.Body)
-			if p != nil {
-				return nil, p
-			}
-			return &checkOutput{a}, nil
 		})
 
 	type deleteInput struct {
@@ -96,19 +70,9 @@ func (s *service) registerInsert(api huma.API) {
 }
 
 func (s *service) insert(ctx context.Context, in *insertRequest) (*insertAnswer, *problem) {
-	list, place := []Document{in.Document}, func(int) string { return "body" }
-	if in.Documents != nil {
-		if in.ID != nil || in.Fingerprint != nil || in.Text != nil || in.HTML != nil {
-			return nil, misfit("body.documents", "give either documents or the fields of one document, not both")
-		}
-		list, place = *in.Documents, func(i int) string { return fmt.Sprintf("body.documents[%d]", i) }
-	}
-	docs := make([]engine.Doc, len(list))
-	for i := range list {
-		var p *problem
-		if docs[i], p = s.doc(ctx, &list[i], place(i)); p != nil {
-			return nil, p
-		}
+	docs, p := s.documents(ctx, &in.Document, in.Documents)
+	if p != nil {
+		return nil, p
 	}
 	x := s.index.Load()
 	outcomes, err := x.Insert(ctx, docs...)
@@ -117,66 +81,54 @@ func (s *service) insert(ctx context.Context, in *insertRequest) (*insertAnswer,
 	}
 	s.metrics.added.Add(float64(len(docs)))
 	answer := &insertAnswer{make([]insertedDocument, len(docs))}
-	names := x.IDs()
 	for i, d := range docs {
-		id := outcomes[i].Doc
-		name, err := names.ID(id)
-		if err != nil {
-			return nil, broken(err)
-		}
-		answer.Inserted[i] = insertedDocument{name, uint64(id), d.Fingerprint.String()}
+		answer.Inserted[i] = insertedDocument{idOf(d, outcomes[i].Doc), uint64(outcomes[i].Doc), d.Fingerprint.String()}
 	}
 	return answer, nil
 }
 
-func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) (*checkAnswer, *problem) {
-	d, p := s.doc(ctx, &in.Document, "body")
-	if p != nil {
-		return nil, p
+// documents returns what the engine stores of the documents of a request: of one, or of a list.
+func (s *service) documents(ctx context.Context, one *Document, several *[]Document) ([]engine.Doc, *problem) {
+	if several == nil {
+		d, p := s.document(ctx, one, "body")
+		return []engine.Doc{d}, p
 	}
-	x := s.index.Load()
-	k, p := distance(x, in.K, "body.k")
-	if p != nil {
-		return nil, p
+	if one.ID != nil || one.Fingerprint != nil || one.Text != nil || one.HTML != nil {
+		return nil, misfit("body.documents", "give either documents or the fields of one document, not both")
 	}
-	limit := limitDefault
-	if in.Limit != nil {
-		limit = *in.Limit
-	}
-	outcome, err := x.CheckAndInsert(ctx, d, k, limit)
-	if err != nil {
-		return nil, broken(err)
-	}
-	n, p := describe(x, d.Fingerprint, k, outcome.Near, limit)
-	if p != nil {
-		return nil, p
-	}
-	answer := &checkAnswer{Inserted: outcome.Inserted, Neighbours: *n}
-	if answer.Inserted {
-		s.metrics.added.Inc()
-		number := uint64(outcome.Doc)
-		answer.Number = &number
-		if answer.ID, err = x.IDs().ID(outcome.Doc); err != nil {
-			return nil, broken(err)
+	docs := make([]engine.Doc, len(*several))
+	for i := range *several {
+		var p *problem
+		if docs[i], p = s.document(ctx, &(*several)[i], fmt.Sprintf("body.documents[%d]", i)); p != nil {
+			return nil, p
 		}
 	}
-	return answer, nil
+	return docs, nil
 }
 
-// doc makes what the engine stores of a document.
-func (s *service) doc(ctx context.Context, d *Document, place string) (engine.Doc, *problem) {
-	if d.ID == nil {
-		return engine.Doc{}, misfit(at(place, "id"), "a document needs an id")
+// document returns what the engine stores of a document.
+func (s *service) document(ctx context.Context, d *Document, place string) (doc engine.Doc, p *problem) {
+	switch ids := s.index.Load().Live().Config().IDs; {
+	case ids && d.ID == nil:
+		return doc, misfit(at(place, "id"), "a document needs an id")
+	case !ids && d.ID != nil:
+		return doc, misfit(at(place, "id"), "the index was built from raw fingerprints and keeps no ids: leave it out, the answer has the document's number")
+	case ids:
+		if p := checkID(*d.ID, at(place, "id")); p != nil {
+			return doc, p
+		}
+		doc.ID = *d.ID
 	}
-	if p := checkID(*d.ID, at(place, "id")); p != nil {
-		return engine.Doc{}, p
+	doc.Fingerprint, p = s.fingerprint(ctx, &d.Subject, place)
+	return doc, p
+}
+
+// idOf returns the id of a document that was added under the given number.
+func idOf(d engine.Doc, number engine.DocID) string {
+	if d.ID != "" {
+		return d.ID
 	}
-	var f simhash.Fingerprint
-	f, p := s.fingerprint(ctx, &d.Subject, place)
-	if p != nil {
-		return engine.Doc{}, p
-	}
-	return engine.Doc{Fingerprint: f, ID: *d.ID}, nil
+	return strconv.FormatUint(uint64(number), 10)
 }
 
 // checkID refuses names that would break the lines of an answer.

@@ -100,6 +100,7 @@ func (s *service) handler(local bool) http.Handler {
 	api := newAPI(m, s.version)
 	s.registerQuery(api)
 	s.registerInsert(api)
+	s.registerCheck(api)
 	s.registerStats(api)
 	m.HandleFunc("POST /v1/batch", s.batch)
 	m.HandleFunc("GET /livez", s.livez)

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"ndd/engine"
+)
+
+// checkRequest is the body of /v1/check-and-insert: one document, or a list.
+type checkRequest struct {
+	Document
+	Documents *[]Document `json:"documents,omitempty" minItems:"1" maxItems:"4096" doc:"Several documents, instead of one; they are decided upon in order, and near each other, too"`
+	K         *int        `json:"k,omitempty" minimum:"0" maximum:"64" doc:"A document is not added if a stored one is within k bits; the default is the index's own k"`
+	Limit     *int        `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids of near-duplicates for each document (default 1000; 1 for each of several)"`
+}
+
+// checkAnswer says what became of one document.
+type checkAnswer struct {
+	Inserted bool    `json:"inserted" doc:"False if the document was not added because of the near-duplicates in hits"`
+	ID       string  `json:"id,omitempty" doc:"If inserted: id of the document in the index"`
+	Number   *uint64 `json:"number,omitempty" doc:"If inserted: number of the document in the index"`
+	Neighbours
+}
+
+// checkAnswers says what became of each document of a list, in its order.
+type checkAnswers struct {
+	Results []checkAnswer `json:"results" nullable:"false" doc:"What became of each document, in the order of the request"`
+}
+
+// registerCheck adds /v1/check-and-insert to the API.
+func (s *service) registerCheck(api huma.API) {
+	type input struct{ Body checkRequest }
+	type output struct{ Body any }
+	o := operation(http.MethodPost, "/v1/check-and-insert", "check-and-insert", "Add a document unless a near-duplicate is stored",
+		"Of two near-duplicates that arrive together, in one request or in two, exactly one is added; the answer for the other has the one that holds its place, and the distance. A request of several documents is answered with results, one for each in order.")
+	schemas := api.OpenAPI().Components.Schemas
+	o.Responses = map[string]*huma.Response{"200": {Description: "What became of the document, or of each.", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{
+			schemas.Schema(reflect.TypeFor[checkAnswer](), true, ""), schemas.Schema(reflect.TypeFor[checkAnswers](), true, ""),
+		}}},
+	}}}
+	huma.Register(api, o, func(ctx context.Context, in *input) (*output, error) {
+		results, p := s.checkAndInsert(ctx, &in.Body)
+		switch {
+		case p != nil:
+			return nil, p
+		case in.Body.Documents == nil:
+			return &output{&results[0]}, nil
+		}
+		return &output{&checkAnswers{results}}, nil
+	})
+}
+
+// checkAndInsert adds the documents of a request that are not near one that is stored.
+func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) ([]checkAnswer, *problem) {
+	docs, p := s.documents(ctx, &in.Document, in.Documents)
+	if p != nil {
+		return nil, p
+	}
+	x := s.index.Load()
+	k, p := distance(x, in.K, "body.k")
+	if p != nil {
+		return nil, p
+	}
+	limit := limitDefault
+	switch {
+	case in.Limit != nil:
+		limit = *in.Limit
+	case in.Documents != nil:
+		limit = 1
+	}
+	outcomes, err := x.CheckAndInsertAll(ctx, docs, k, limit)
+	if err != nil {
+		return nil, broken(err)
+	}
+	results := make([]checkAnswer, len(docs))
+	for i, d := range docs {
+		if results[i], p = s.outcome(x, d, outcomes[i], k, limit); p != nil {
+			return nil, p
+		}
+	}
+	return results, nil
+}
+
+// outcome describes what became of a document.
+func (s *service) outcome(x *engine.Index, d engine.Doc, o engine.Outcome, k, limit int) (checkAnswer, *problem) {
+	n, p := describe(x, d.Fingerprint, k, o.Near, limit)
+	if p != nil {
+		return checkAnswer{}, p
+	}
+	a := checkAnswer{Inserted: o.Inserted, Neighbours: *n}
+	if o.Inserted {
+		s.metrics.added.Inc()
+		number := uint64(o.Doc)
+		a.ID, a.Number = idOf(d, o.Doc), &number
+	}
+	return a, nil
+}
