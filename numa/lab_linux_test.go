@@ -311,7 +311,7 @@ func TestLabOffline(t *testing.T) {
 				t.Errorf("node %d has processors %v", p.ID, p.CPUs)
 			}
 		}
-		if p.ID == last.Node.ID && !p.Borrowed {
+		if p.ID == last.ID && !p.Borrowed {
 			t.Errorf("node %d has none of its own any more: %+v", p.ID, p)
 		}
 	}
