@@ -132,6 +132,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	}
 	defer to.abort()
 	c, r, partly, err := d.find(ctx, inputs, prints, o, read)
+	defer c.Close()
 	if errors.Is(err, dedup.ErrNoValue) {
 		if err = usagef("--%w", err); d.keep == "newest" && !prints {
 			err = fmt.Errorf("%w; name the field with the date with --time", err)
@@ -173,7 +174,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if read.Keep, err = dedup.ParseKeep(d.keep, d.time); err != nil {
 		return o, read, usagef("--keep %w", err)
 	}
-	memory, err := parseMemory(d.memory)
+	limit, err := parseMemory(d.memory)
 	if err != nil {
 		return o, read, err
 	}
@@ -183,9 +184,9 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if err = d.checkStreams(inputs, prints); err != nil {
 		return o, read, err
 	}
-	read.Find, read.Threads, read.Limit = o, d.g.threads, d.g.machine.Limit(memory)
+	read.Find, read.Threads, read.Budget = o, d.g.threads, memory.ForProgram(d.g.machine.Limit(limit))
 	if o.Verify != nil {
-		o.Verify.Memory = int64(min(read.Limit.Bytes/4, dedup.VerifyMemory))
+		o.Verify.Memory = int64(min(read.Budget.Left()/4, dedup.VerifyMemory))
 	}
 	of := read // without Say
 	read.Say = func(n int, bytes uint64) { d.say(of, prints, n, bytes) }
@@ -238,10 +239,11 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 
 // say states the memory of so many documents, or, before they are read, of reading them.
 func (d *deduping) say(read dedup.ReadOptions, prints bool, n int, bytes uint64) {
-	limit := fmt.Sprintf("of %s (%s)", humanize.IBytes(read.Limit.Bytes), read.Limit.Source)
+	limit := fmt.Sprintf("of %s (%s)", humanize.IBytes(read.Budget.Limit().Bytes), read.Budget.Limit().Source)
+	bytes = read.Budget.Total(bytes)
 	if n == 0 && !prints {
 		const some = 1e6
-		each := (dedup.Bytes(some, 0, false, read) - dedup.Bytes(0, 0, false, read)) / some
+		each := (dedup.NeedBytes(some, 0, false, read) - dedup.NeedBytes(0, 0, false, read)) / some
 		d.g.log.Debug(fmt.Sprintf("memory: up to %s to read documents, and %d bytes plus the id for each, %s", humanize.IBytes(bytes), each, limit))
 		return
 	}
@@ -319,10 +321,10 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 	bar := d.g.newMeterBar("reading", config.Document.Meter)
 	c, report, err := dedup.ReadDocuments(ctx, inputs, config, read)
 	bar.end()
-	if errors.Is(err, memory.ErrTooLarge) && c == nil {
-		err = fmt.Errorf("%w: a lower --max-document than %s needs less", err, d.docs.maxDocument)
-	}
 	if err != nil {
+		if c == nil {
+			err = memory.Advise(err, "a lower --max-document than "+d.docs.maxDocument+" needs less")
+		}
 		return nil, nil, err
 	}
 	if n, noDate := c.Missing(); n > 0 && n < c.Len() {

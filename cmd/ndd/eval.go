@@ -15,6 +15,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
 	"ndd/engine/near/eval"
 	"ndd/engine/near/jaccard"
 )
@@ -191,7 +192,7 @@ func (g *globals) evalCorpus(ctx context.Context, inputs []string, c ingest.Conf
 	if err != nil {
 		return nil, err
 	}
-	limit := g.machine.Limit(0)
+	budget := memory.NewBudget(g.machine.Limit(0))
 	bar := g.newBar("reading", 0, bytesUnit)
 	defer bar.end()
 	report := ingest.Report{}
@@ -210,7 +211,7 @@ func (g *globals) evalCorpus(ctx context.Context, inputs []string, c ingest.Conf
 		report.TextBytes += int64(len(doc.Text))
 		bar.set(report.TextBytes)
 		if report.Documents%1000 == 0 {
-			if err := limit.Check(fmt.Sprintf("holding %s and more", number(report.Documents, "document")), 2*corpus.Bytes()); err != nil {
+			if err := budget.Check(fmt.Sprintf("holding %s and more", number(report.Documents, "document")), 2*corpus.Bytes()); err != nil {
 				return nil, err
 			}
 		}

@@ -129,11 +129,11 @@ func TestDedupLittle(t *testing.T) {
 		status int
 		want   string
 	}{
-		{200 << 20, nil, exitFailed, "reading needs up to 384 MiB of memory, and there are 200 MiB (left by the memory limit of control group /job): a lower --max-document than 64MiB needs less\n"},
-		{200 << 20, []string{"--max-document", "8MiB"}, exitDone, "memory: up to 120 MiB to read documents"},
-		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone, "memory: up to 154 MiB to read documents"},
-		{8 << 30, nil, exitDone, "memory: up to 640 MiB to read documents"},
-		{8 << 30, []string{"--max-document", "1GiB"}, exitDone, "memory: up to 5.1 GiB to read documents"},
+		{200 << 20, nil, exitFailed, "reading needs up to 352 MiB of memory, and there are 200 MiB (left by the memory limit of control group /job): a lower --max-document than 64MiB needs less\n"},
+		{200 << 20, []string{"--max-document", "8MiB"}, exitDone, "memory: up to 104 MiB to read documents"},
+		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone, "memory: up to 125 MiB to read documents"},
+		{8 << 30, nil, exitDone, "memory: up to 608 MiB to read documents"},
+		{8 << 30, []string{"--max-document", "1GiB"}, exitDone, "memory: up to 5.0 GiB to read documents"},
 	} {
 		status, out, said := on(t, machine.With(t, c.memory), append([]string{"dedup", "-v", path}, c.flags...)...)
 		if status != c.status || !strings.Contains(said, c.want) || (out == "") != (status != exitDone) {

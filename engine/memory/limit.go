@@ -22,9 +22,6 @@ var Unlimited = Limit{1 << 62, "no limit is known"}
 // Set returns a limit that somebody has set.
 func Set(bytes uint64) Limit { return Limit{bytes, "the limit that was set"} }
 
-// Check refuses what needs more. The error is a [TooLargeError].
-func (l Limit) Check(what string, need uint64) error { return NewBudget(l).Check(what, need) }
-
 // A Machine tells how much memory there is. Its zero value is this machine.
 type Machine struct {
 	Root string // of the file system with proc and sys; default "/"

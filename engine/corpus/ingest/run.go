@@ -89,12 +89,9 @@ func (c *Config) longest() int64 {
 	return cmp.Or(c.Document.MaxDocumentBytes, document.DefaultMaxDocumentBytes)
 }
 
-// Memory is the most that a run takes: what is in flight twice, for the collector,
-// a document that is longer than it said, and buffers.
-func (c *Config) Memory() uint64 {
-	const buffers = 32 << 20
-	return 2*uint64(c.budget()) + uint64(c.longest()) + buffers
-}
+// NeedBytes returns the most memory that a run takes beside the program itself: what is in flight
+// twice, for the collector, and a document that is longer than it said.
+func (c *Config) NeedBytes() uint64 { return 2*uint64(c.budget()) + uint64(c.longest()) }
 
 // run is Run with a budget, in bytes of units in flight.
 func run(ctx context.Context, inputs []string, cfg Config, budget int64, emit func(Record) error) (Report, error) {

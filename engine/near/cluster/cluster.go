@@ -46,11 +46,11 @@ func (o Options) withDefaults() Options {
 // RowsMax is the most documents that [Find] takes: rows are 32 bits.
 const RowsMax = math.MaxUint32
 
-// Bytes is the most memory that [Find] takes for that many documents, beside
+// NeedBytes returns the most memory that [Find] takes for that many documents, beside
 // their fingerprints: while they are sorted 16 bytes each and 16 of what is
 // made of it; then up to 32, and with Star the representatives; and the
 // sort's buckets.
-func (o Options) Bytes(documents uint64) uint64 {
+func (o Options) NeedBytes(documents uint64) uint64 {
 	o = o.withDefaults()
 	bytes := 32*documents + uint64(o.Threads)<<21
 	if o.Star {
@@ -109,7 +109,7 @@ func (r *Result) Distance(a, b uint32) int {
 
 // Find groups documents, one fingerprint a row. The result depends on nothing
 // but the fingerprints, K, Star and Prefer; it holds on to the fingerprints,
-// which must not change. Memory: [Options.Bytes].
+// which must not change. Memory: [Options.NeedBytes].
 //
 // Without Star, clusters are the connected components: near pairs may chain,
 // so distances can exceed K. With Star, documents are taken in order of

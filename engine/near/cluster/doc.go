@@ -1,6 +1,6 @@
 // Package cluster joins a set of fingerprints with itself and groups what is
 // near: [Join] and [Pairs] find every pair within Hamming distance k, [Connect] enough of them to
-// tell what is connected, [Find] the clusters. Memory: [Options.Bytes], about 32 bytes a document.
+// tell what is connected, [Find] the clusters. Memory: [Options.NeedBytes], about 32 bytes a document.
 //
 //	rows --sort--> distinct --for each table: permute, partition--> runs of equal leading bits --XOR, popcount--> links --union-find--> components
 //	components --star: members by preference, each looks for a representative--> stars

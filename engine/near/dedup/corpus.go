@@ -23,8 +23,9 @@ type Corpus struct {
 	names   names    // empty where the rows are the names
 	values  values   // by which to keep, if the policy goes by one
 
-	o    ReadOptions
-	next int // the length at which memory is looked at again
+	o        ReadOptions
+	reserved *memory.Reservation // of o.Budget, for everything
+	next     int                 // the length at which it is looked at again
 
 	// Where the documents were read, to read them again.
 	inputs  []string
@@ -36,12 +37,12 @@ type Corpus struct {
 // ReadOptions say how a corpus is read.
 type ReadOptions struct {
 	Keep    Keep
-	Find    Options      // what is going to be asked of it: memory depends on it
-	Limit   memory.Limit // of memory; the zero limit is none
-	Threads int          // default: as many as there are processors
+	Find    Options        // what is going to be asked of it: memory depends on it
+	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
+	Threads int            // default: as many as there are processors
 
 	// Say, if not nil, is told the most memory that everything takes, as
-	// [Bytes] has it: of fingerprints before they are read; of documents before
+	// [NeedBytes] has it: of fingerprints before they are read; of documents before
 	// that, when their number is unknown and 0, and before they are compared.
 	Say func(documents int, bytes uint64)
 
@@ -51,30 +52,40 @@ type ReadOptions struct {
 // NewCorpus is an empty corpus of documents with fingerprints of one recipe,
 // nil if that is unknown.
 func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
-	if o.Limit == (memory.Limit{}) {
-		o.Limit = memory.Unlimited
-	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	return &Corpus{recipe: recipe, values: values{keep: o.Keep}, o: o, next: checkFirst}
 }
 
-// fits refuses what is beyond the limit.
-func (c *Corpus) fits(what string, documents int) error {
-	return c.o.Limit.Check(what, Bytes(documents, c.names.bytes, c.inputs != nil, c.o))
+// Close gives back what was reserved of the budget. The corpus must not be used any more. It may
+// be called again, and on nil.
+func (c *Corpus) Close() {
+	if c != nil {
+		c.reserved.Release()
+	}
+}
+
+// reserve takes what so many documents need, all in all, from the budget.
+func (c *Corpus) reserve(what string, documents int) (err error) {
+	bytes := NeedBytes(documents, c.names.bytes, c.inputs != nil, c.o)
+	if c.reserved == nil {
+		c.reserved, err = c.o.Budget.Reserve(what, bytes)
+		return err
+	}
+	return c.reserved.Resize(what, bytes)
 }
 
 // known says how many documents there are.
 func (c *Corpus) known(documents int) error {
 	if c.o.Say != nil {
-		c.o.Say(documents, Bytes(documents, c.names.bytes, c.inputs != nil, c.o))
+		c.o.Say(documents, NeedBytes(documents, c.names.bytes, c.inputs != nil, c.o))
 	}
 	what := fmt.Sprintf("comparing %d documents", documents)
 	if documents == 0 {
 		what = "reading"
 	}
-	return c.fits(what, documents)
+	return c.reserve(what, documents)
 }
 
 // checkFirst is the length from which on memory is looked at, each time that
@@ -100,7 +111,7 @@ func (c *Corpus) Append(d Document) error {
 		return nil
 	}
 	c.next *= 2
-	return c.fits(fmt.Sprintf("comparing %d documents, and there are more,", len(c.prints)), len(c.prints))
+	return c.reserve(fmt.Sprintf("comparing %d documents, and there are more,", len(c.prints)), len(c.prints))
 }
 
 // Len is the number of documents.
@@ -125,15 +136,12 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}
-	if o.Limit == (memory.Limit{}) {
-		o.Limit = memory.Unlimited
-	}
 	cfg = o.reading(cfg)
 	c := NewCorpus(&cfg.Recipe, o)
 	c.inputs, c.options = inputs, cfg.Document
 	c.options.Meter = nil // it counts the first reading
 	if err := c.known(0); err != nil {
-		return nil, ingest.Report{}, err
+		return nil, ingest.Report{}, err // nothing is reserved
 	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
 		if !r.OK {
@@ -146,13 +154,21 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if err == nil {
 		err = c.known(c.Len())
 	}
+	if err != nil {
+		c.Close()
+	}
 	return c, report, err
 }
 
 // ReadPrints reads .ndf files, or raw .bin files, whose ids are the rows. It
 // verifies checksums, and that all files have one recipe.
-func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (*Corpus, error) {
+func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, err error) {
 	c := NewCorpus(nil, o)
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
 	var files []*ndf.File
 	defer func() {
 		for _, f := range files {
@@ -213,7 +229,7 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 		c.names.append(name)
 		if len(c.names.at) >= c.next {
 			c.next *= 2
-			if err := c.fits(fmt.Sprintf("comparing %d documents", cap(c.prints)), cap(c.prints)); err != nil {
+			if err := c.reserve(fmt.Sprintf("comparing %d documents", cap(c.prints)), cap(c.prints)); err != nil {
 				return err
 			}
 		}

@@ -37,7 +37,7 @@
 // only, and holds their shingle sets: in memory as far as Verify.Memory goes, then
 // in a temporary file. Copies read the inputs once more.
 //
-// Memory: [Bytes].
+// Memory: [NeedBytes].
 //
 // # Concurrency
 //

@@ -5,33 +5,31 @@ import (
 	"ndd/engine/near/cluster"
 )
 
-// fixedBytes is what the program takes whatever there is to compare.
-const fixedBytes = 32 << 20
-
-// reading is cfg with less read ahead where there is little memory: a quarter of what the limit
-// leaves beside the rest, since reading takes twice that, and the documents, of which nothing is
+// reading is cfg with less read ahead where there is little memory: a quarter of what the budget
+// has left beside the rest, since reading takes twice that, and the documents, of which nothing is
 // known yet, need some, too.
 func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
 	least := cfg
 	least.Budget = 1
-	o.readingBytes = least.Memory()
-	left := o.Limit.Bytes - min(o.Limit.Bytes, Bytes(0, 0, true, *o))
+	o.readingBytes = least.NeedBytes()
+	left := o.Budget.Left()
+	left -= min(left, NeedBytes(0, 0, true, *o))
 	cfg.Budget = int64(min(max(left/4, 1), ingest.BudgetBytes))
-	o.readingBytes = cfg.Memory()
+	o.readingBytes = cfg.NeedBytes()
 	return cfg
 }
 
-// Bytes is the most memory that reading and comparing that many documents takes
-// whose ids have idBytes in all; asDocuments tells whether they are read as
+// NeedBytes returns the most memory that reading and comparing that many documents
+// takes whose ids have idBytes in all; asDocuments tells whether they are read as
 // texts. A column that grows as documents arrive takes more than twice its bytes
 // for a moment; the clusters come when that is over.
-func Bytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint64 {
+func NeedBytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint64 {
 	perDocument := uint64(8 + 4 + 8)
 	if o.Keep.Policy == Newest || o.Keep.Policy == Largest {
 		perDocument += 8
 	}
-	find := cluster.Options{Star: o.Find.Star, Threads: o.Threads}.Bytes(uint64(documents))
-	bytes := fixedBytes + idBytes + perDocument*uint64(documents)
+	find := cluster.Options{Star: o.Find.Star, Threads: o.Threads}.NeedBytes(uint64(documents))
+	bytes := idBytes + perDocument*uint64(documents)
 	if asDocuments {
 		find = max(find, o.readingBytes+perDocument*uint64(documents)*5/4)
 	}
