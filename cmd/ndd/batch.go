@@ -32,7 +32,8 @@ the queries do not fit in --memory, F is read once for each part of them that
 does. Hits that do not fit are sorted in temporary files, in --temp.
 
 The last line on standard error counts queries and hits. --count writes no hits,
-so their number is not limited by memory or disk.
+so their number is not limited by memory or disk; with -q the count goes to standard
+output.
 
 Formats: tsv is one line per document: query row, fingerprint (hexadecimal),
 distance, id, in order of query row, distance, fingerprint, and order of the
@@ -60,7 +61,7 @@ order, are the whole result. Parts of F are merged (tsv) by
 	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
 	f.StringVar(&b.format, "format", "tsv", "output format: tsv, json or bin")
 	f.BoolVar(&b.unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
-	f.BoolVar(&b.count, "count", false, "write no hits, only their number on standard error")
+	f.BoolVar(&b.count, "count", false, "write no hits, only their number, on standard error (with -q on standard output)")
 	f.BoolVar(&b.checksum, "checksum", false, "also print a checksum of all hits, independent of their order, on standard error")
 	f.StringVar(&b.shardFlag, "shard", "", "do only part i of N, given as i/N with i from 0; requires -o")
 	f.StringVar(&b.memoryFlag, "memory", "", "memory to use, such as 4GiB: with --scan for everything (default: half of what is available), with -i for matches (default: a quarter, at most 1GiB)")
@@ -110,6 +111,8 @@ func (b *batch) check(q string) (err error) {
 	switch {
 	case formats[b.format] == 0:
 		return usagef("--format %q: must be tsv, json or bin", b.format)
+	case b.format == "bin" && b.g.terminal && isStdout(b.out) && !b.count:
+		return usagef("--format bin: binary records are not written to a terminal; give -o FILE, or redirect standard output")
 	case b.scan != "" && b.index.dir != "":
 		return usagef("-i and --scan cannot be given together")
 	case b.scan == document.Stdin && q == document.Stdin:
@@ -250,9 +253,14 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 
 // report says the totals.
 func (b *batch) report(t totals) {
-	if !b.g.quiet {
-		fmt.Fprintf(b.g.stderr, "queries %d with-hits %d hits %d\n", t.Queries, t.WithHits, t.Hits)
+	to := b.g.stderr
+	if b.g.quiet {
+		to = io.Discard
+		if b.count { // they are all that was asked for
+			to = b.g.stdout
+		}
 	}
+	fmt.Fprintf(to, "queries %d with-hits %d hits %d\n", t.Queries, t.WithHits, t.Hits)
 	if b.checksum {
 		fmt.Fprintf(b.g.stderr, "checksum %s\n", t.Checksum)
 	}

@@ -26,7 +26,7 @@ import (
 type designCommand struct {
 	n, memory, sample, layout   string
 	ids, purpose, format, costs string
-	all                         bool
+	all, list                   bool
 	design                      designFlags
 }
 
@@ -50,9 +50,15 @@ With --sample, an index or a fingerprint file, candidates are estimated from the
 sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 		Example: `  ndd design -n 8e9 -k 3 --memory 128GiB
   ndd design -k 5 -n 100M
+  ndd design --list -k 2
   ndd design --sample pages.ndf --format json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(g, cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if d.list {
+				return d.design.list(g.stdout, d.format)
+			}
+			return d.run(g, cmd)
+		},
 	}
 	d.design.register(cmd)
 	f := cmd.Flags()
@@ -64,6 +70,7 @@ sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 	f.StringVar(&d.purpose, "for", string(plan.Online), "query time to minimise: online or batch")
 	f.StringVar(&d.format, "format", "table", "output format: table or json")
 	f.StringVar(&d.costs, "costs", "", "file with the machine's costs, as --format json prints them, instead of measuring")
+	f.BoolVar(&d.list, "list", false, "list the names and tables of the designs for -k, which --design takes, and stop")
 	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat")
 	return cmd
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -20,56 +19,101 @@ import (
 )
 
 func newInspect(g *globals) *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use:   "inspect FILE...",
 		Short: "Describe a file: header, sections, distribution",
 		Long: `Describe fingerprint files (.ndf, .bin), files of an index, or all files of an
 index: the header, the sections and their sizes, the metadata, and how the
-fingerprints are distributed.
+fingerprints are distributed. With --format json, one object per file.
 
 Only headers, footers and small sections are verified; 'ndd check' verifies all.`,
 		Example: `  ndd inspect pages.ndf
   ndd inspect index`,
 		Args: someArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			for i, path := range args {
-				if i > 0 {
-					fmt.Fprintln(g.stdout)
-				}
-				if err := g.inspect(path); err != nil {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
+			show := describeText(g.stdout)
+			if format == "json" {
+				show = describeJSON(g.stdout)
+			}
+			for _, path := range args {
+				if err := inspect(path, show); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
+	return cmd
 }
 
-func (g *globals) inspect(path string) error {
+// A description is what inspect says of one file.
+type description struct {
+	Path          string         `json:"path"`
+	Kind          string         `json:"kind"`
+	FormatVersion int            `json:"format_version,omitempty"` // 0 for raw fingerprints, as for what follows
+	Identity      string         `json:"identity,omitempty"`
+	Generation    uint64         `json:"generation,omitempty"`
+	Bytes         uint64         `json:"bytes"`
+	Sections      []sectionInfo  `json:"sections,omitempty"`
+	Metadata      map[string]any `json:"metadata,omitempty"` // sections that are JSON
+	Documents     uint64         `json:"documents,omitempty"`
+	Fingerprints  uint64         `json:"fingerprints,omitempty"` // distinct ones of a segment
+	K             int            `json:"k,omitempty"`
+	Design        string         `json:"design,omitempty"`
+	Layout        string         `json:"layout,omitempty"`
+	Tables        []tableInfo    `json:"tables,omitempty"`
+	Distribution  []string       `json:"distribution,omitempty"`
+}
+
+type sectionInfo struct {
+	Name   string `json:"name"`
+	Offset uint64 `json:"offset"`
+	Bytes  int    `json:"bytes"`
+}
+
+type tableInfo struct {
+	Mask    string `json:"mask"`
+	Leading int    `json:"leading"`
+	Radius  int    `json:"radius"`
+}
+
+// inspect describes the file at path, or all files of the index there.
+func inspect(path string, show func(*description) error) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	if info.IsDir() {
-		return g.inspectIndex(path)
+		return inspectIndex(path, show)
 	}
+	d := &description{Path: path}
 	kind, ok, err := store.Sniff(path)
 	switch {
 	case err != nil:
 		return err
 	case !ok, kind == store.KindFingerprints:
-		return g.inspectPrints(path)
+		err = d.prints()
+	default:
+		err = d.part(kind)
 	}
-	return g.inspectPart(path, kind)
+	if err != nil {
+		return err
+	}
+	return show(d)
 }
 
 // inspectIndex describes the manifest, and then the segments that it names.
-func (g *globals) inspectIndex(dir string) error {
+func inspectIndex(dir string, show func(*description) error) error {
 	path, err := live.ManifestPath(dir)
 	if err != nil {
 		return err
 	}
-	if err := g.inspect(path); err != nil {
+	if err := inspect(path, show); err != nil {
 		return err
 	}
 	m, err := live.ReadManifest(dir)
@@ -81,64 +125,62 @@ func (g *globals) inspectIndex(dir string) error {
 		return err
 	}
 	for _, part := range parts {
-		fmt.Fprintln(g.stdout)
-		if err := g.inspect(part); err != nil {
+		if err := inspect(part, show); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *globals) inspectPrints(path string) (err error) {
+// prints describes a fingerprint file.
+func (d *description) prints() (err error) {
 	defer store.CatchFault(&err)()
-	f, err := ndf.Open(path)
+	f, err := ndf.Open(d.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	d.Kind, d.Bytes, d.Documents = "raw fingerprints", 8*f.Len(), f.Len()
 	if s := f.Store(); s != nil {
-		if err := inspectFile(g.stdout, s); err != nil {
+		if err := d.container(s); err != nil {
 			return err
 		}
-	} else {
-		fmt.Fprintf(g.stdout, "%s: raw fingerprints without a header or checksums, %s\n", path, humanize.IBytes(8*f.Len()))
 	}
 	var c distribution.Counts
 	for chunk := range f.Chunks {
 		c.Add(chunk)
 	}
-	fmt.Fprintf(g.stdout, "documents: %s\n", humanize.Comma(int64(f.Len())))
-	inWords(g.stdout, &c)
+	d.Distribution = c.Words()
 	return nil
 }
 
-func (g *globals) inspectPart(path string, kind store.Kind) (err error) {
+// part describes a file of an index.
+func (d *description) part(kind store.Kind) (err error) {
 	defer store.CatchFault(&err)()
-	f, err := store.Open(path, kind)
+	f, err := store.Open(d.Path, kind)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := inspectFile(g.stdout, f); err != nil || kind != store.KindSegment {
+	if err := d.container(f); err != nil || kind != store.KindSegment {
 		return err
 	}
 	s, err := segment.Open(f)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", d.Path, err)
 	}
 	defer s.Close()
-	d := s.Design()
-	fmt.Fprintf(g.stdout, "documents: %s, with %s distinct fingerprints\n",
-		humanize.Comma(int64(s.Documents())), humanize.Comma(int64(s.Fingerprints())))
-	fmt.Fprintf(g.stdout, "design: %s, for distances up to %d: %d tables, %s\n", d.Name, d.K, len(d.Tables), s.Layout())
-	for i, t := range d.Tables {
-		fmt.Fprintf(g.stdout, "  table %d: mask %016x, %d leading bits, radius %d\n", i, t.Mask, t.Leading(), t.Radius)
+	design := s.Design()
+	d.Documents, d.Fingerprints = s.Documents(), s.Fingerprints()
+	d.K, d.Design, d.Layout = design.K, design.Name, string(s.Layout())
+	for _, t := range design.Tables {
+		d.Tables = append(d.Tables, tableInfo{fmt.Sprintf("%016x", t.Mask), t.Leading(), t.Radius})
 	}
 	c, err := countSegment(s)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	inWords(g.stdout, c)
+	d.Distribution = c.Words()
 	return nil
 }
 
@@ -150,46 +192,91 @@ func countSegment(s *segment.Segment) (*distribution.Counts, error) {
 	})
 }
 
-func inWords(w io.Writer, c *distribution.Counts) {
-	for _, line := range c.Words() {
-		fmt.Fprintln(w, line)
-	}
-}
-
-// inspectFile says what the container holds.
-func inspectFile(w io.Writer, f *store.File) error {
+// container describes what every file of ndd has. Metadata is copied: it outlives the file.
+func (d *description) container(f *store.File) error {
 	if err := f.VerifySmall(); err != nil {
 		return err
 	}
 	id := f.Identity()
-	fmt.Fprintf(w, "%s: %s, format version %d, %s (%s bytes)\n", f.Path(), f.Kind(), store.Version,
-		humanize.IBytes(f.Bytes()), humanize.Comma(int64(f.Bytes())))
-	fmt.Fprintf(w, "identity: %x, generation %d\n", id.ID, id.Generation)
+	d.Kind, d.FormatVersion, d.Bytes = f.Kind().String(), store.Version, f.Bytes()
+	d.Identity, d.Generation = fmt.Sprintf("%x", id.ID), id.Generation
+	for _, s := range f.Sections() {
+		d.Sections = append(d.Sections, sectionInfo{s.Name, uint64(s.Offset), len(s.Data)})
+		var text bytes.Buffer // the content of the sections that are JSON; a segment's is said in words
+		if (s.Name == "recipe" || s.Name == "manifest") && json.Compact(&text, s.Data) == nil {
+			if d.Metadata == nil {
+				d.Metadata = map[string]any{}
+			}
+			d.Metadata[s.Name] = json.RawMessage(text.Bytes())
+		}
+	}
+	return nil
+}
+
+// describeJSON returns what writes descriptions as an object per line.
+func describeJSON(w io.Writer) func(*description) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return func(d *description) error { return e.Encode(d) }
+}
+
+// describeText returns what writes descriptions for a person, with an empty line between two.
+func describeText(w io.Writer) func(*description) error {
+	first := true
+	return func(d *description) error {
+		if !first {
+			fmt.Fprintln(w)
+		}
+		first = false
+		return d.text(w)
+	}
+}
+
+func (d *description) text(w io.Writer) error {
+	if d.FormatVersion == 0 {
+		fmt.Fprintf(w, "%s: raw fingerprints without a header or checksums, %s\n", d.Path, humanize.IBytes(d.Bytes))
+	} else {
+		fmt.Fprintf(w, "%s: %s, format version %d, %s (%s bytes)\n", d.Path, d.Kind, d.FormatVersion,
+			humanize.IBytes(d.Bytes), humanize.Comma(int64(d.Bytes)))
+		fmt.Fprintf(w, "identity: %s, generation %d\n", d.Identity, d.Generation)
+		if err := d.sections(w); err != nil {
+			return err
+		}
+	}
+	switch {
+	case d.Design != "":
+		fmt.Fprintf(w, "documents: %s, with %s distinct fingerprints\n", humanize.Comma(int64(d.Documents)), humanize.Comma(int64(d.Fingerprints)))
+		fmt.Fprintf(w, "design: %s, for distances up to %d: %s, %s\n", d.Design, d.K, number(len(d.Tables), "table"), d.Layout)
+		for i, t := range d.Tables {
+			fmt.Fprintf(w, "  table %d: mask %s, %d leading bits, radius %d\n", i, t.Mask, t.Leading, t.Radius)
+		}
+	case d.Distribution != nil:
+		fmt.Fprintf(w, "documents: %s\n", humanize.Comma(int64(d.Documents)))
+	}
+	return inWords(w, d.Distribution)
+}
+
+// sections writes the table of sections, and the metadata.
+func (d *description) sections(w io.Writer) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tab, "section\toffset\tbytes\tpart\t")
-	for _, s := range f.Sections() {
-		fmt.Fprintf(tab, "%s\t%#x\t%d\t%.1f %%\t\n", s.Name, s.Offset, len(s.Data), 100*float64(len(s.Data))/float64(f.Bytes()))
+	for _, s := range d.Sections {
+		fmt.Fprintf(tab, "%s\t%#x\t%d\t%.1f %%\t\n", s.Name, s.Offset, s.Bytes, 100*float64(s.Bytes)/float64(d.Bytes))
 	}
 	if err := tab.Flush(); err != nil {
 		return err
 	}
-	for _, s := range f.Sections() {
-		if text, ok := jsonText(s); ok {
+	for _, s := range d.Sections {
+		if text, ok := d.Metadata[s.Name]; ok {
 			fmt.Fprintf(w, "%s: %s\n", s.Name, text)
 		}
 	}
 	return nil
 }
 
-// jsonText is the content of the sections that are JSON; a segment's is said in
-// words instead.
-func jsonText(s store.Section) (string, bool) {
-	if s.Name != "recipe" && s.Name != "manifest" {
-		return "", false
+func inWords(w io.Writer, words []string) (err error) {
+	for _, line := range words {
+		_, err = fmt.Fprintln(w, line)
 	}
-	var out bytes.Buffer
-	if json.Compact(&out, s.Data) != nil {
-		return "", false
-	}
-	return strings.TrimSpace(out.String()), true
+	return err
 }

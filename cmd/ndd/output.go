@@ -20,7 +20,7 @@ type output struct {
 
 // newOutput opens path, or standard output when path is empty or "-".
 func (g *globals) newOutput(path string) (*output, error) {
-	if path == "" || path == "-" || path == "/dev/stdout" {
+	if isStdout(path) {
 		return &output{Writer: g.stdout}, nil
 	}
 	path, stream, err := destination(path)
@@ -41,6 +41,9 @@ func (g *globals) newOutput(path string) (*output, error) {
 	o.Writer = o.buffer
 	return o, nil
 }
+
+// isStdout says whether a path means standard output.
+func isStdout(path string) bool { return path == "" || path == "-" || path == "/dev/stdout" }
 
 // destination is where a file for path goes, through links, and whether a pipe or a device stands there.
 // A folder is an error.

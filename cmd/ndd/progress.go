@@ -43,13 +43,18 @@ func (m *messages) Write(p []byte) (int, error) {
 	return m.out.Write(p)
 }
 
+// isTerminal says whether what is written to w is shown to a person.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // newBar begins a bar of a task; total may be 0 while it is unknown.
 func (g *globals) newBar(task string, total int64, unit func(int64) decor.Decorator) *bar {
-	f, ok := g.stderr.(*os.File)
-	if !ok || g.quiet || g.noProgress || !term.IsTerminal(int(f.Fd())) {
+	if g.quiet || g.noProgress || !isTerminal(g.stderr) {
 		return &bar{}
 	}
-	p := mpb.New(mpb.WithOutput(f), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
+	p := mpb.New(mpb.WithOutput(g.stderr), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
 	b := p.New(total, mpb.BarStyle(), mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Name(task+" ")), mpb.AppendDecorators(unit(total)))
 	g.messages.bar.Store(p)

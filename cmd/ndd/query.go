@@ -67,7 +67,7 @@ func (i *indexFlags) checkK(g *globals, most int, why string) error {
 func newQuery(g *globals) *cobra.Command {
 	var index indexFlags
 	var docs documentFlags
-	var asDocuments bool
+	var asDocuments, exitCode bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
@@ -77,7 +77,8 @@ as 16 hexadecimal digits (- reads them from standard input, one per line), or
 with --document documents, which are fingerprinted with the index's own recipe.
 
 The output is one line per hit: query, tab, fingerprint, tab, distance, tab, id;
-nearest first, each document once.`,
+nearest first, each document once. With --exit-code the exit status is 1 if there is
+no hit, as that of grep; other failures have the same status, but with a message.`,
 		Example: `  ndd query -i index 0123456789abcdef
   ndd query -i index --document new.html
   ndd query -i index -k 1 --format json - < prints.txt`,
@@ -101,23 +102,33 @@ nearest first, each document once.`,
 				return ids.ID(engine.DocID(doc))
 			})}
 			if asDocuments {
-				return g.queryDocuments(cmd, q, args, &docs)
+				err = g.queryDocuments(cmd, q, args, &docs)
+			} else {
+				err = g.queryPrints(cmd.Context(), q, args)
 			}
-			return g.queryPrints(cmd.Context(), q, args)
+			if err == nil && exitCode && !q.hit {
+				return errNoHits
+			}
+			return err
 		},
 	}
 	index.register(cmd)
 	docs.register(cmd, "document-format")
 	cmd.Flags().BoolVar(&asDocuments, "document", false, "the arguments are documents, not fingerprints")
 	cmd.Flags().StringVar(&format, "format", "tsv", "output format: tsv or json")
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is no hit")
 	return cmd
 }
+
+// errNoHits ends a query with --exit-code that found nothing, without a message.
+var errNoHits = errors.New("no hits")
 
 // querier answers queries one by one.
 type querier struct {
 	index *engine.Index
 	k     int
 	rows  *result.Writer
+	hit   bool // there was one
 }
 
 func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint) error {
@@ -125,6 +136,7 @@ func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint) 
 	if err != nil {
 		return err
 	}
+	q.hit = q.hit || len(hits) > 0
 	for i := range hits {
 		for _, doc := range hits[i].Docs {
 			if err := q.rows.WriteNamed(query, result.Row{Fingerprint: hits[i].Fingerprint, Distance: hits[i].Distance, DocID: uint64(doc)}); err != nil {

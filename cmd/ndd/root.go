@@ -50,6 +50,8 @@ type globals struct {
 	stdout io.Writer
 	stderr io.Writer
 
+	terminal bool // standard output is one
+
 	threads    int
 	kernel     string
 	profile    string
@@ -77,6 +79,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // run is [run] with what the globals have beside the streams.
 func (g *globals) run(ctx context.Context, args []string) int {
 	out, stderr := bufio.NewWriterSize(g.stdout, 1<<16), g.stderr
+	g.terminal = isTerminal(g.stdout)
 	g.stdout, g.stop = out, func() {}
 	root := newRoot(g)
 	root.SetArgs(args)
@@ -92,7 +95,7 @@ func (g *globals) run(ctx context.Context, args []string) int {
 	switch {
 	case status == exitInterrupted:
 		fmt.Fprintln(stderr, "ndd: interrupted")
-	case err != nil && status != exitPipe && !errors.Is(err, errPartly): // what was left out has been said
+	case err != nil && status != exitPipe && !errors.Is(err, errPartly) && !errors.Is(err, errNoHits): // what was left out has been said
 		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ") + advice(err)
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each
 		if status == exitUsage {

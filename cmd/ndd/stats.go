@@ -288,7 +288,7 @@ func (s *statistics) text(w io.Writer) error {
 		}
 	}
 	fmt.Fprintln(w)
-	inWords(w, &s.counts)
+	inWords(w, s.counts.Words())
 	s.figures(w)
 	return nil
 }
