@@ -13,7 +13,7 @@
 // # Data flow
 //
 //	text ──► chunk ──► normalise, fold ──► segment ──► batch of 256 tokens ──► yield ──► token hash
-//	         ascii.go  normal.go, runes.go segment.go  scanner.go                       hash.go
+//	         ascii.go  normal.go, runes.go segment.go  scanner.go                       hash.go, key.go
 //	           │       positions: piece.go     ▲
 //	           └── ASCII: one table-driven ────┘
 //	               pass, nothing copied
