@@ -205,7 +205,7 @@ func writeGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(golden, "pages.ndf")
-	w, err := ndf.Create(path, simhash.Default(), store.Options{})
+	w, err := ndf.Create(path, simhash.Simhash(), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,14 +58,12 @@ func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	return &indexed{b, x, x.IDs()}, nil
 }
 
-// sameRecipe refuses queries that were made by another recipe.
+// sameRecipe refuses queries that were made by another recipe. Raw ones may be asked of anything.
 func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
-	if other := q.Recipe(); r != nil && other != nil {
-		if err := r.Check(*other); err != nil {
-			return fmt.Errorf("%w: %s and %s: %w", engine.ErrMixed, what, q.Path(), err)
-		}
+	if r == nil || q.Recipe() == nil {
+		return nil
 	}
-	return nil
+	return simhash.Compatible(what, r, q.Path(), q.Recipe())
 }
 
 func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }

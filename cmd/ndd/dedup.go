@@ -288,13 +288,8 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 		return nil, nil, nil, err
 	}
 	if x != nil {
-		if (recipe == nil) != (c.Recipe() == nil) {
-			return nil, nil, nil, fmt.Errorf("%w: either %s or the inputs are raw fingerprints without a recipe", engine.ErrMixed, d.against)
-		}
-		if recipe != nil {
-			if err := recipe.Check(*c.Recipe()); err != nil {
-				return nil, nil, nil, fmt.Errorf("%w: %s and the inputs: %w", engine.ErrMixed, d.against, err)
-			}
+		if err := simhash.Compatible(d.against, recipe, "what is to be compared", c.Recipe()); err != nil {
+			return nil, nil, nil, err
 		}
 	}
 	o.Meter = &cluster.Meter{}

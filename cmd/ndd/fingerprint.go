@@ -23,7 +23,7 @@ func newFingerprint(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fingerprint [-o FILE.ndf] INPUT...",
 		Short: "Turn documents into fingerprints",
-		Long: `Turn documents into 64-bit simhash fingerprints.
+		Long: `Turn documents into 64-bit fingerprints.
 
 INPUT is a file, a folder (one document per file, in sorted order, without hidden
 files), a glob, or - for standard input. gzip and zstd are decompressed. Each line
@@ -37,9 +37,10 @@ instead.
 Without -o the output is one line per document: fingerprint (16 hexadecimal
 digits), tab, id. A document that is too short for a meaningful fingerprint has
 16 dashes instead. With -o the output is a fingerprint file (.ndf), which also
-stores the recipe: the tokeniser and hash settings. Fingerprints of different
-recipes cannot be mixed. --show-recipe prints the recipe in use as JSON; edit it
-and pass it with --recipe.`,
+stores the recipe: how the texts became fingerprints. Fingerprints of different
+recipes cannot be mixed. --recipe takes a name (minwise, minwise-pairs, simhash)
+or a file; --show-recipe prints the recipe in use as JSON, to be edited and given
+back. 'ndd help recipes' says what each finds.`,
 		Example: `  ndd fingerprint -o pages.ndf pages/
   ndd fingerprint --text body --id url crawl.jsonl.zst | head
   zcat pages.jsonl.gz | ndd fingerprint --format jsonl -`,

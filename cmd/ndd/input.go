@@ -30,7 +30,7 @@ func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
 	f.StringVar(&d.format, formatFlag, "auto", "format of the documents: auto, text, html, jsonl, csv or warc")
 	f.StringVar(&d.text, "text", "text", "JSONL and CSV: the field with the text")
 	f.StringVar(&d.id, "id", "id", "JSONL and CSV: the field with the id (a record without it is called file:line)")
-	f.StringVar(&d.recipe, "recipe", "", "JSON file with tokeniser and hash settings; 'ndd fingerprint --show-recipe' prints the default")
+	f.StringVar(&d.recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON file (see 'ndd help recipes'; default minwise)")
 	f.StringVar(&d.maxDocument, "max-document", "64MiB", "skip documents that are longer")
 	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
 }
@@ -51,25 +51,41 @@ func (d *documentFlags) config(g *globals, recipe *simhash.Recipe) (ingest.Confi
 		return c, usagef("--max-document %q: must be a size such as 64MiB, at most 1TiB", d.maxDocument)
 	}
 	c.Document = document.Options{Format: format, TextField: d.text, IDField: d.id, Strict: d.strict, MaxDocumentBytes: int64(most)}
-	c.Recipe = simhash.Default()
-	if d.recipe != "" {
-		data, err := os.ReadFile(d.recipe)
-		if err != nil {
-			return c, err
-		}
-		if c.Recipe, err = simhash.ParseRecipe(data); err != nil {
-			return c, fmt.Errorf("%s: %w", d.recipe, err)
-		}
+	if c.Recipe, err = recipeOf(d.recipe); err != nil {
+		return c, err
 	}
 	if recipe != nil {
 		if d.recipe != "" {
-			if err := c.Recipe.Check(*recipe); err != nil {
-				return c, fmt.Errorf("%s and the index: %w", d.recipe, err)
+			if err := simhash.Compatible("--recipe "+d.recipe, &c.Recipe, "the index", recipe); err != nil {
+				return c, err
 			}
 		}
 		c.Recipe = *recipe
 	}
 	return c, nil
+}
+
+// recipeOf returns the recipe with a name, or in a file, or the default one for "".
+func recipeOf(nameOrFile string) (simhash.Recipe, error) {
+	if nameOrFile == "" {
+		return simhash.Default(), nil
+	}
+	named, noSuchName := simhash.RecipeByName(nameOrFile)
+	if noSuchName == nil {
+		return named, nil
+	}
+	data, err := os.ReadFile(nameOrFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return simhash.Recipe{}, usagef("--recipe: %w, and there is no file %s", noSuchName, nameOrFile)
+	}
+	if err != nil {
+		return simhash.Recipe{}, err
+	}
+	r, err := simhash.ParseRecipe(data)
+	if err != nil {
+		return simhash.Recipe{}, fmt.Errorf("%s: %w", nameOrFile, err)
+	}
+	return r, nil
 }
 
 // ingest fingerprints documents, with a progress bar and a summary, and

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"ndd/asm"
-	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
@@ -115,7 +114,7 @@ func exitStatus(ctx context.Context, err error) int {
 		return exitPipe
 	case errors.Is(err, errUsage), errors.Is(err, asm.ErrKernel):
 		return exitUsage
-	case errors.Is(err, store.ErrCorrupt), errors.Is(err, engine.ErrMixed), errors.Is(err, simhash.ErrMixed):
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, simhash.ErrMixed):
 		return exitCorrupt
 	case errors.Is(err, errPartly):
 		return exitPartly

@@ -65,11 +65,7 @@ func (s *service) fingerprintText(text, place string) (simhash.Fingerprint, *pro
 	defer s.prints.Put(f)
 	print, features, ok := f.Fingerprint(text)
 	if !ok {
-		noun := "features"
-		if features == 1 {
-			noun = "feature"
-		}
-		return 0, misfit(place, "document too short: %d distinct %s, %d needed", features, noun, f.Recipe().MinFeatures)
+		return 0, misfit(place, "document too short: %s", f.Recipe().TooShort(features))
 	}
 	return print, nil
 }

@@ -153,7 +153,7 @@ func TestRunStopsAtErrors(t *testing.T) {
 		t.Errorf("emit: %d calls, then %v", calls, err)
 	}
 
-	bad := simhash.Default()
+	bad := simhash.Simhash()
 	bad.WordShingle = 99
 	if _, _, err = run(t, ingest.Config{Recipe: bad}, dir); err == nil || !strings.Contains(err.Error(), "word_shingle is 99") {
 		t.Errorf("recipe: %v", err)

@@ -18,16 +18,16 @@ func featuresBySpecification(r Recipe, text string) *[2]counter {
 		panic(err)
 	}
 	key, _ := hex.DecodeString(r.Key)
-	f.count("")
+	f.ballot.begin()
 	f.scanner.Scan(text, func(tokens []token.Token) {
 		for i := range tokens {
 			if t := &tokens[i]; !t.Stop {
-				f.shingles.push(highwayhash.Sum64(f.scanner.AppendText(nil, t), key), t.Kind)
+				f.ballot.shingles.push(highwayhash.Sum64(f.scanner.AppendText(nil, t), key), t.Kind)
 			}
 		}
 	})
-	f.shingles.endRun()
-	return &f.counts
+	f.ballot.shingles.endRun()
+	return &f.ballot.counts
 }
 
 // checkFeatures compares the features of the fast path with those of the specification.
@@ -37,15 +37,17 @@ func checkFeatures(t interface {
 }, text string) {
 	t.Helper()
 	for _, n := range [][2]int{{1, 1}, {2, 2}, {1, 2}} {
-		r := Default()
+		r := Simhash()
 		r.WordShingle, r.CharShingle, r.MinFeatures = n[0], n[1], 1
 		f, err := New(r)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		f.count(text)
+		f.ballot.begin()
+		f.scanner.Scan(text, f.take)
+		f.ballot.shingles.endRun()
 		want := featuresBySpecification(r, text)
-		for k, c := range f.counts {
+		for k, c := range f.ballot.counts {
 			if !slices.Equal(c.hashes, want[k].hashes) || !slices.Equal(c.times, want[k].times) {
 				t.Fatalf("n=%v: %q: %d features of kind %d, %d by the specification", n, text, len(c.hashes), k, len(want[k].hashes))
 			}

@@ -18,9 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func newDefault(t testing.TB) *Fingerprinter {
+func newFingerprinter(t testing.TB, name string) *Fingerprinter {
 	t.Helper()
-	f, err := New(Default())
+	r, err := RecipeByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,31 +51,39 @@ var texts = []struct{ name, text string }{
 	{"punctuation", "--- *** ... !!! 。。。"},
 }
 
-// TestGolden pins recipe version 1: these fingerprints are in people's files.
+// TestGolden pins the recipes that have names: these fingerprints are in people's files. The one of simhash is that of
+// recipe version 1, before there were others.
 func TestGolden(t *testing.T) {
-	f := newDefault(t)
-	var got strings.Builder
-	for _, c := range texts {
-		fp, n, ok := f.Fingerprint(c.text)
-		fmt.Fprintf(&got, "%v %3d features, %-5v %s\n", fp, n, ok, c.name)
-	}
-	path := filepath.Join("testdata", "fingerprints.golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+	for _, name := range Names() {
+		f := newFingerprinter(t, name)
+		var got strings.Builder
+		for _, c := range texts {
+			fp, n, ok := f.Fingerprint(c.text)
+			fmt.Fprintf(&got, "%v %3d features, %-5v %s\n", fp, n, ok, c.name)
+		}
+		path := filepath.Join("testdata", name+".golden")
+		if *update {
+			if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("got\n%swant\n%s", got.String(), want)
+		if got.String() != string(want) {
+			t.Errorf("%s: got\n%swant\n%s", name, got.String(), want)
+		}
 	}
 }
 
 func TestSameTextInOtherClothes(t *testing.T) {
-	f := newDefault(t)
+	for _, name := range Names() {
+		testSameTextInOtherClothes(t, newFingerprinter(t, name))
+	}
+}
+
+func testSameTextInOtherClothes(t *testing.T, f *Fingerprinter) {
 	for _, c := range texts {
 		want, features, ok := f.Fingerprint(c.text)
 		for name, other := range map[string]string{
@@ -98,23 +110,30 @@ func TestSameTextInOtherClothes(t *testing.T) {
 }
 
 func TestTooFewFeatures(t *testing.T) {
-	f := newDefault(t)
 	for _, c := range []struct {
+		recipe   string
 		text     string
 		features int
 		ok       bool
 	}{
-		{"", 0, false},
-		{strings.Repeat("again ", 1000), 1, false},
-		{"one two three four five six seven", 7, false},
-		{"one two three four five six seven eight", 8, true},
-		{"一二三四五六七八", 7, false},
-		{"一二三四五六七八九", 8, true},
-		{"一 one 二 two 三 three 四 four", 8, true},
+		{NameSimhash, "", 0, false},
+		{NameSimhash, strings.Repeat("again ", 1000), 1, false},
+		{NameSimhash, "one two three four five six seven", 7, false},
+		{NameSimhash, "one two three four five six seven eight", 8, true},
+		{NameSimhash, "一二三四五六七八", 7, false},
+		{NameSimhash, "一二三四五六七八九", 8, true},
+		{NameSimhash, "一 one 二 two 三 three 四 four", 8, true},
+		{NameMinwise, "", 0, false},
+		{NameMinwise, strings.Repeat("again ", 1000), 1, false},
+		{NameMinwise, "one two three four five six seven eight", 6, false}, // eight features in six bins
+		{NameMinwise, "one two three four five six seven eight nine", 7, true},
+		{NameMinwise, "一二三", 5, false},
+		{NameMinwise, "一二三四", 7, true}, // four characters and three pairs
+		{NameMinwise, "一 one 二 two 三", 8, true},
 	} {
-		fp, n, ok := f.Fingerprint(c.text)
+		fp, n, ok := newFingerprinter(t, c.recipe).Fingerprint(c.text)
 		if n != c.features || ok != c.ok || !ok && fp != 0 {
-			t.Errorf("%.40q: %v, %d features, ok %v", c.text, fp, n, ok)
+			t.Errorf("%s: %.40q: %v, %d features, ok %v", c.recipe, c.text, fp, n, ok)
 		}
 	}
 }
@@ -123,7 +142,7 @@ func TestTooFewFeatures(t *testing.T) {
 // word or more, and several of them at once do too.
 func TestHistoryDoesNotMatter(t *testing.T) {
 	for _, n := range []int{1, 3} {
-		r := Default()
+		r := Simhash()
 		r.WordShingle, r.CharShingle, r.MinFeatures = n, n, 1
 		rapid.Check(t, func(t *rapid.T) {
 			words := rapid.SliceOfN(rapid.SampledFrom(strings.Fields("a bb ccc it's 3.14 é straße 中 文字 がか Ünïcödé verylongwordwithmanyletters x_y")), 0, 60)
@@ -155,39 +174,41 @@ func TestHistoryDoesNotMatter(t *testing.T) {
 
 func TestManyFingerprintersAtOnce(t *testing.T) {
 	long := pseudoEnglish(1, 200_000)
-	want, _, _ := newDefault(t).Fingerprint(long)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			f := newDefault(t)
-			for _, c := range texts {
-				f.Fingerprint(c.text)
-			}
-			if got, _, _ := f.Fingerprint(long); got != want {
-				t.Errorf("%v, want %v", got, want)
-			}
-		})
+	for _, name := range Names() {
+		want, _, _ := newFingerprinter(t, name).Fingerprint(long)
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				f := newFingerprinter(t, name)
+				for _, c := range texts {
+					f.Fingerprint(c.text)
+				}
+				if got, _, _ := f.Fingerprint(long); got != want {
+					t.Errorf("%s: %v, want %v", name, got, want)
+				}
+			})
+		}
+		wg.Wait()
 	}
-	wg.Wait()
 }
 
 // TestCounterGenerations drives the counters of texts past 2^32.
 func TestCounterGenerations(t *testing.T) {
-	f := newDefault(t)
+	f := newFingerprinter(t, NameSimhash)
 	want, _, _ := f.Fingerprint(texts[0].text) // text 1
-	f.text = ^uint32(0) - 2
-	for k := range f.counts {
-		f.counts[k].generation = ^uint32(0) - 5
+	f.ballot.text = ^uint32(0) - 2
+	for k := range f.ballot.counts {
+		f.ballot.counts[k].generation = ^uint32(0) - 5
 	}
 	// Other texts up to the end of the numbers, so that the memo still has the words of text 1; then text 1 again.
 	for _, i := range []int{3, 3, 0, 3, 0, 3, 0, 0} {
 		got, _, _ := f.Fingerprint(texts[i].text)
 		if (got == want) != (i == 0) {
-			t.Fatalf("text %d: %v for %s", f.text, got, texts[i].name)
+			t.Fatalf("text %d: %v for %s", f.ballot.text, got, texts[i].name)
 		}
 	}
-	if f.text > 10 || f.counts[token.Word].generation > 10 {
-		t.Fatalf("text %d, generation %d: the test did not reach the end", f.text, f.counts[token.Word].generation)
+	if f.ballot.text > 10 || f.ballot.counts[token.Word].generation > 10 {
+		t.Fatalf("text %d, generation %d: the test did not reach the end", f.ballot.text, f.ballot.counts[token.Word].generation)
 	}
 	c := counter{}
 	c.reset()
@@ -311,21 +332,27 @@ func BenchmarkFingerprint(b *testing.B) {
 		text func(uint64, int) string
 	}{{"english", pseudoEnglish}, {"chinese", pseudoChinese}} {
 		for _, size := range []int{1 << 10, 16 << 10} {
-			b.Run(fmt.Sprintf("text=%s/bytes=%d", c.name, size), func(b *testing.B) {
-				texts := make([]string, 256)
-				for i := range texts {
-					texts[i] = c.text(uint64(i), size)
-				}
-				f := newDefault(b)
-				b.SetBytes(int64(size))
-				i := 0
-				for b.Loop() {
-					if _, _, ok := f.Fingerprint(texts[i%len(texts)]); !ok {
-						b.Fatal("too few features")
-					}
-					i++
-				}
-			})
+			for _, recipe := range Names() {
+				b.Run(fmt.Sprintf("recipe=%s/text=%s/bytes=%d", recipe, c.name, size), func(b *testing.B) {
+					benchmarkFingerprint(b, recipe, c.text, size)
+				})
+			}
 		}
+	}
+}
+
+func benchmarkFingerprint(b *testing.B, recipe string, text func(uint64, int) string, size int) {
+	texts := make([]string, 256)
+	for i := range texts {
+		texts[i] = text(uint64(i), size)
+	}
+	f := newFingerprinter(b, recipe)
+	b.SetBytes(int64(size))
+	i := 0
+	for b.Loop() {
+		if _, _, ok := f.Fingerprint(texts[i%len(texts)]); !ok {
+			b.Fatal("too few features")
+		}
+		i++
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestRecipeRoundTrip(t *testing.T) {
-	want := Default()
+	want := Simhash()
 	want.WordShingle, want.StopWords, want.CharWeights = 3, "en", WeightsLogTF
 	got, err := ParseRecipe([]byte(want.String()))
 	if err != nil || got != want {
@@ -19,7 +19,7 @@ func TestRecipeRoundTrip(t *testing.T) {
 
 func TestParseRecipeFillsInDefaults(t *testing.T) {
 	got, err := ParseRecipe([]byte(`{"version":1,"word_shingle":4}`))
-	want := Default()
+	want := Simhash()
 	want.WordShingle = 4
 	if err != nil || got != want {
 		t.Fatalf("%+v, %v", got, err)
@@ -29,8 +29,20 @@ func TestParseRecipeFillsInDefaults(t *testing.T) {
 func TestParseRecipeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                       "EOF",
-		`{}`:                                     "version is 0, this program knows version 1",
-		`{"version":2}`:                          "version is 2, this program knows version 1",
+		`{}`:                                     "version is 0, this program knows versions 1 to 2",
+		`{"version":3}`:                          "version is 3, this program knows versions 1 to 2",
+		`{"version":1,"sketch":"minwise"}`:       `sketch is "minwise", must be absent in version 1, which is simhash`,
+		`{"version":1,"word_weight":4}`:          "word_weight is a setting of minwise, and this is another sketch",
+		`{"version":1,"min_bins":7}`:             "min_bins is a setting of minwise",
+		`{"version":2,"sketch":"simhash"}`:       `sketch is "simhash", must be one of minwise`,
+		`{"version":2,"word_shingle":2}`:         "word_shingle is a setting of simhash, and this is another sketch",
+		`{"version":2,"char_weights":"tf"}`:      "char_weights is a setting of simhash",
+		`{"version":2,"word_weight":0}`:          "word_weight is 0, must be 1, 2, 4, 8 or 16",
+		`{"version":2,"char_pair_weight":3}`:     "char_pair_weight is 3, must be 0, 1, 2, 4, 8 or 16",
+		`{"version":2,"char_weight":32}`:         "char_weight is 32, must be",
+		`{"version":2,"min_bins":65}`:            "min_bins is 65, must be 1 to 64",
+		`{"version":2,"hash":"highwayhash-64"}`:  `hash is "highwayhash-64", must be one of mum-64`,
+		`{"version":2,"key":"00"}`:               `key is "00", must be 64`,
 		`{"version":1,"shingle":2}`:              `unknown field "shingle"`,
 		`{"version":1}{"version":1}`:             "data after the JSON object, at byte",
 		`{"version":1,"word_shingle":"2"}`:       "word_shingle",
@@ -62,32 +74,41 @@ func key(last byte) string {
 	return string(b)
 }
 
-// TestCheckNamesEveryField changes the fields one by one, whatever they are, so that a new one cannot be
-// forgotten in Check.
-func TestCheckNamesEveryField(t *testing.T) {
-	if err := Default().Check(Default()); err != nil {
-		t.Fatal(err)
-	}
+// TestCompatible changes the fields one by one, whatever they are, so that a new one cannot be forgotten.
+func TestCompatible(t *testing.T) {
+	ours := Simhash()
 	typ := reflect.TypeFor[Recipe]()
 	for i := range typ.NumField() {
-		other := Default()
+		other := ours
 		switch v := reflect.ValueOf(&other).Elem().Field(i); v.Kind() {
 		case reflect.Int:
 			v.SetInt(v.Int() + 1)
 		case reflect.String:
 			v.SetString("other")
 		}
-		name := typ.Field(i).Tag.Get("json")
-		err := Default().Check(other)
+		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		err := Compatible("x", &ours, "y", &other)
 		if !errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), ": "+name+" is ") || strings.Contains(err.Error(), ";") {
 			t.Errorf("%s differs: %v", name, err)
 		}
 	}
-	other := Default()
-	other.WordShingle, other.CharShingle = 2, 5
-	want := "fingerprints of different recipes cannot be mixed: word_shingle is 1 here and 2 there; char_shingle is 2 here and 5 there"
-	if err := Default().Check(other); err == nil || err.Error() != want {
-		t.Errorf("%v", err)
+	other, minwise, same := ours, Minwise(), ours
+	other.WordShingle, other.CharWeights = 2, WeightsBinary
+	for _, c := range []struct {
+		a, b *Recipe
+		want string
+	}{
+		{nil, nil, ""},
+		{&ours, &same, ""},
+		{&ours, nil, "y has raw fingerprints without a recipe, x has a recipe"},
+		{nil, &ours, "x has raw fingerprints without a recipe, y has a recipe"},
+		{&minwise, &ours, "x is of recipe minwise, y of recipe simhash"},
+		{&ours, &other, `the recipes of x and y differ: word_shingle is 1 and 2; char_weights is "tf" and "binary"`},
+	} {
+		err := Compatible("x", c.a, "y", c.b)
+		if (err == nil) != (c.want == "") || err != nil && (!errors.Is(err, ErrMixed) || err.Error() != ErrMixed.Error()+": "+c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
 	}
 }
 
@@ -111,7 +132,7 @@ func TestRecipeChangesFingerprints(t *testing.T) {
 		"stop_words":   func(r *Recipe) { r.StopWords = "en" },
 		"key":          func(r *Recipe) { r.Key = key('0') },
 	} {
-		r := Default()
+		r := Simhash()
 		change(&r)
 		f, err := New(r)
 		if err != nil {
@@ -124,7 +145,41 @@ func TestRecipeChangesFingerprints(t *testing.T) {
 		seen[fp] = name
 	}
 	var r Recipe
-	if err := json.Unmarshal([]byte(Default().String()), &r); err != nil || r != Default() {
+	if err := json.Unmarshal([]byte(Simhash().String()), &r); err != nil || r != Simhash() {
 		t.Errorf("%v %v", r, err)
+	}
+}
+
+// TestNames: each name is that of one recipe, the default one first, and every recipe round-trips through its JSON.
+func TestNames(t *testing.T) {
+	for _, name := range Names() {
+		r, err := RecipeByName(name)
+		if err != nil || r.Name() != name || r.Validate() != nil {
+			t.Fatalf("%s: %+v, %v", name, r, err)
+		}
+		if again, err := ParseRecipe([]byte(r.String())); err != nil || again != r {
+			t.Errorf("%s: %v, %v", name, again, err)
+		}
+		other := r
+		other.Key = key('0')
+		if other.Name() != "" {
+			t.Errorf("%s with another key is called %s", name, other.Name())
+		}
+	}
+	if first, _ := RecipeByName(Names()[0]); first != Default() {
+		t.Error("the default recipe is not the first")
+	}
+	if _, err := RecipeByName("minhash"); err == nil || err.Error() != `no recipe is called "minhash": there are minwise, minwise-pairs, simhash` {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestVersion1 pins how recipes looked before there was minwise: files hold these bytes.
+func TestVersion1(t *testing.T) {
+	const written = `{"version":1,"tokeniser":"mixed","word_shingle":1,"char_shingle":2,"word_weights":"sqrt-tf","char_weights":"tf",` +
+		`"stop_words":"","normalisation":"nfkc-fold","hash":"highwayhash-64",` +
+		`"key":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f","min_features":8}`
+	if r, err := ParseRecipe([]byte(written)); err != nil || r != Simhash() || r.String() != written {
+		t.Errorf("%v, %v", r, err)
 	}
 }

@@ -1,8 +1,6 @@
 package simhash
 
 import (
-	"math/bits"
-
 	"ndd/engine/corpus/token"
 )
 
@@ -44,23 +42,13 @@ func (s *shingler) endRun() {
 	s.filled = 0
 }
 
-// fold makes one hash of the last n tokens, oldest first:
+// fold returns one hash of the last n tokens, oldest first. This rule is part of recipe version 1:
 //
-//	fold(t1) = t1      fold(t1..tn) = mum(fold(t1..tn-1) ^ foldLeft, tn ^ foldRight)
-//
-// where mum is the high half of the 128-bit product XORed with the low half. Order matters because the two
-// constants differ. This rule is part of recipe version 1.
+//	fold(t1) = t1      fold(t1..tn) = token.Fold(fold(t1..tn-1), tn)
 func (s *shingler) fold(n int) uint64 {
 	h := s.ring[(s.filled-n)%maxShingle]
 	for i := s.filled - n + 1; i < s.filled; i++ {
-		hi, lo := bits.Mul64(h^foldLeft, s.ring[i%maxShingle]^foldRight)
-		h = hi ^ lo
+		h = token.Fold(h, s.ring[i%maxShingle])
 	}
 	return h
 }
-
-// The first 128 bits of the fraction of pi, as words.
-const (
-	foldLeft  = 0x243f6a8885a308d3
-	foldRight = 0x13198a2e03707344
-)

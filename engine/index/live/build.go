@@ -3,8 +3,6 @@ package live
 import (
 	"context"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -17,7 +15,7 @@ import (
 
 // ErrMixed is what an error wraps when fingerprints of different recipes, or
 // named and unnamed documents, are put together.
-var ErrMixed = errors.New("fingerprints do not belong together")
+var ErrMixed = simhash.ErrMixed
 
 // BuildOptions say how an index is built.
 type BuildOptions struct {
@@ -74,27 +72,18 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	return folder.Commit()
 }
 
-// commonRecipe is the recipe of all files, nil when they are raw.
+// commonRecipe returns the recipe of all files, nil when they are raw, or an error if it is not one.
 func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
-	for i, f := range files {
-		if i == 0 {
-			continue
-		}
-		a, b := files[0].Recipe(), f.Recipe()
-		if (a == nil) != (b == nil) {
-			return nil, fmt.Errorf("%w: one of %s and %s has raw fingerprints without a recipe", ErrMixed, files[0].Path(), f.Path())
-		}
-		if a == nil {
-			continue
-		}
-		if err := a.Check(*b); err != nil {
-			return nil, fmt.Errorf("%w: %s and %s: %w", ErrMixed, files[0].Path(), f.Path(), err)
-		}
-	}
 	if len(files) == 0 {
 		return nil, nil
 	}
-	return files[0].Recipe(), nil
+	first := files[0]
+	for _, f := range files[1:] {
+		if err := simhash.Compatible(first.Path(), first.Recipe(), f.Path(), f.Recipe()); err != nil {
+			return nil, err
+		}
+	}
+	return first.Recipe(), nil
 }
 
 func input(files []*ndf.File) segment.Input {

@@ -213,7 +213,7 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 			return err
 		}
 	}
-	if err := mixed(first.Path(), c.recipe, f.Path(), f.Recipe()); err != nil {
+	if err := simhash.Compatible(first.Path(), c.recipe, f.Path(), f.Recipe()); err != nil {
 		return err
 	}
 	for chunk := range f.Chunks {
@@ -235,20 +235,6 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// mixed refuses fingerprints of two recipes.
-func mixed(a string, ra *simhash.Recipe, b string, rb *simhash.Recipe) error {
-	switch {
-	case (ra == nil) != (rb == nil):
-		return fmt.Errorf("%w: one of %s and %s has raw fingerprints", simhash.ErrMixed, a, b)
-	case ra == nil:
-		return nil
-	}
-	if err := ra.Check(*rb); err != nil {
-		return fmt.Errorf("%s and %s: %w", a, b, err)
-	}
-	return nil
 }
 
 // bitmap is a set of small integers.

@@ -1,0 +1,129 @@
+package simhash
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ndd/engine/corpus/token"
+)
+
+// Validate returns an error that names the first field whose value this version of the package cannot honour, or nil.
+func (r Recipe) Validate() error {
+	if r.Version < 1 || r.Version > RecipeVersion {
+		return fmt.Errorf("recipe: version is %d, this program knows versions 1 to %d", r.Version, RecipeVersion)
+	}
+	if r.Version == 1 {
+		return firstError(r.validSimhash(), r.validCommon())
+	}
+	return firstError(r.validMinwise(), r.validCommon())
+}
+
+// validSimhash checks what only simhash recipes have, and that nothing else is there.
+func (r Recipe) validSimhash() error {
+	return firstError(
+		oneOf("sketch", r.Sketch, ""),
+		between("word_shingle", r.WordShingle, 1, maxShingle),
+		between("char_shingle", r.CharShingle, 1, maxShingle),
+		oneOf("word_weights", r.WordWeights, WeightsTF, WeightsSqrtTF, WeightsLogTF, WeightsBinary),
+		oneOf("char_weights", r.CharWeights, WeightsTF, WeightsSqrtTF, WeightsLogTF, WeightsBinary),
+		oneOf("hash", r.Hash, HashHighway),
+		between("min_features", r.MinFeatures, 1, 1<<20),
+		none("minwise", "word_weight", r.WordWeight),
+		none("minwise", "char_weight", r.CharWeight),
+		none("minwise", "char_pair_weight", r.CharPairWeight),
+		none("minwise", "word_pair_weight", r.WordPairWeight),
+		none("minwise", "min_bins", r.MinBins),
+	)
+}
+
+// validMinwise checks what only minwise recipes have, and that nothing else is there.
+func (r Recipe) validMinwise() error {
+	return firstError(
+		oneOf("sketch", r.Sketch, SketchMinwise),
+		weight("word_weight", r.WordWeight, 1),
+		weight("char_weight", r.CharWeight, 1),
+		weight("char_pair_weight", r.CharPairWeight, 0),
+		weight("word_pair_weight", r.WordPairWeight, 0),
+		oneOf("hash", r.Hash, HashMum),
+		between("min_bins", r.MinBins, 1, bins),
+		none("simhash", "word_shingle", r.WordShingle),
+		none("simhash", "char_shingle", r.CharShingle),
+		none("simhash", "word_weights", len(r.WordWeights)),
+		none("simhash", "char_weights", len(r.CharWeights)),
+		none("simhash", "min_features", r.MinFeatures),
+	)
+}
+
+// validCommon checks what all recipes have.
+func (r Recipe) validCommon() error {
+	return firstError(
+		oneOf("tokeniser", r.Tokeniser, TokeniserMixed, TokeniserChars),
+		validStopWords(r.StopWords),
+		oneOf("normalisation", r.Normalisation, NormalisationNFKC),
+		validKey(r.Key),
+	)
+}
+
+func oneOf(field, value string, names ...string) error {
+	if slices.Contains(names, value) {
+		return nil
+	}
+	if names[0] == "" {
+		return fmt.Errorf("recipe: %s is %.64q, must be absent in version 1, which is simhash", field, value)
+	}
+	return fmt.Errorf("recipe: %s is %.64q, must be one of %s", field, value, strings.Join(names, ", "))
+}
+
+func between(field string, value, lo, hi int) error {
+	if value >= lo && value <= hi {
+		return nil
+	}
+	return fmt.Errorf("recipe: %s is %d, must be %d to %d", field, value, lo, hi)
+}
+
+// weight wants a power of two up to 16, or 0 if that is allowed.
+func weight(field string, value, least int) error {
+	if value < least || value > 16 || value&(value-1) != 0 {
+		return fmt.Errorf("recipe: %s is %d, must be %s1, 2, 4, 8 or 16", field, value, []string{"0, ", ""}[least])
+	}
+	return nil
+}
+
+// none wants a field that only another sketch has to be zero.
+func none(sketch, field string, value int) error {
+	if value != 0 {
+		return fmt.Errorf("recipe: %s is a setting of %s, and this is another sketch", field, sketch)
+	}
+	return nil
+}
+
+// validStopWords refuses a language that has no list.
+func validStopWords(language string) error {
+	if err := token.CheckStopWords(language); err != nil {
+		return fmt.Errorf("recipe: %w", err)
+	}
+	return nil
+}
+
+// validKey wants exactly the 32 bytes of a HighwayHash key, in lower case so that equal keys are equal strings.
+func validKey(key string) error {
+	if len(key) != 64 || strings.ToLower(key) != key {
+		return fmt.Errorf("recipe: key is %.80q, must be 64 lower-case hexadecimal digits", key)
+	}
+	if _, err := hex.DecodeString(key); err != nil {
+		return fmt.Errorf("recipe: key: %w", err)
+	}
+	return nil
+}
+
+// firstError returns the first error that is one, or nil.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
