@@ -22,7 +22,8 @@
 // which ends as soon as too few are left to share.
 //
 // Nothing is lost by any of this. Two bounds are for data that would take quadratic time, and what they leave out is counted: documents
-// with equal sets are compared once, as their first ([Report].Equal), and a signature of more than Options.MaxDocuments documents
+// with equal sets are compared once, and where they are more than Options.MaxEqual listed with their first alone
+// ([Report].Unlisted), and a signature of more than Options.MaxDocuments documents
 // finds no candidates, though it counts where it is shared ([Report].Frequent).
 //
 // # Cost

@@ -20,7 +20,8 @@ type Pair struct {
 // A Report says what a join did and what it left out.
 type Report struct {
 	Empty      int    // documents without signatures, which are in no pair
-	Equal      int    // documents whose set another one had before: each is in one pair, with the first that has it
+	Equal      int    // documents whose set another one had before
+	Unlisted   int    // of these, those in groups of more than Options.MaxEqual: each is in one pair, with the first of its group
 	Candidates uint64 // pairs that were verified
 	Pairs      int
 
@@ -32,8 +33,8 @@ type Report struct {
 // chunk is how many documents a goroutine takes at a time.
 const chunk = 256
 
-// Join returns all pairs of documents that are at least as similar as o says, ordered by A and B, of equal documents each
-// with the first of them alone. The same index and options give the same pairs whatever the threads. The error is of
+// Join returns all pairs of documents that are at least as similar as o says, ordered by A and B; of more equal documents
+// than o.MaxEqual each with the first of them alone. The same index and options give the same pairs whatever the threads. The error is of
 // ctx, or names the option that is out of range.
 func (x *Index) Join(ctx context.Context, o Options) ([]Pair, Report, error) {
 	if err := o.check(); err != nil {
@@ -74,31 +75,71 @@ func (x *Index) Join(ctx context.Context, o Options) ([]Pair, Report, error) {
 		report.Candidates += j.candidates
 		report.Frequent += j.frequent
 	}
-	pairs = x.appendEqual(pairs, &report)
+	pairs = x.expand(pairs, cmp.Or(o.MaxEqual, defaultMaxEqual), &report)
 	slices.SortFunc(pairs, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
 	report.Pairs = len(pairs)
 	return pairs, report, nil
 }
 
-// appendEqual appends a pair for each document that equals an earlier one.
-func (x *Index) appendEqual(pairs []Pair, r *Report) []Pair {
-	sizes := make(map[uint32]int, len(x.equal))
-	for _, group := range x.equal {
-		sizes[group[0]] = 0
+// expand puts the documents of a group of equal ones where its first stands, and adds the pairs of each group.
+func (x *Index) expand(pairs []Pair, most int, r *Report) []Pair {
+	if len(x.equal) == 0 {
+		return pairs
 	}
-	for rank, doc := range x.docs {
-		if _, ok := sizes[doc]; ok {
-			sizes[doc] = int(x.sizes[rank])
+	members := make(map[uint32][]uint32, len(x.equal)) // by first document: those to list
+	for _, group := range x.equal {
+		members[group[0]] = group
+		r.Equal += len(group) - 1
+		if len(group) > most {
+			members[group[0]] = group[:1]
+			r.Unlisted += len(group) - 1
 		}
 	}
-	for _, group := range x.equal {
-		n := sizes[group[0]]
-		for _, doc := range group[1:] {
-			pairs = append(pairs, Pair{group[0], doc, n, n, n})
-			r.Equal++
+	all := func(doc uint32) []uint32 {
+		if group := members[doc]; group != nil {
+			return group
+		}
+		return []uint32{doc}
+	}
+	expanded := make([]Pair, 0, len(pairs))
+	for _, p := range pairs {
+		for _, a := range all(p.A) {
+			for _, b := range all(p.B) {
+				expanded = append(expanded, Pair{a, b, p.SizeA, p.SizeB, p.Shared}.ordered())
+			}
+		}
+	}
+	for rank, doc := range x.docs {
+		if members[doc] != nil {
+			expanded = x.appendGroup(expanded, members[doc], int(x.sizes[rank]))
+		}
+	}
+	return expanded
+}
+
+// appendGroup appends the pairs of the group whose documents to list are members: all of these, or the first with each.
+func (x *Index) appendGroup(pairs []Pair, members []uint32, size int) []Pair {
+	if len(members) == 1 {
+		i := slices.IndexFunc(x.equal, func(g []uint32) bool { return g[0] == members[0] })
+		for _, doc := range x.equal[i][1:] {
+			pairs = append(pairs, Pair{members[0], doc, size, size, size})
+		}
+		return pairs
+	}
+	for i, a := range members {
+		for _, b := range members[i+1:] {
+			pairs = append(pairs, Pair{a, b, size, size, size})
 		}
 	}
 	return pairs
+}
+
+// ordered returns the pair with the lower document first.
+func (p Pair) ordered() Pair {
+	if p.A > p.B {
+		return Pair{p.B, p.A, p.SizeB, p.SizeA, p.Shared}
+	}
+	return p
 }
 
 // join is what one goroutine does of a join.
@@ -155,11 +196,7 @@ func (j *join) verify(a, b int) {
 	if shared < need {
 		return
 	}
-	p := Pair{x.docs[a], x.docs[b], sizeA, sizeB, shared}
-	if p.A > p.B {
-		p = Pair{p.B, p.A, sizeB, sizeA, shared}
-	}
-	j.pairs = append(j.pairs, p)
+	j.pairs = append(j.pairs, Pair{x.docs[a], x.docs[b], sizeA, sizeB, shared}.ordered())
 }
 
 // sharedAtLeast counts what two ascending lists share; once that cannot be need any more, it ends with less.

@@ -23,9 +23,16 @@ type Options struct {
 
 	// MaxDocuments is how many documents a signature may be in that finds candidates; default 10,000. See the package comment.
 	MaxDocuments int
+
+	// MaxEqual is how many documents with equal sets are listed in all their pairs; default 1,000. Of more, each is
+	// listed with the first of them alone.
+	MaxEqual int
 }
 
-const defaultMaxDocuments = 10_000
+const (
+	defaultMaxDocuments = 10_000
+	defaultMaxEqual     = 1_000
+)
 
 func (o *Options) check() error {
 	if !(o.Threshold > 0 && o.Threshold <= 1) {
@@ -33,6 +40,9 @@ func (o *Options) check() error {
 	}
 	if o.Measure != Jaccard && o.Measure != Containment {
 		return fmt.Errorf("measure %d: must be Jaccard or Containment", o.Measure)
+	}
+	if o.MaxEqual < 0 {
+		return fmt.Errorf("%d equal documents: must not be negative", o.MaxEqual)
 	}
 	if o.MaxDocuments < 0 {
 		return fmt.Errorf("%d documents a signature: must not be negative", o.MaxDocuments)

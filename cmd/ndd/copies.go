@@ -1,0 +1,364 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine/copies"
+	"ndd/engine/copies/spotsigs"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
+	"ndd/engine/parallel"
+	"ndd/engine/result"
+)
+
+// copiesFlags are those of ndd copies.
+type copiesFlags struct {
+	docs                          documentFlags
+	method, spots, ends           string
+	threshold                     float64
+	minFeatures, distance, chain  int
+	maxDocuments, maxEqual        int
+	out, format, clusters, memory string
+	explain                       bool
+}
+
+func newCopies(g *globals) *cobra.Command {
+	var f copiesFlags
+	cmd := &cobra.Command{
+		Use:   "copies INPUT...",
+		Short: "Find copies that fingerprints cannot see: revised pages, excerpts, digests",
+		Long: `Find pairs of documents that have much of their text in common, whole or in part, where
+fingerprints within k bits find near-duplicates only.
+
+Methods: spotsigs compares what follows stop words (Jaccard, at least 0.45); ccdet, for Chinese,
+what stands before the ends of sentences, and winnow rows of words or characters (both: the share
+of the smaller document, at least 0.6). auto takes ccdet or spotsigs by the language of each
+document, and winnow for documents that are too short for these.
+
+One line a pair: id, id, relation, score, share of the first in the second and of the second in
+the first, signatures of each, shared signatures, method. The relation is duplicate, contains (the first
+contains the second), contained, or overlap. Of documents with the same signatures, each is in a
+pair with the first of them only.
+
+--explain takes two IDs behind the inputs and shows the passages that both documents have.`,
+		Example: `  ndd copies pages/
+  ndd copies --method winnow --threshold 0.8 -o pairs.tsv crawl.jsonl.zst
+  ndd copies --explain crawl.jsonl.zst https://example.org/a https://example.org/b`,
+		Args: someArgs("INPUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := f.options(g)
+			if err != nil {
+				return err
+			}
+			if f.explain {
+				return g.explainCopies(cmd.Context(), args, o, &f)
+			}
+			return g.copies(cmd.Context(), args, o, &f)
+		},
+	}
+	f.docs.register(cmd, "document-format")
+	fl := cmd.Flags()
+	fl.StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet or winnow")
+	fl.Float64Var(&f.threshold, "threshold", 0, "least score of a pair, above 0 and at most 1 (default: each method's own)")
+	fl.IntVar(&f.minFeatures, "min-features", 0, "signatures that a document must have to be compared by a method (default: spotsigs 8, ccdet 1, winnow 3)")
+	fl.StringVar(&f.spots, "spots", "wide", "words that spotsigs looks for: paper, wide, auto (the commonest words of the input, for any language) or a file of words")
+	fl.IntVar(&f.distance, "spot-distance", 1, "spotsigs: every so many-th content word is taken")
+	fl.IntVar(&f.chain, "chain", 3, "spotsigs: content words of a signature")
+	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (default 。！？；)")
+	fl.IntVar(&f.maxDocuments, "max-df", 10_000, "a signature of more documents than this finds no candidates; how many documents that concerns is said")
+	fl.IntVar(&f.maxEqual, "max-equal", 1000, "of more documents with the same signatures than this, list each with the first of them alone")
+	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
+	fl.StringVar(&f.format, "format", "tsv", "tsv, with a header, or jsonl")
+	fl.StringVar(&f.clusters, "clusters", "", "file to write what pairs connect to: cluster, id")
+	fl.StringVar(&f.memory, "memory", "", "memory to use at most, such as 4GiB (default: what is free)")
+	fl.BoolVar(&f.explain, "explain", false, "show the passages that two documents share; the last two arguments are their IDs")
+	return cmd
+}
+
+// options checks the flags.
+func (f *copiesFlags) options(g *globals) (o copies.Options, err error) {
+	o = copies.Options{Threshold: f.threshold, MinFeatures: f.minFeatures, Ends: f.ends, Threads: g.threads, MaxDocuments: f.maxDocuments, MaxEqual: f.maxEqual,
+		SpotSigs: spotsigs.Options{Distance: f.distance, Chain: f.chain}}
+	if o.Method, err = copies.ParseMethod(f.method); err != nil {
+		return o, usagef("--method %q: %w", f.method, err)
+	}
+	if f.format != "tsv" && f.format != "jsonl" {
+		return o, usagef("--format %q: must be tsv or jsonl", f.format)
+	}
+	if g.given["threshold"] && f.threshold <= 0 {
+		return o, usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
+	}
+	if f.maxEqual < 1 {
+		return o, usagef("--max-equal %d: must be at least 1", f.maxEqual)
+	}
+	if f.maxDocuments < 1 {
+		return o, usagef("--max-df %d: must be at least 1", f.maxDocuments)
+	}
+	if f.explain {
+		if err := g.refuse("not with --explain", "output", "clusters", "format", "threshold"); err != nil {
+			return o, err
+		}
+	}
+	switch f.spots {
+	case "auto": // learned from the inputs, later
+	case spotsigs.Paper.Name(), spotsigs.Wide.Name():
+		o.SpotSigs.Lists, err = spotsigs.ByName(f.spots)
+	default:
+		o.SpotSigs.Lists, err = readSpots(f.spots)
+	}
+	if err != nil {
+		return o, err
+	}
+	if _, err := copies.NewSigner(o); err != nil {
+		return o, usagef("%w", err)
+	}
+	return o, nil
+}
+
+func readSpots(path string) (*spotsigs.Lists, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--spots: %w; the lists are paper, wide and auto", err)
+	}
+	defer file.Close()
+	return spotsigs.ReadLists(file, path)
+}
+
+// copies finds the pairs and writes them.
+func (g *globals) copies(ctx context.Context, inputs []string, o copies.Options, f *copiesFlags) error {
+	config, err := f.docs.config(g, nil)
+	if err != nil {
+		return err
+	}
+	budget, err := g.copiesBudget(f.memory)
+	if err != nil {
+		return err
+	}
+	if f.spots == "auto" {
+		if o.SpotSigs.Lists, err = g.learnSpots(ctx, inputs, config); err != nil {
+			return err
+		}
+	}
+	d := copies.NewDetector(o)
+	ids, partly := g.signAll(ctx, inputs, config, o, d, budget)
+	if partly != nil && !errors.Is(partly, errPartly) {
+		return partly
+	}
+	pairs, report, err := d.Pairs(ctx)
+	if err != nil {
+		return err
+	}
+	if err := g.writeCopies(ids, pairs, f); err != nil {
+		return err
+	}
+	g.sayCopies(&report)
+	return partly
+}
+
+func (g *globals) copiesBudget(size string) (*memory.Budget, error) {
+	bytes, err := parseMemory(size)
+	if err != nil {
+		return nil, err
+	}
+	if bytes > 0 {
+		return memory.NewBudget(memory.Set(bytes)), nil
+	}
+	return memory.ForProgram(g.machine.Limit(0)), nil
+}
+
+// learnSpots reads the inputs once for their commonest words.
+func (g *globals) learnSpots(ctx context.Context, inputs []string, c ingest.Config) (*spotsigs.Lists, error) {
+	for _, in := range inputs {
+		if document.ReadOnce(in) {
+			return nil, usagef("--spots auto reads the inputs twice, and %s can be read once only", in)
+		}
+	}
+	l, err := spotsigs.NewLearner()
+	if err != nil {
+		return nil, err
+	}
+	for doc, err := range document.Read(ctx, inputs, c.Document, c.Stdin) {
+		if _, ok := errors.AsType[*document.Skip](err); ok {
+			continue // said when the documents are compared
+		}
+		if err != nil {
+			return nil, err
+		}
+		l.Add(doc.Text)
+	}
+	lists, err := l.Lists()
+	if err != nil {
+		return nil, fmt.Errorf("--spots auto: %w", err)
+	}
+	return lists, nil
+}
+
+// signing is a document on its way to the detector.
+type signing struct {
+	doc  document.Document
+	sets copies.Sets
+	skip *document.Skip
+}
+
+// signAll signs the documents on all threads and adds them in order. The error is errPartly when input was lost.
+func (g *globals) signAll(ctx context.Context, inputs []string, c ingest.Config, o copies.Options, d *copies.Detector, budget *memory.Budget) (ids []string, err error) {
+	bar := g.newBar("reading", 0, bytesUnit)
+	defer bar.end()
+	var report ingest.Report
+	idBytes := uint64(0)
+	produce := func(ctx context.Context, yield func(*signing) bool) error {
+		for doc, err := range document.Read(ctx, inputs, c.Document, c.Stdin) {
+			skip, ok := errors.AsType[*document.Skip](err)
+			if err != nil && (!ok || c.Document.Strict && skip.Reason.LosesData()) {
+				return err
+			}
+			if !yield(&signing{doc: doc, skip: skip}) {
+				return nil
+			}
+		}
+		return nil
+	}
+	work := func(_ context.Context, items iter.Seq[*signing]) error {
+		signer, err := copies.NewSigner(o)
+		if err != nil {
+			return err
+		}
+		for s := range items {
+			if s.skip == nil {
+				s.sets = signer.Sign(s.doc.Text)
+			}
+		}
+		return nil
+	}
+	err = parallel.Ordered(ctx, parallel.Options{Workers: c.Threads}, produce, work, func(s *signing) error {
+		if s.skip != nil {
+			report.Skipped.Add(s.skip)
+			return nil
+		}
+		d.Add(s.sets)
+		ids = append(ids, s.doc.ID)
+		idBytes += uint64(len(s.doc.ID)) + 16
+		report.Documents++
+		report.TextBytes += int64(len(s.doc.Text))
+		bar.set(report.TextBytes)
+		if report.Documents%1000 == 0 {
+			return budget.Check(fmt.Sprintf("comparing %s and more", number(report.Documents, "document")), d.NeedBytes()+2*idBytes)
+		}
+		return nil
+	})
+	bar.end()
+	if err != nil {
+		return nil, memory.Advise(err, "give it more with --memory, or compare fewer documents at a time")
+	}
+	if report.Documents == 0 {
+		return nil, fmt.Errorf("no documents in %s", strings.Join(inputs, " "))
+	}
+	return ids, g.ingested(report)
+}
+
+// sayCopies sums the comparison up.
+func (g *globals) sayCopies(r *copies.Report) {
+	g.log.Info(fmt.Sprintf("%s among %s", number(r.Pairs, "pair"), number(r.Documents, "document")))
+	if r.None > 0 {
+		g.log.Warn(fmt.Sprintf("%s had too few signatures to be compared", number(r.None, "document")))
+	}
+	if r.Fallback > 0 {
+		g.log.Info(fmt.Sprintf("%s had too few signatures of the method of their language and were compared by winnow", number(r.Fallback, "document")))
+	}
+	if r.Unlisted > 0 {
+		g.log.Info(fmt.Sprintf("%s had the same signatures as more than --max-equal others, and are listed with the first of these alone", number(r.Unlisted, "document")))
+	}
+	if r.Frequent > 0 {
+		g.log.Warn(fmt.Sprintf("%s share signatures with more than --max-df documents: pairs of these that share nothing rarer are not listed", number(r.Frequent, "document")))
+	}
+}
+
+// writeCopies writes pairs and clusters.
+func (g *globals) writeCopies(ids []string, pairs []copies.Pair, f *copiesFlags) error {
+	write := func(path string, each func(w *bufio.Writer) error) error {
+		out, err := g.newOutput(path)
+		if err != nil {
+			return err
+		}
+		defer out.abort()
+		w := bufio.NewWriterSize(out, 1<<16)
+		if err := each(w); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		return out.commit()
+	}
+	if f.clusters != "" {
+		if err := write(f.clusters, func(w *bufio.Writer) error { return writeCopyClusters(w, ids, copies.Clusters(len(ids), pairs)) }); err != nil {
+			return err
+		}
+	}
+	return write(f.out, func(w *bufio.Writer) error {
+		if f.format == "jsonl" {
+			return writeCopiesJSON(w, ids, pairs)
+		}
+		return writeCopiesTSV(w, ids, pairs)
+	})
+}
+
+func writeCopiesTSV(w io.Writer, ids []string, pairs []copies.Pair) error {
+	_, err := io.WriteString(w, "id_a\tid_b\trelation\tscore\ta_in_b\tb_in_a\tsize_a\tsize_b\tshared\tmethod\n")
+	for i := range pairs {
+		p := &pairs[i]
+		if err != nil {
+			break
+		}
+		_, err = fmt.Fprintf(w, "%s\t%s\t%s\t%.4f\t%.4f\t%.4f\t%d\t%d\t%d\t%s\n", result.Escape(ids[p.A]), result.Escape(ids[p.B]),
+			p.Relation, p.Score, p.ContainmentA(), p.ContainmentB(), p.SizeA, p.SizeB, p.Shared, p.Method)
+	}
+	return err
+}
+
+func writeCopiesJSON(w io.Writer, ids []string, pairs []copies.Pair) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for i := range pairs {
+		p := &pairs[i]
+		err := e.Encode(struct {
+			A        string          `json:"id_a"`
+			B        string          `json:"id_b"`
+			Relation copies.Relation `json:"relation"`
+			Score    float64         `json:"score"`
+			AInB     float64         `json:"a_in_b"`
+			BInA     float64         `json:"b_in_a"`
+			SizeA    int             `json:"size_a"`
+			SizeB    int             `json:"size_b"`
+			Shared   int             `json:"shared"`
+			Method   copies.Method   `json:"method"`
+		}{ids[p.A], ids[p.B], p.Relation, p.Score, p.ContainmentA(), p.ContainmentB(), p.SizeA, p.SizeB, p.Shared, p.Method})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeCopyClusters(w io.Writer, ids []string, clusters [][]uint32) error {
+	_, err := io.WriteString(w, "cluster\tid\n")
+	for i, docs := range clusters {
+		for _, doc := range docs {
+			if err == nil {
+				_, err = fmt.Fprintf(w, "%d\t%s\n", i+1, result.Escape(ids[doc]))
+			}
+		}
+	}
+	return err
+}

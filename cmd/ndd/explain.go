@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/copies"
+	"ndd/engine/corpus/document"
+	"ndd/engine/result"
+)
+
+// passageGap is how many bytes may lie between parts of one passage: a signature's width of words that were not selected.
+const passageGap = 100
+
+// explainCopies shows what two documents have in common.
+func (g *globals) explainCopies(ctx context.Context, args []string, o copies.Options, f *copiesFlags) error {
+	if len(args) < 3 {
+		return usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")
+	}
+	config, err := f.docs.config(g, nil)
+	if err != nil {
+		return err
+	}
+	inputs, a, b := args[:len(args)-2], args[len(args)-2], args[len(args)-1]
+	two, err := g.twoDocuments(ctx, a, b, inputs, config.Document)
+	if err != nil {
+		return err
+	}
+	if f.spots == "auto" {
+		if o.SpotSigs.Lists, err = g.learnSpots(ctx, inputs, config); err != nil {
+			return err
+		}
+	}
+	if o.Method == copies.Auto {
+		o.Method = copies.MethodOf(two[0].Text)
+		if copies.MethodOf(two[1].Text) != o.Method {
+			o.Method = copies.Winnow
+		}
+	}
+	s, err := copies.NewSigner(o)
+	if err != nil {
+		return err
+	}
+	e := s.Explain(o.Method, two[0].Text, two[1].Text, passageGap)
+	writeExplanation(g.stdout, &e, two)
+	return nil
+}
+
+func writeExplanation(w io.Writer, e *copies.Explanation, two [2]document.Document) {
+	fmt.Fprintf(w, "%s shared of %s and %s, by %s\n", number(e.Shared, "signature"), humanize.Comma(int64(e.SizeA)), humanize.Comma(int64(e.SizeB)), e.Method)
+	for i, side := range []struct {
+		passages []copies.Passage
+		covered  float64
+	}{{e.A, e.CoveredA}, {e.B, e.CoveredB}} {
+		fmt.Fprintf(w, "%s: %s shared, %.1f %% of its bytes\n", result.Escape(two[i].ID), number(len(side.passages), "passage"), 100*side.covered)
+		for _, p := range side.passages {
+			fmt.Fprintf(w, "  %d-%d: %s\n", p.Start, p.End, excerpt(two[i].Text[p.Start:p.End]))
+		}
+	}
+}

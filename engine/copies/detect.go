@@ -1,0 +1,171 @@
+package copies
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"ndd/engine/copies/postings"
+)
+
+// Relation is how two documents are related.
+type Relation string
+
+// The relations; see the package comment.
+const (
+	Duplicate Relation = "duplicate"
+	Contains  Relation = "contains"  // the first contains the second
+	Contained Relation = "contained" // the second contains the first
+	Overlap   Relation = "overlap"
+)
+
+// The limits of the relations.
+const (
+	containmentLeast = 0.6
+	lengthRatioLeast = 0.5
+)
+
+// A Pair is two documents that have text in common.
+type Pair struct {
+	A, B         uint32 // in order of Add, A < B
+	Relation     Relation
+	Method       Method
+	Score        float64 // the method's similarity
+	SizeA, SizeB int     // signatures
+	Shared       int
+}
+
+// ContainmentA returns the share of the first document's signatures that the second has.
+func (p *Pair) ContainmentA() float64 { return float64(p.Shared) / float64(p.SizeA) }
+
+// ContainmentB returns the share of the second document's signatures that the first has.
+func (p *Pair) ContainmentB() float64 { return float64(p.Shared) / float64(p.SizeB) }
+
+func relation(a, b, shared int) Relation {
+	small, large := min(a, b), max(a, b)
+	switch {
+	case float64(shared)/float64(small) < containmentLeast:
+		return Overlap
+	case float64(small)/float64(large) >= lengthRatioLeast:
+		return Duplicate
+	case a > b:
+		return Contains
+	}
+	return Contained
+}
+
+// A Report says what was compared and what was not.
+type Report struct {
+	Documents int
+	Methods   map[Method]int // documents by the method of their own
+	Fallback  int            // documents with too few signatures of their own method, compared by winnow
+	None      int            // documents with no signature at all, or too few by the only method: in no pair
+	Unlisted  int            // documents with the same signatures as very many others: each is in one pair, with the first of them
+	Frequent  int            // see postings.Report
+	Postings  int
+	Pairs     int
+}
+
+// A Detector takes the signatures of documents and finds pairs. It belongs to one goroutine.
+type Detector struct {
+	o       Options
+	methods []methodIndex
+	few     []bool // by document: too few signatures of its own method
+	report  Report
+	bytes   uint64
+}
+
+// methodIndex is the documents of one method.
+type methodIndex struct {
+	method  Method
+	docs    []uint32
+	builder postings.Builder
+}
+
+// NewDetector returns a Detector without documents.
+func NewDetector(o Options) *Detector {
+	o.complete()
+	return &Detector{o: o, report: Report{Methods: map[Method]int{}}}
+}
+
+// Add adds the sets of the next document.
+func (d *Detector) Add(s Sets) {
+	doc := uint32(d.report.Documents)
+	d.report.Documents++
+	d.report.Methods[s.Method]++
+	few := len(s.Own) < d.least(s.Method)
+	d.few = append(d.few, few)
+	fallback := d.o.Method == Auto && len(s.Winnow) >= d.least(Winnow)
+	none := few && !fallback
+	switch {
+	case none:
+		d.report.None++
+	case few:
+		d.report.Fallback++
+	default:
+		d.add(s.Method, doc, s.Own)
+	}
+	if fallback {
+		d.add(Winnow, doc, s.Winnow)
+	}
+}
+
+// least returns how many signatures of a method are enough.
+func (d *Detector) least(m Method) int { return cmp.Or(d.o.MinFeatures, m.MinFeatures()) }
+
+func (d *Detector) add(m Method, doc uint32, set []uint64) {
+	i := slices.IndexFunc(d.methods, func(x methodIndex) bool { return x.method == m })
+	if i < 0 {
+		i = len(d.methods)
+		d.methods = append(d.methods, methodIndex{method: m})
+	}
+	x := &d.methods[i]
+	x.docs = append(x.docs, doc)
+	x.builder.Add(set)
+	d.bytes += uint64(8*len(set)) + 12
+}
+
+// NeedBytes returns the most memory that the documents so far take, the join's included.
+func (d *Detector) NeedBytes() uint64 {
+	const indexing, growing = 3, 5 // times the sets: sorted copy, both directions, table; and a slice that grows by a quarter
+	return d.bytes * indexing * growing / 4
+}
+
+// Pairs returns all pairs, ordered by A and B, and forgets the documents. A pair that two methods find is that of its language's
+// method. The error is of ctx.
+func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
+	var all []Pair
+	slices.SortFunc(d.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
+	for i := range d.methods {
+		m := &d.methods[i]
+		index, err := m.builder.Build(ctx, d.o.Threads)
+		if err != nil {
+			return nil, d.report, err
+		}
+		threshold := cmp.Or(d.o.Threshold, m.method.Threshold())
+		pairs, r, err := index.Join(ctx, postings.Options{Measure: m.method.Measure(), Threshold: threshold,
+			Threads: d.o.Threads, MaxDocuments: d.o.MaxDocuments, MaxEqual: d.o.MaxEqual})
+		if err != nil {
+			return nil, d.report, err
+		}
+		d.report.Frequent += r.Frequent
+		d.report.Postings += index.Postings()
+		d.report.Unlisted += r.Unlisted
+		for _, p := range pairs {
+			a, b := m.docs[p.A], m.docs[p.B]
+			if m.method == Winnow && d.o.Method == Auto && !d.few[a] && !d.few[b] {
+				continue // both are compared by their languages' methods
+			}
+			all = append(all, Pair{A: a, B: b, Relation: relation(p.SizeA, p.SizeB, p.Shared), Method: m.method,
+				Score: m.method.Measure().Similarity(p.SizeA, p.SizeB, p.Shared), SizeA: p.SizeA, SizeB: p.SizeB, Shared: p.Shared})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	all = slices.CompactFunc(all, func(a, b Pair) bool { return a.A == b.A && a.B == b.B })
+	d.report.Pairs = len(all)
+	d.methods = nil
+	return all, d.report, nil
+}
+
+// order puts the languages' methods before winnow.
+func order(m Method) int { return slices.Index([]Method{CCDet, SpotSigs, Winnow}, m) }

@@ -1,0 +1,28 @@
+// Package copies finds documents that are copies of each other, in whole or in part, beyond what a fingerprint
+// of 64 bits can tell: revised pages, excerpts, digests, pages in another frame.
+//
+//	text ──► spotsigs, ccdet, winnow ──► sets of signatures ──► postings, one index a method ──► join ──► pairs ──► relation
+//
+// # Methods
+//
+//	spotsigs   stop words and the content words behind them; for languages that have such words. Jaccard of at least 0.45
+//	ccdet      what stands before the ends of Chinese sentences. Shared over the smaller set, at least 0.6
+//	winnow     rows of words or characters, selected by their hashes; any language. Shared over the smaller set, at least 0.6
+//	auto       ccdet for texts of mostly Chinese, Japanese or Thai characters, spotsigs for others; texts that have too few
+//	           signatures of their method ([Method.MinFeatures]) are compared by winnow, with all
+//
+// # Relation
+//
+// Let c be the signatures that two documents share over those of the smaller one, and r the size of the smaller set over
+// that of the larger (CLR in CCDet). With c below 0.6 the documents overlap; else, with r below 0.5, the larger contains the
+// smaller; else they are duplicates.
+//
+// # Memory
+//
+// Signatures of all documents are held, 8 bytes each, and while the index is built 16 more; texts are not held.
+// [Detector.NeedBytes] tells.
+//
+// # Concurrency
+//
+// A [Signer] belongs to one goroutine, and so does a [Detector]; a join uses several.
+package copies

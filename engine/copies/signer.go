@@ -1,0 +1,166 @@
+package copies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ndd/engine/copies/ccdet"
+	"ndd/engine/copies/postings"
+	"ndd/engine/copies/signature"
+	"ndd/engine/copies/spotsigs"
+	"ndd/engine/copies/winnow"
+)
+
+// Method is a way of telling copies.
+type Method string
+
+// The methods.
+const (
+	Auto     Method = "auto"
+	SpotSigs Method = "spotsigs"
+	CCDet    Method = "ccdet"
+	Winnow   Method = "winnow"
+)
+
+// Methods are the names of all methods.
+var Methods = []string{string(Auto), string(SpotSigs), string(CCDet), string(Winnow)}
+
+// ParseMethod returns the method of a name, or an error that has all names.
+func ParseMethod(name string) (Method, error) {
+	if slices.Contains(Methods, name) {
+		return Method(name), nil
+	}
+	return "", fmt.Errorf("must be %s", strings.Join(Methods, ", "))
+}
+
+// Threshold returns the least similarity of a pair where no other one is asked for.
+func (m Method) Threshold() float64 {
+	if m == SpotSigs {
+		return 0.45
+	}
+	return 0.6
+}
+
+// MinFeatures returns how many signatures a document must have where no other number is asked for. On the development
+// set 8 spot signatures are a paragraph; one sentence is enough for CCDet, whose features hardly ever meet by
+// chance; rows that fill no window are too few for winnow.
+func (m Method) MinFeatures() int {
+	switch m {
+	case SpotSigs:
+		return 8
+	case Winnow:
+		return 3
+	}
+	return 1
+}
+
+// Measure returns how the similarity of two sets is measured.
+func (m Method) Measure() postings.Measure {
+	if m == SpotSigs {
+		return postings.Jaccard
+	}
+	return postings.Containment
+}
+
+// Options configures a Detector. The zero value is every default.
+type Options struct {
+	Method      Method           // default Auto
+	Threshold   float64          // of all methods; default: each method's own
+	MinFeatures int              // fewer signatures than this are too few to tell by; default: each method's own
+	SpotSigs    spotsigs.Options // lists, spot distance, chain length
+	Ends        string           // sentence ends of CCDet; default ccdet.Ends
+
+	Threads      int // of the join; default: one for each processor
+	MaxDocuments int // see postings.Options
+	MaxEqual     int // likewise
+}
+
+func (o *Options) complete() {
+	if o.Method == "" {
+		o.Method = Auto
+	}
+	if o.Ends == "" {
+		o.Ends = ccdet.Ends
+	}
+}
+
+// A Signer makes the signatures of texts. It belongs to one goroutine.
+type Signer struct {
+	o      Options
+	spots  *spotsigs.Selector
+	ends   *ccdet.Selector
+	rows   *winnow.Selector
+	signed []signature.Signature
+}
+
+// NewSigner returns a Signer, or says which option is out of range.
+func NewSigner(o Options) (s *Signer, err error) {
+	o.complete()
+	if o.Threshold < 0 || o.Threshold > 1 {
+		return nil, fmt.Errorf("threshold %g: must be above 0 and at most 1", o.Threshold)
+	}
+	if o.MinFeatures < 0 {
+		return nil, fmt.Errorf("%d signatures at least: must not be negative", o.MinFeatures)
+	}
+	s = &Signer{o: o, rows: winnow.New()}
+	if s.spots, err = spotsigs.New(o.SpotSigs); err != nil {
+		return nil, err
+	}
+	if s.ends, err = ccdet.New(o.Ends); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Sets are the sets of signatures of one document by the methods that it is compared by: nil where it is not.
+type Sets struct {
+	Method Method // that tells its language, or the one that was asked for
+	Own    []uint64
+	Winnow []uint64 // of Auto
+}
+
+// Sign returns a text's sets. They are the caller's.
+func (s *Signer) Sign(text string) Sets {
+	sets := Sets{Method: s.o.Method}
+	if sets.Method == Auto {
+		sets.Method = MethodOf(text)
+		sets.Winnow = signature.AppendSet(nil, s.Append(nil, Winnow, text))
+	}
+	s.signed = s.Append(s.signed[:0], sets.Method, text)
+	sets.Own = signature.AppendSet(nil, s.signed)
+	return sets
+}
+
+// Append appends the signatures of a text by one method, with their places. Auto is not one.
+func (s *Signer) Append(dst []signature.Signature, m Method, text string) []signature.Signature {
+	switch m {
+	case SpotSigs:
+		return s.spots.Append(dst, text)
+	case CCDet:
+		return s.ends.Append(dst, text)
+	case Winnow:
+		return s.rows.Append(dst, text)
+	}
+	panic("copies: no signatures by method " + string(m))
+}
+
+// MethodOf returns the method for a text's language: CCDet where at least a sixth of its letters are Chinese, Japanese or
+// Thai, else SpotSigs: a manual in Chinese may be half code. The first 4 KiB tell.
+func MethodOf(text string) Method {
+	const look = 4096
+	east, letters := 0, 0
+	for _, r := range text[:min(look, len(text))] {
+		switch {
+		case r >= 0x3040 && r <= 0x30ff, r >= 0x3400 && r <= 0x9fff, r >= 0xf900 && r <= 0xfaff, r >= 0x0e00 && r <= 0x0e7f, r >= 0x20000 && r <= 0x3ffff:
+			east++
+			letters++
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= 0xc0 && r < 0x2000:
+			letters++
+		}
+	}
+	if 6*east >= letters && east > 0 {
+		return CCDet
+	}
+	return SpotSigs
+}
