@@ -9,7 +9,8 @@
 // One goroutine produces. Every item goes to whichever worker is free, and the goroutine that
 // called [Ordered] emits the oldest one as soon as its worker is done with it. At most
 // Options.Ahead items are between their production and the end of their emission, so that
-// memory is bounded however slow emit, or one of the items, is. [Each] is the same without emit.
+// memory is bounded however slow emit, or one of the items, is. [Each] is the same without emit
+// and without order.
 //
 // Items carry their results: make them pointers, or give them a field that is one. What a worker
 // wrote into an item is seen by emit.

@@ -42,26 +42,16 @@ type Work[T any] func(ctx context.Context, items iter.Seq[T]) error
 // returns. It may be called from many goroutines at a time.
 func Ordered[T any](ctx context.Context, o Options, produce Produce[T], work Work[T], emit func(T) error) error {
 	o = o.withDefaults()
+	r := newRun[T](o)
+	r.queue = make(chan *slot[T], o.Ahead)
 	inner, cancel := context.WithCancel(ctx)
-	group, inner := errgroup.WithContext(inner)
-	r := &run[T]{
-		room:  make(chan struct{}, o.Ahead),
-		todo:  make(chan *slot[T], o.Ahead),
-		queue: make(chan *slot[T], o.Ahead),
-	}
+	group := r.start(inner, o.Workers, produce, work)
 	ended := func() error {
 		cancel()
 		return group.Wait()
 	}
 	defer ended() // where emit panics
-	group.Go(func() error {
-		r.produce(inner, produce)
-		return nil
-	})
-	for range o.Workers {
-		group.Go(func() error { return r.work(inner, work) })
-	}
-	emitErr := r.emit(inner, emit)
+	emitErr := r.emit(group.ctx, emit)
 	workErr := ended()
 	switch {
 	case ctx.Err() != nil:
@@ -74,29 +64,64 @@ func Ordered[T any](ctx context.Context, o Options, produce Produce[T], work Wor
 	return r.produceErr
 }
 
-// Each is [Ordered] where nobody waits for the items.
+// Each is [Ordered] where nobody waits for the items: one is off as soon as it has been worked on,
+// whatever came before it.
 func Each[T any](ctx context.Context, o Options, produce Produce[T], work Work[T]) error {
-	return Ordered(ctx, o, produce, work, func(T) error { return nil })
+	o = o.withDefaults()
+	r := newRun[T](o)
+	workErr := r.start(ctx, o.Workers, produce, work).Wait()
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case workErr != nil:
+		return workErr
+	}
+	return r.produceErr
 }
 
 // run is the state of one call.
 type run[T any] struct {
-	room  chan struct{} // an element for each item that is produced and not yet emitted
+	room  chan struct{} // an element for each item that is produced and not yet off
 	todo  chan *slot[T] // to any worker
-	queue chan *slot[T] // the same items in order
+	queue chan *slot[T] // the same items in order, to be emitted; nil: they are not
 
 	produceErr error // to be read when the queue is closed
+}
+
+func newRun[T any](o Options) *run[T] {
+	return &run[T]{room: make(chan struct{}, o.Ahead), todo: make(chan *slot[T], o.Ahead)}
+}
+
+// goroutines are those that produce and work, and their context.
+type goroutines struct {
+	*errgroup.Group
+	ctx context.Context
+}
+
+// start begins to produce and to work.
+func (r *run[T]) start(ctx context.Context, workers int, produce Produce[T], work Work[T]) goroutines {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		r.produce(ctx, produce)
+		return nil
+	})
+	for range workers {
+		group.Go(func() error { return r.work(ctx, work) })
+	}
+	return goroutines{group, ctx}
 }
 
 // A slot is an item on its way.
 type slot[T any] struct {
 	item T
-	done chan struct{} // closed when a worker is done with it
+	done chan struct{} // closed when a worker is done with it; nil: nobody waits for that
 }
 
 func (r *run[T]) produce(ctx context.Context, produce Produce[T]) {
 	defer close(r.todo)
-	defer close(r.queue)
+	if r.queue != nil {
+		defer close(r.queue)
+	}
 	r.produceErr = produce(ctx, func(item T) bool {
 		select {
 		case r.room <- struct{}{}:
@@ -105,8 +130,11 @@ func (r *run[T]) produce(ctx context.Context, produce Produce[T]) {
 		if ctx.Err() != nil {
 			return false
 		}
-		s := &slot[T]{item, make(chan struct{})}
-		r.queue <- s // neither waits: there is room
+		s := &slot[T]{item: item}
+		if r.queue != nil {
+			s.done = make(chan struct{})
+			r.queue <- s // neither waits: there is room
+		}
 		r.todo <- s
 		return true
 	})
@@ -122,7 +150,11 @@ func (r *run[T]) work(ctx context.Context, work Work[T]) error {
 			if left = !yield(s.item); left {
 				return
 			}
-			close(s.done)
+			if s.done != nil {
+				close(s.done)
+			} else {
+				<-r.room
+			}
 		}
 	})
 	if err == nil && left {

@@ -81,6 +81,63 @@ func TestEach(t *testing.T) {
 	}
 }
 
+// TestEachIsUnordered: one slow item holds up no other, and no more are under way than allowed.
+func TestEachIsUnordered(t *testing.T) {
+	var under, most atomic.Int64
+	others := make(chan struct{})
+	var done atomic.Int64
+	err := Each(t.Context(), Options{Workers: 3, Ahead: 3}, upTo(100, nil), func(_ context.Context, items iter.Seq[*square]) error {
+		for s := range items {
+			most.Store(max(most.Load(), under.Add(1)))
+			if s.of == 0 {
+				select {
+				case <-others:
+				case <-time.After(time.Minute):
+					return errors.New("99 items wait for the first")
+				}
+			} else if done.Add(1) == 99 {
+				close(others)
+			}
+			under.Add(-1)
+		}
+		return nil
+	})
+	if err != nil || most.Load() > 3 {
+		t.Errorf("%d items under way, %v", most.Load(), err)
+	}
+}
+
+// TestEachErrors: errors of those who produce and work, and the context, end it.
+func TestEachErrors(t *testing.T) {
+	broken := errors.New("broken")
+	worked := atomic.Int64{}
+	count := func(ctx context.Context, items iter.Seq[*square]) error {
+		for range items {
+			worked.Add(1)
+		}
+		return nil
+	}
+	if err := Each(t.Context(), Options{Workers: 2}, upTo(100, broken), count); !errors.Is(err, broken) || worked.Load() != 100 {
+		t.Errorf("produce: %v after %d items", err, worked.Load())
+	}
+	if err := Each(t.Context(), Options{Workers: 2}, endless, compute(50, broken)); !errors.Is(err, broken) {
+		t.Errorf("work: %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("interrupted")
+	err := Each(ctx, Options{Workers: 2}, endless, func(_ context.Context, items iter.Seq[*square]) error {
+		for s := range items {
+			if s.of == 50 {
+				cancel(why)
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, why) {
+		t.Errorf("context: %v", err)
+	}
+}
+
 // TestAhead: as many items as allowed are produced before the first is emitted, and never more.
 func TestAhead(t *testing.T) {
 	for _, ahead := range []int{1, 2, 5} {

@@ -9,26 +9,26 @@ import (
 	"ndd/engine/result"
 )
 
-// Counting says how hits are counted. Times is called from many goroutines.
+// Counting configures a count. Times is called from many goroutines.
 type Counting struct {
 	Times func(fingerprint uint64) (uint64, error) // how often a hit of this one of F counts; nil: once
 	Sum   bool                                     // add up the checksum of the hits, see [result.Term]
 }
 
-// Count says of the hits that [Answer] would yield how many there are, as they are found: none
+// Count returns how many hits [Answer] would return, and what c says of them. It counts hits as they are found: none
 // is kept, put in order or written to a file, so that there may be any number of them. A pair of
 // a row of Q and a row of F is found once, see [tables.first], so that nothing need be remembered
-// of it. Without a sum all rows that ask the same are counted in one step.
+// of it. Without a sum all rows that have the same query are counted in one step.
 //
-// s is a plan for options that say Counted.
-func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, s Plan, o Options, c Counting) (result.Totals, error) {
+// p is a plan for options that say Counted.
+func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, p Plan, o Options, c Counting) (result.Totals, error) {
 	var all result.Totals
-	err := inParts(open, queries, k, s, o, func(t *tables, f Source, o Options) error {
-		p := &count{tables: t, first: o.First, how: c, marks: make([]atomic.Uint64, marksBytes(len(t.distinct))/8)}
-		if err := t.run(ctx, f, o, func() sink { return &counter{count: p} }); err != nil {
+	err := inParts(open, queries, k, p, o, func(t *tables, f Source, o Options) error {
+		n := &count{tables: t, first: o.First, how: c, marks: make([]atomic.Uint64, marksBytes(len(t.distinct))/8)}
+		if err := t.scan(ctx, f, o, func() sink { return &counter{count: n} }); err != nil {
 			return err
 		}
-		all.Add(p.totals)
+		all.Add(n.totals)
 		return nil
 	})
 	if err != nil {
@@ -48,10 +48,10 @@ type count struct {
 	totals result.Totals
 }
 
-// marksBytes is the memory of the marks of so many queries.
+// marksBytes returns the memory of the marks of so many queries.
 func marksBytes(queries int) uint64 { return (uint64(queries) + 63) / 64 * 8 }
 
-// mark says whether a query had no hit before.
+// mark marks a query, and returns whether it had no hit before.
 func (c *count) mark(query uint32) (first bool) {
 	word, bit := &c.marks[query/64], uint64(1)<<(query%64)
 	return word.Load()&bit == 0 && word.Or(bit)&bit == 0
@@ -62,23 +62,23 @@ type counter struct {
 	*count
 	own result.Totals
 
-	times       uint64 // of fingerprint, where some: matches of one come in a row
+	times       uint64 // of the fingerprint, if some: matches of one fingerprint come one after the other
 	fingerprint uint64
 	some        bool
 
-	sums [1 << sumsBits]rowSum // by what they are of
+	sums [1 << sumsBits]rowSum // by a hash of query and fingerprint
 }
 
-// A rowSum is the sum over all rows of a query, which many ask, of one fingerprint, which F may have
+// A rowSum is the sum over all rows of a query, which many rows have, of one fingerprint, which F may have
 // many times.
 type rowSum struct {
 	query       uint32
-	known       bool
+	valid       bool
 	fingerprint uint64
 	sum         uint64
 }
 
-// sumsBits is log2 of how many sums are kept, in 24 KiB.
+// sumsBits is log2 of how many sums are remembered, in 24 KiB.
 const sumsBits = 10
 
 func (c *counter) take(ctx context.Context, matches []match) error {
@@ -102,22 +102,22 @@ func (c *counter) take(ctx context.Context, matches []match) error {
 	return nil
 }
 
-// sumOf is the sum of a match's terms.
+// sumOf returns the sum of a match's terms.
 func (c *counter) sumOf(m match, rows []uint32) (sum uint64) {
-	var kept *rowSum
+	var known *rowSum
 	if len(rows) >= rowsMany {
-		// Of neighbours, as fingerprints and queries are that hit, not two in one place.
+		// Fingerprints and queries that hit are neighbours: a hash keeps them from one place.
 		at := m.Fingerprint*0x9e3779b97f4a7c15 + uint64(m.Query)*0xbf58476d1ce4e5b9
-		kept = &c.sums[at>>(64-sumsBits)]
-		if kept.known && kept.query == m.Query && kept.fingerprint == m.Fingerprint {
-			return kept.sum
+		known = &c.sums[at>>(64-sumsBits)]
+		if known.valid && known.query == m.Query && known.fingerprint == m.Fingerprint {
+			return known.sum
 		}
 	}
 	for _, row := range rows {
 		sum += result.Term(int(c.first)+int(row), simhash.Fingerprint(m.Fingerprint))
 	}
-	if kept != nil {
-		*kept = rowSum{m.Query, true, m.Fingerprint, sum}
+	if known != nil {
+		*known = rowSum{m.Query, true, m.Fingerprint, sum}
 	}
 	return sum
 }

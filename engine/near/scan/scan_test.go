@@ -65,7 +65,7 @@ func TestOracle(t *testing.T) {
 		for _, set := range sets.All(600, 100, k, uint64(k)+77) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:20]...) // some twice
 			want := oracle.Search(set.Base, queries, k)
-			tables, err := newTables(queries, making{K: k, Threads: 2, Fingerprints: uint64(len(set.Base))})
+			tables, err := newTables(queries, buildOptions{K: k, Threads: 2, Fingerprints: uint64(len(set.Base))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,34 +85,20 @@ func TestLayouts(t *testing.T) {
 	seen := map[string]bool{}
 	for k := 0; k <= 4; k++ {
 		for _, pretended := range []int{1, 100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000, 100_000_000} {
-			p := choose(job{queries: pretended, k: k})
-			p.part = min(p.part, sieveLeast)
-			name := fmt.Sprint(k, p)
+			s := chooseStrategy(workload{queries: pretended, k: k})
+			name := fmt.Sprint(k, s)
 			if seen[name] {
 				continue
 			}
 			seen[name] = true
-			for _, g := range p.groups {
-				for i, l := range g.layouts {
-					if l.bits > 18 || l.room > 12 { // the same in less memory
-						l.bits, l.room = min(l.bits, 18), min(l.room, 4)
-						if l.drop > 0 {
-							l.drop = 32 - l.bits
-						}
-						g.layouts[i] = l
-					}
-				}
-			}
-			if p.bits > 0 {
-				p.bits = 22
-			}
+			s = inLessMemory(s)
 			base, queries := sets.Planted(3000, 300)
 			if k%2 == 1 {
 				set := sets.All(2000, 300, k, 5)[1] // clustered
 				base, queries = set.Base, set.Queries
 			}
-			tables := &tables{k: k, queries: len(queries)}
-			if err := errors.Join(tables.number(queries, 1), tables.lay(p, 1)); err != nil {
+			tables, err := newTables(queries, buildOptions{K: k, Threads: 1, Strategy: &s})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if got, want := answer(t, tables, base, 1000), oracle.Search(base, queries, k); !slices.Equal(got, want) {
@@ -126,8 +112,28 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestSieve answers through sieves of any size, whether they would pay or not.
-func TestSieve(t *testing.T) {
+// inLessMemory returns the same strategy with smaller parts, maps, tables and partitions.
+func inLessMemory(s strategy) strategy {
+	s.part = min(s.part, filteredPrintsMin)
+	if s.mapBits > 0 {
+		s.mapBits = mapBitsMin
+	}
+	for _, g := range s.groups {
+		for i, l := range g.layouts {
+			if l.bucketBits > 18 || l.roomBits > 12 {
+				l.bucketBits, l.roomBits = min(l.bucketBits, 18), min(l.roomBits, 4)
+				if l.dropBits > 0 {
+					l.dropBits = 32 - l.bucketBits
+				}
+				g.layouts[i] = l
+			}
+		}
+	}
+	return s
+}
+
+// TestPrefilter answers through prefilters of any size, whether they would pay or not.
+func TestPrefilter(t *testing.T) {
 	for k := 1; k <= 6; k++ {
 		if testing.Short() && k != 3 {
 			continue
@@ -135,9 +141,10 @@ func TestSieve(t *testing.T) {
 		for i, set := range sets.All(1500, 300, k, uint64(k)+7) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:9]...)
 			want := oracle.Search(set.Base, queries, k)
-			size := sieveBitsLeast + (i+k)%3
-			tables := &tables{k: k, queries: len(queries)}
-			if err := errors.Join(tables.number(queries, 1), tables.lay(sieved(job{queries: len(queries), k: k, prints: 1}, size), 1)); err != nil {
+			size := mapBitsMin + (i+k)%3
+			s := prefilterStrategy(workload{queries: len(queries), k: k, fingerprints: 1}, size)
+			tables, err := newTables(queries, buildOptions{K: k, Threads: 1, Strategy: &s})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if got := answer(t, tables, set.Base, 700); !slices.Equal(got, want) {
@@ -182,7 +189,7 @@ func BenchmarkDilate(b *testing.B) {
 	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(src)/8), "ns/line")
 }
 
-// TestLarge has real sizes: tables beyond a cache, piles that fill, and buckets that
+// TestLarge has real sizes: tables beyond a cache, partitions that fill, and buckets that
 // are long since a third of the queries begin alike.
 func TestLarge(t *testing.T) {
 	n, nq := 1_500_000, 300_000
@@ -208,13 +215,13 @@ func TestLarge(t *testing.T) {
 	}
 	// What a sorted list of all words within 3 bits of F would say, for those rows
 	// that were planted and some more, by brute force.
-	tables, err := newTables(queries, making{K: 3, Threads: 2})
+	tables, err := newTables(queries, buildOptions{K: 3, Threads: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tables.Close()
-	if tables.sieve == nil || tables.tables[1].layout.piles == 0 {
-		t.Fatal("no sieve or no piles")
+	if tables.strategy.mapBits == 0 || tables.strategy.groups[0].layouts[1].partitionBits == 0 {
+		t.Fatal("no prefilter or no partitions")
 	}
 	got := answer(t, tables, base, n/3+1)
 	sample := make([]uint64, 0, 200)
@@ -246,10 +253,10 @@ func TestLarge(t *testing.T) {
 }
 
 func TestBadQueries(t *testing.T) {
-	if _, err := newTables(nil, making{K: 9, Threads: 1}); err == nil {
+	if _, err := newTables(nil, buildOptions{K: 9, Threads: 1}); err == nil {
 		t.Fatal("no error for k = 9")
 	}
-	tables, err := newTables(nil, making{K: 3, Threads: 1})
+	tables, err := newTables(nil, buildOptions{K: 3, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,10 +266,10 @@ func TestBadQueries(t *testing.T) {
 	}
 }
 
-func TestRun(t *testing.T) {
+func TestScanHits(t *testing.T) {
 	base, queries := sets.Planted(30_000, 500)
 	want := oracle.Search(base, queries, 3)
-	tables, err := newTables(queries, making{K: 3, Threads: 1})
+	tables, err := newTables(queries, buildOptions{K: 3, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +290,7 @@ func TestRun(t *testing.T) {
 	} {
 		for _, threads := range []int{1, 3} {
 			done := uint64(0)
-			hits, err := tables.Run(context.Background(), source(), Options{Threads: threads, Progress: func(n uint64) { done = n }})
+			hits, err := tables.scanHits(context.Background(), source(), Options{Threads: threads, Progress: func(n uint64) { done = n }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -293,16 +300,16 @@ func TestRun(t *testing.T) {
 			hits.Close()
 		}
 	}
-	if _, err := tables.Run(context.Background(), Reader(strings.NewReader("eleven byte")), Options{Threads: 2}); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := tables.scanHits(context.Background(), Reader(strings.NewReader("eleven byte")), Options{Threads: 2}); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a partial fingerprint: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := tables.Run(context.Background(), func(func(Chunk) bool) error { return broken }, Options{Threads: 2}); !errors.Is(err, broken) {
+	if _, err := tables.scanHits(context.Background(), func(func(Chunk) bool) error { return broken }, Options{Threads: 2}); !errors.Is(err, broken) {
 		t.Errorf("a source that fails: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := tables.Run(ctx, Slice(base, 0), Options{Threads: 2}); !errors.Is(err, context.Canceled) {
+	if _, err := tables.scanHits(ctx, Slice(base, 0), Options{Threads: 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -447,12 +454,12 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// BenchmarkMap maps a sieve's part of random fingerprints past random queries: as the plan that is
-// chosen says, without a sieve, and with maps of other sizes. It is what the cost model is made from,
+// BenchmarkMap maps a prefilter's part of random fingerprints past random queries: as the strategy that is
+// chosen says, without a prefilter, and with maps of other sizes. It is what the cost model is made from,
 // and shows what a better choice would have been. One in 10,000 matches.
 func BenchmarkMap(b *testing.B) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	base := make([]uint64, sievePrints)
+	base := make([]uint64, filteredPrints)
 	for _, nq := range []int{10, 100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000} {
 		queries := make([]uint64, nq)
 		for i := range queries {
@@ -464,25 +471,25 @@ func BenchmarkMap(b *testing.B) {
 				base[i] = sets.Near(rng, queries[rng.IntN(nq)], i/10_000%4)
 			}
 		}
-		chosen := choose(job{queries: nq, k: 3})
+		chosen := chooseStrategy(workload{queries: nq, k: 3})
 		benchmarkMap(b, "chosen", base, queries, chosen)
-		if chosen.bits == 0 {
+		if chosen.mapBits == 0 {
 			continue
 		}
-		benchmarkMap(b, "plain", base, queries, choose(job{queries: nq, k: 3, plain: true}))
-		for bits := max(sieveBitsLeast, chosen.bits-2); bits <= min(32, chosen.bits+1); bits++ {
-			benchmarkMap(b, "sieve", base, queries, sieved(job{queries: nq, k: 3}, bits))
+		benchmarkMap(b, "plain", base, queries, chooseStrategy(workload{queries: nq, k: 3, noPrefilter: true}))
+		for bits := max(mapBitsMin, chosen.mapBits-2); bits <= min(32, chosen.mapBits+1); bits++ {
+			benchmarkMap(b, "prefilter", base, queries, prefilterStrategy(workload{queries: nq, k: 3}, bits))
 		}
 	}
 }
 
-func benchmarkMap(b *testing.B, what string, base, queries []uint64, p plan) {
-	b.Run(fmt.Sprintf("q=%d/plan=%s/design=%s", len(queries), what, p.name), func(b *testing.B) {
-		tables := &tables{k: 3, queries: len(queries)}
-		defer tables.Close()
-		if err := errors.Join(tables.number(queries, 2), tables.lay(p, 2)); err != nil {
+func benchmarkMap(b *testing.B, what string, base, queries []uint64, s strategy) {
+	b.Run(fmt.Sprintf("q=%d/plan=%s/design=%s", len(queries), what, s.name), func(b *testing.B) {
+		tables, err := newTables(queries, buildOptions{K: 3, Threads: 2, Strategy: &s})
+		if err != nil {
 			b.Fatal(err)
 		}
+		defer tables.Close()
 		n := 0
 		m, err := tables.newMapper(func(matches []match) error { n += len(matches); return nil })
 		if err != nil {
@@ -498,7 +505,7 @@ func benchmarkMap(b *testing.B, what string, base, queries []uint64, p plan) {
 		if n < len(base)/10_000 {
 			b.Fatalf("%d matches", n)
 		}
-		b.ReportMetric(p.cost, "predicted-ns/fp")
+		b.ReportMetric(s.cost, "predicted-ns/fp")
 		b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(base)), "ns/fp")
 	})
 }
@@ -526,19 +533,19 @@ func BenchmarkLayout(b *testing.B) {
 					if l.bytes > 4<<20 {
 						continue
 					}
-					l.piles = 0
-				} else if l.piles == 0 {
-					if bits < pilesLeast {
+					l.partitionBits = 0
+				} else if l.partitionBits == 0 {
+					if bits < partitionBitsMin {
 						continue
 					}
-					l.piles, l.room = pilesLeast, roomBits-pilesLeast
+					l.partitionBits, l.roomBits = partitionBitsMin, scatterBits-partitionBitsMin
 				}
-				tables := &tables{k: 3, queries: nq}
-				p := plan{part: partPrints, groups: []group{{tables: []permute.Table{{Mask: 0x5555555555555555}}, layouts: []layout{l}}}}
-				if err := errors.Join(tables.number(queries, 2), tables.lay(p, 2)); err != nil {
+				s := strategy{part: partPrints, groups: []group{{tables: []permute.Table{{Mask: 0x5555555555555555}}, layouts: []layout{l}}}}
+				tables, err := newTables(queries, buildOptions{K: 3, Threads: 2, Strategy: &s})
+				if err != nil {
 					b.Fatal(err)
 				}
-				b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d/piles=%d/room=%d", nq, bits, tables.tables[0].buckets.lanes, l.bytes, l.piles, l.room), func(b *testing.B) {
+				b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d/partitions=%d/room=%d", nq, bits, tables.tables[0].buckets.lanes, l.bytes, l.partitionBits, l.roomBits), func(b *testing.B) {
 					m, err := tables.newMapper(func([]match) error { return nil })
 					if err != nil {
 						b.Fatal(err)

@@ -18,10 +18,11 @@ type Chunk struct {
 	done         func() // gives the memory back; may be nil
 }
 
-// A Source calls yield with all of F, chunk after chunk, until that returns false.
+// A Source calls yield with all of F, chunk after chunk, until that returns false, and returns what kept it from
+// reading F.
 type Source func(yield func(Chunk) bool) error
 
-// Slice is the source of fingerprints in memory, or mapped, the first of which is row
+// Slice returns the source of fingerprints in memory, or mapped, the first of which is row
 // first of F.
 func Slice(f []uint64, first uint64) Source {
 	return func(yield func(Chunk) bool) error {
@@ -35,8 +36,8 @@ func Slice(f []uint64, first uint64) Source {
 	}
 }
 
-// Reader is the source of little-endian fingerprints in a stream, such as a
-// pipe. A stream that ends within a fingerprint is an error. It can be used once.
+// Reader returns the source of little-endian fingerprints in a stream, such as a
+// pipe. A stream that ends within a fingerprint is an error that wraps [store.ErrCorrupt]. The source can be used once.
 func Reader(r io.Reader) Source {
 	return func(yield func(Chunk) bool) error {
 		var free buffers
@@ -59,8 +60,8 @@ func Reader(r io.Reader) Source {
 	}
 }
 
-// Walk is the source of fingerprints that are handed out some at a time, such as those
-// of an index, whose tables are decoded block by block. Rows count them.
+// Walk returns the source of fingerprints that are handed out some at a time, such as those
+// of an index, whose tables are decoded block by block. Their rows are their numbers in the walk.
 func Walk(walk func(yield func([]uint64) bool) error) Source {
 	return func(yield func(Chunk) bool) error {
 		var free buffers
@@ -88,10 +89,11 @@ func Walk(walk func(yield func([]uint64) bool) error) Source {
 	}
 }
 
-// buffers are chunks that were mapped, to be filled again: as many as are mapped at a
+// buffers are arrays of chunks that were mapped, to be filled again: as many as are mapped at a
 // time, and one that is being filled.
 type buffers struct{ free chan []uint64 }
 
+// take returns an array that is free, or a new one.
 func (b *buffers) take() []uint64 {
 	if b.free == nil {
 		b.free = make(chan []uint64, 4096)
@@ -104,6 +106,7 @@ func (b *buffers) take() []uint64 {
 	}
 }
 
+// chunk returns the first n fingerprints of an array as a chunk, which gives it back.
 func (b *buffers) chunk(buffer []uint64, n int, first uint64) Chunk {
 	return Chunk{buffer[:n], first, func() {
 		select {

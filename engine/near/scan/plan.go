@@ -1,0 +1,109 @@
+package scan
+
+import (
+	"math"
+	"runtime"
+
+	"github.com/dustin/go-humanize"
+)
+
+// A Plan says how queries will be answered, and how many bytes of memory that takes at most.
+type Plan struct {
+	Queries     int    // answered at a time; F is read once for each so many
+	Threads     int    // goroutines that map
+	Tables      uint64 // bytes of the tables on these queries
+	Chunks      uint64 // bytes of the chunks of F that are mapped at a time, and of their partitions
+	Hits        uint64 // bytes of hits, beyond which they go to files; or of marks, where they are counted
+	NoPrefilter bool   // there is no prefilter, since that takes memory
+}
+
+// Bytes returns the memory of the whole plan.
+func (p *Plan) Bytes() uint64 { return p.Tables + p.Chunks + p.Hits }
+
+// task names the plan in messages.
+func (p *Plan) task() string {
+	return "answering " + humanize.Comma(int64(p.Queries)) + " queries at a time"
+}
+
+const (
+	// hitBytesMax and hitBytesMin bound the memory for hits, which is a quarter of what there is.
+	hitBytesMax = 1 << 30
+	hitBytesMin = 64 << 10
+	// partQueriesMin are the fewest queries for which F is read again.
+	partQueriesMin = 1 << 10
+)
+
+// NewPlan returns how queries for distance k are answered in the memory that o.Budget has left: all
+// at a time, or some; with a prefilter or without; by o.Threads goroutines or fewer: whatever should
+// take the least time of all that fits. streamed says that F is not in memory or mapped already.
+// The error is a [memory.TooLargeError]. NewPlan reserves nothing.
+func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
+	o.setDefaults()
+	left := o.Budget.Left()
+	var p Plan
+	least := math.Inf(1)
+	for p.Queries = queries; ; p.Queries = (p.Queries + 1) / 2 {
+		for _, p.NoPrefilter = range []bool{false, true} {
+			time := p.fit(left, queries, k, streamed, &o)
+			if p.Queries <= queriesMax && p.Bytes() <= left && (least == math.Inf(1) || time < least) {
+				best, least = p, time
+			}
+		}
+		if p.Queries <= partQueriesMin || o.Once {
+			break
+		}
+	}
+	if least == math.Inf(1) {
+		return p, o.Budget.Check(p.task(), p.Bytes())
+	}
+	return best, nil
+}
+
+// fit plans p.Queries of all queries at a time, by as many goroutines as fit in the memory that is left, one at least.
+// It returns what all parts of the queries take together, in ns for each fingerprint of F.
+func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time float64) {
+	if p.Hits = min(max(left/4, hitBytesMin), hitBytesMax); o.Counted {
+		p.Hits = marksBytes(p.Queries)
+	}
+	s := chooseStrategy(workload{p.Queries, k, o.Fingerprints, p.NoPrefilter})
+	buffer, each := uint64(0), s.mapperBytes()
+	if streamed {
+		buffer = 8 * chunkPrints // of each goroutine, and one that is being filled
+	}
+	p.Tables = s.tableBytes(p.Queries)
+	if p.Threads = 1; p.Tables+p.Hits+buffer < left {
+		p.Threads = int(min(max((left-p.Tables-p.Hits-buffer)/(each+buffer), 1), uint64(o.Threads)))
+	}
+	p.Chunks = uint64(p.Threads)*each + uint64(p.Threads+1)*buffer
+	parts := (queries + p.Queries - 1) / max(p.Queries, 1)
+	return float64(parts) * s.cost / float64(min(p.Threads, runtime.GOMAXPROCS(0)))
+}
+
+// tableBytes returns the memory of the tables on so many queries, while they are built.
+func (s *strategy) tableBytes(queries int) (bytes uint64) {
+	for _, g := range s.groups {
+		for _, l := range g.layouts {
+			bytes += 2 * l.bytes // with the number of the query that each lane has
+		}
+	}
+	// The numbers of queries, and pairs while they are sorted, which takes as many again.
+	bytes += uint64(queries) * (16 + 2*16)
+	if s.mapBits > 0 {
+		bytes += 3*1<<(s.mapBits-3) + 16*uint64(queries) // two maps, a copy of one while it is dilated; keys
+	}
+	return bytes
+}
+
+// mapperBytes returns the memory of a mapper.
+func (s *strategy) mapperBytes() uint64 {
+	words := 0
+	for _, g := range s.groups {
+		for _, l := range g.layouts {
+			words = max(words, l.partitionWords())
+		}
+	}
+	if s.mapBits > 0 {
+		words += s.halves().words() + 1<<candidateBits*3/2
+	}
+	return uint64(8*words) + 256<<10
+}

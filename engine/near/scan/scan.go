@@ -1,0 +1,86 @@
+package scan
+
+import (
+	"context"
+	"iter"
+	"sync/atomic"
+
+	"ndd/engine/parallel"
+	"ndd/engine/storage/store"
+)
+
+// scanHits maps all of F and returns the hits, to be closed by the caller. They do not depend on the number of
+// goroutines.
+func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, error) {
+	o.setDefaults()
+	hits := newHits(o.Temp, o.hitBytes, o.Threads)
+	hits.disk = o.Disk
+	if err := t.scan(ctx, f, o, func() sink { return &expander{t, o.First, hits.Writer()} }); err != nil {
+		hits.Close()
+		return nil, err
+	}
+	return hits, nil
+}
+
+// A sink takes the matches of one goroutine. A match stands for all rows of Q that have its query, which may
+// be most of Q: so take heeds ctx where there are rowsMany or more.
+type sink interface {
+	take(context.Context, []match) error
+	close()
+}
+
+// rowsMany rows of one query, or more, take long enough to look at the context.
+const rowsMany = 256
+
+// scan maps all of F into sinks, one for each of o.Threads goroutines.
+func (t *tables) scan(ctx context.Context, f Source, o Options, newSink func() sink) error {
+	var done atomic.Uint64
+	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Ahead: o.Threads}, func(_ context.Context, yield func(Chunk) bool) (err error) {
+		defer store.CatchFault(&err)() // F may be mapped
+		return f(yield)
+	}, func(ctx context.Context, chunks iter.Seq[Chunk]) (err error) {
+		defer store.CatchFault(&err)()
+		to := newSink()
+		defer to.close()
+		m, err := t.newMapper(func(matches []match) error {
+			if err := to.take(ctx, matches); err != nil {
+				return err
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		for c := range chunks {
+			err := m.mapChunk(ctx, c, func(n int) {
+				if now := done.Add(uint64(n)); o.Progress != nil {
+					o.Progress(now)
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// mapChunk maps a chunk in parts, so that an interrupt is heard within milliseconds, calls progress with the size of
+// each, and gives the chunk back.
+func (m *mapper) mapChunk(ctx context.Context, c Chunk, progress func(int)) error {
+	for at := 0; at < len(c.Fingerprints); at += m.tables.strategy.part {
+		part := c.Fingerprints[at:min(at+m.tables.strategy.part, len(c.Fingerprints))]
+		if err := m.Map(part, c.First+uint64(at)); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		progress(len(part))
+	}
+	if c.done != nil {
+		c.done()
+	}
+	return nil
+}
