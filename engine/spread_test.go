@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
+	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
 	"ndd/numa"
@@ -343,5 +344,38 @@ func TestLabSpread(t *testing.T) {
 		}
 		t.Log(r)
 		x.Close()
+	}
+}
+
+// TestSpreadBudget: copies of tables are taken from a budget while the index is open; a table for which
+// that has not enough stays in its file, and is searched there.
+func TestSpreadBudget(t *testing.T) {
+	base, queries := sets.Planted(20_000, 100)
+	want := oracle.Search(base, queries, 3)
+	dir := built(t, base, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
+	h := numa.New(numa.Options{Root: twoNodes(1 << 20)})
+	for _, c := range []struct{ budget, copied uint64 }{{64 << 20, 2}, {200 << 10, 1}, {100 << 10, 0}} {
+		budget := memory.NewBudget(memory.Set(c.budget))
+		x, err := Open(t.Context(), dir, OpenOptions{Budget: budget, Spread: &worker.Options{Host: h}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if taken := c.budget - budget.Left(); (taken > 0) != (c.copied > 0) {
+			t.Errorf("%d bytes: %d are taken for copies", c.budget, taken)
+		}
+		r, _ := x.Live().Spread()
+		copied := uint64(0)
+		for _, n := range r.Nodes {
+			if n.Placement.Bytes > 0 {
+				copied++
+			}
+		}
+		if copied != c.copied || strings.Contains(strings.Join(r.Notes, " "), "stays in the file") != (copied < 2) {
+			t.Errorf("%d bytes: %d of 2 nodes have copies: %q", c.budget, copied, r.Notes)
+		}
+		asked(t, x, queries, 3, want)
+		if err := x.Close(); err != nil || budget.Left() != c.budget {
+			t.Errorf("%v, %d of %d bytes are left", err, budget.Left(), c.budget)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -33,7 +34,7 @@ type OpenOptions struct {
 	// of them are in memory: a larger index is refused.
 	Memory uint64
 
-	// Budget is what Load takes memory from; by default what this machine has left.
+	// Budget is what Load and Spread take memory from; by default what this machine has left.
 	Budget *memory.Budget
 
 	// Spread, unless nil, copies the tables to the memory nodes of its host
@@ -138,7 +139,9 @@ func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (_ *Inde
 	}
 	var workers *worker.Set
 	if o.Spread != nil {
-		if workers, err = placed(ctx, segments, *o.Spread); err != nil {
+		spread := *o.Spread
+		spread.Budget = cmp.Or(spread.Budget, o.Budget)
+		if workers, err = placed(ctx, segments, spread); err != nil {
 			return nil, err
 		}
 	}

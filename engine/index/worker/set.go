@@ -16,10 +16,11 @@ import (
 // Options says how to distribute an index over the nodes of a host.
 type Options struct {
 	Host      *numa.Host
-	Replicate bool       // as many copies as there are nodes, or memory for
-	Workers   int        // on each node; default: one for each of its tables and for each of its processors but an eighth
-	Direct    bool       // no workers: whoever waits for a request searches, in the copy that is near
-	Pages     numa.Pages // of the arenas
+	Replicate bool           // as many copies as there are nodes, or memory for
+	Workers   int            // on each node; default: one for each of its tables and for each of its processors but an eighth
+	Direct    bool           // no workers: whoever waits for a request searches, in the copy that is near
+	Pages     numa.Pages     // of the arenas
+	Budget    *memory.Budget // of which the arenas are taken, until the segments are closed; nil: what this machine has left
 }
 
 // A Part is a segment that is to be distributed, and the file that it is in.
@@ -32,6 +33,7 @@ type Part struct {
 // goroutine.
 type Set struct {
 	host   *numa.Host
+	budget *memory.Budget
 	direct bool
 	nodes  []*node // as the host lists them
 	copies int
@@ -54,10 +56,11 @@ type node struct {
 
 // A Segment is a segment of an index whose tables lie on the nodes of a host.
 type Segment struct {
-	set    *Set
-	copies []*segment.Segment
-	tables [][][]int // by copy and node
-	arenas []*numa.Arena
+	set      *Set
+	copies   []*segment.Segment
+	tables   [][][]int // by copy and node
+	arenas   []*numa.Arena
+	reserved []*memory.Reservation // for arenas
 }
 
 // First returns the first copy, which serves all that is not a search. Whoever uses it closes it.
@@ -73,7 +76,7 @@ type piece struct {
 // workers. The parts' files must stay open. Where there is no room on any node
 // tables stay in their file. The error is one of reading it, or ctx's.
 func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error) {
-	s := &Set{host: o.Host, direct: o.Direct, users: len(parts)}
+	s := &Set{host: o.Host, budget: o.Budget.Here(), direct: o.Direct, users: len(parts)}
 	for _, p := range o.Host.Nodes() {
 		s.nodes = append(s.nodes, &node{host: o.Host, memory: p, pages: numa.Placement{Node: p.ID}})
 	}
@@ -130,7 +133,7 @@ func (s *Set) near() (n int) {
 
 // rooms returns what of each node matters for placement, as it is now.
 func (s *Set) rooms() []room {
-	limit := memory.Machine{}.Limit(0).Bytes
+	limit := s.budget.Left()
 	rooms := make([]room, len(s.nodes))
 	for i, n := range s.nodes {
 		rooms[i] = room{max(len(n.memory.CPUs), 1), limit}
@@ -151,8 +154,7 @@ func (s *Set) copiesThatFit(sizes []uint64, most int) int {
 	for _, n := range sizes {
 		sum += n
 	}
-	limit := memory.Machine{}.Limit(0).Bytes
-	return int(min(uint64(most), max(limit/max(sum, 1), 1)))
+	return int(min(uint64(most), max(s.budget.Left()/max(sum, 1), 1)))
 }
 
 // fill makes copy c.
@@ -172,12 +174,11 @@ func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []
 			s.noteInFile(parts[p.part], p, fmt.Errorf("no node has room for %d MiB", p.bytes>>20))
 			continue
 		}
-		arena, err := s.host.Arena(n.memory, p.bytes, pages)
+		arena, err := segments[p.part].arena(n, p.bytes, pages)
 		if err != nil {
 			s.noteInFile(parts[p.part], p, err)
 			continue
 		}
-		segments[p.part].arenas = append(segments[p.part].arenas, arena)
 		if err := copySections(ctx, s.host, arena, sectionsOf(parts[p.part].File, p.table), moved[p.part]); err != nil {
 			return err
 		}
@@ -193,6 +194,21 @@ func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []
 	return nil
 }
 
+// arena reserves and makes an arena on a node, which the segment holds until it is closed.
+func (s *Segment) arena(n *node, bytes uint64, pages numa.Pages) (*numa.Arena, error) {
+	r, err := s.set.budget.Reserve("a copy of it", bytes)
+	if err != nil {
+		return nil, err
+	}
+	a, err := n.host.Arena(n.memory, bytes, pages)
+	if err != nil {
+		r.Release()
+		return nil, err
+	}
+	s.arenas, s.reserved = append(s.arenas, a), append(s.reserved, r)
+	return a, nil
+}
+
 // noteInFile says why a table is searched where it lies in its file.
 func (s *Set) noteInFile(p Part, at piece, why error) {
 	s.host.Note(fmt.Sprintf("table %d of %s stays in the file: %v", at.table, p.File.Path(), why))
@@ -206,6 +222,9 @@ func (s *Segment) Close() {
 	}
 	for _, a := range s.arenas {
 		a.Free()
+	}
+	for _, r := range s.reserved {
+		r.Release()
 	}
 	s.set.mu.Lock()
 	s.set.users--
