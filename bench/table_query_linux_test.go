@@ -198,7 +198,7 @@ type tableSet struct {
 func (s *tableSet) add(t table.Table, p permute.Permutation, d permute.Table) {
 	leading := d.Leading()
 	if d.Radius > 0 {
-		leading = t.Leading(leading)
+		leading = t.Probing(leading, d.Radius, tableK).Leading
 	}
 	var earlier []table.Finder
 	for _, e := range s.design.Tables[:len(s.tables)] {

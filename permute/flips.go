@@ -83,23 +83,29 @@ type FlipWalk struct {
 	high   uint64 // all but two of them, where there are more; 0 before the first
 }
 
-// listedFlips is how many flips the list of lightWords has.
-const listedFlips = 2
-
 // Next returns the next patterns: base ^ low[i] << set.Shift for every i. low is nil at the
-// end, and must not be written to.
+// end, and must not be written to. The patterns of no flip and of one come together.
 func (w *FlipWalk) Next() (base uint64, low []uint64) {
 	s := &w.set
-	if w.weight > min(s.Radius, s.Width) {
+	switch {
+	case w.weight > min(s.Radius, s.Width):
 		return 0, nil
+	case w.weight == 0:
+		w.weight = 2
+		return s.Base, fewFlips[:1+min(s.Radius, 1)*s.Width]
+	case w.weight == 2:
+		w.weight = 3
+		return s.Base, twoFlips[:s.Width*(s.Width-1)/2]
 	}
-	if w.weight <= listedFlips {
-		low = lightWords[w.weight][:Binomial(s.Width, w.weight)]
-		w.weight++
-		return s.Base, low
-	}
-	first := (uint64(1)<<(w.weight-listedFlips) - 1) << listedFlips
-	last := first >> listedFlips << (s.Width - w.weight + listedFlips)
+	return w.many()
+}
+
+// many returns the patterns of more than two flips that have the same upper ones.
+func (w *FlipWalk) many() (base uint64, low []uint64) {
+	s := &w.set
+	upper := w.weight - 2
+	first := (uint64(1)<<upper - 1) << 2
+	last := first >> 2 << (s.Width - upper)
 	if w.high == 0 {
 		w.high = first
 	}
@@ -108,20 +114,20 @@ func (w *FlipWalk) Next() (base uint64, low []uint64) {
 		w.weight, w.high = w.weight+1, 0
 	}
 	below := bits.TrailingZeros64(high)
-	return s.Base ^ high<<s.Shift, lightWords[listedFlips][:below*(below-1)/2]
+	return s.Base ^ high<<s.Shift, twoFlips[:below*(below-1)/2]
 }
 
-// lightWords are the words with none, one and two bits set, each ascending: those that have
-// their bits among the lowest n come first.
-var lightWords = func() (list [listedFlips + 1][]uint64) {
-	list[0] = []uint64{0}
+// fewFlips are the words with at most one bit set, twoFlips those with two, both ascending: the words
+// that have their bits among the lowest n come first.
+var fewFlips, twoFlips = func() (few, two []uint64) {
+	few = []uint64{0}
 	for high := range 64 {
-		list[1] = append(list[1], 1<<high)
+		few = append(few, 1<<high)
 		for low := range high {
-			list[2] = append(list[2], 1<<high|1<<low)
+			two = append(two, 1<<high|1<<low)
 		}
 	}
-	return list
+	return few, two
 }()
 
 // nextWord returns the next larger word with as many bits set: the lowest run of ones gives its top

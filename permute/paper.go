@@ -139,12 +139,9 @@ func cut(places, sizes []int) [][]int {
 // subsets lists the subsets of m elements that have j, as bit sets: {0, 1, ...} first.
 func subsets(m, j int) []uint64 {
 	var list []uint64
-	set := Flips(m, j)
-	w := FlipWalk{set: set, weight: j}
-	for base, low := w.Next(); low != nil; base, low = w.Next() {
-		for _, flip := range low {
-			list = append(list, bits.Reverse64(base^flip<<set.Shift))
-		}
+	for x, n := uint64(1)<<j-1, Binomial(m, j); n > 0; n-- {
+		list = append(list, bits.Reverse64(x<<(64-m)))
+		x = nextWord(x)
 	}
 	// Reversed words of ascending order are descending in their first elements: turn them round.
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {

@@ -1,13 +1,13 @@
 package segment
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"ndd/asm"
 	"ndd/engine/index/table"
 	"ndd/engine/storage/store"
-	"ndd/permute"
 )
 
 // A Match is a stored fingerprint within distance k of a query.
@@ -25,37 +25,6 @@ type Scratch struct {
 	searches []table.Search
 	matches  []table.Match
 	sorted   []int
-}
-
-// earlierMax is how many earlier tables a search is told of, so that it need not
-// rebuild what they report: most of it is found by the first few.
-const earlierMax = 16
-
-// A plan is how the tables are searched for one distance k.
-type plan struct {
-	design permute.Design
-	search []table.Search // by table, without queries
-}
-
-// plan makes the plan for k, once.
-func (s *Segment) plan(k int) *plan {
-	if p := s.plans[k].Load(); p != nil {
-		return p
-	}
-	p := &plan{design: s.meta.Design.For(k)}
-	for i, t := range p.design.Tables {
-		leading := t.Leading()
-		if t.Radius > 0 {
-			leading = s.tables[i].Leading(leading)
-		}
-		var earlier []table.Finder
-		for _, e := range p.design.Tables[:min(i, earlierMax)] {
-			earlier = append(earlier, table.Finder{Mask: s.perms[i].Apply(e.Mask), Radius: e.Radius})
-		}
-		p.search = append(p.search, table.Search{Leading: leading, Flips: permute.Flips(leading, t.Radius), K: k, Earlier: earlier, Perm: &s.perms[i]})
-	}
-	s.plans[k].Store(p)
-	return p
 }
 
 // Search appends to dst, for every query, each distinct fingerprint of the
@@ -80,7 +49,10 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 		slices.Sort(c.sorted)
 		tables = c.sorted
 	}
-	p := s.plan(k)
+	p := s.searchPlan(k)
+	if p.scans(s, tables, len(queries)) {
+		return s.scan(dst, p, tables, queries, k, c)
+	}
 	if need := len(queries) * len(tables); cap(c.queries) < need {
 		c.queries = make([]uint64, need)
 	}
@@ -106,6 +78,28 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 		number := tables[m.Table]
 		diff := s.perms[number].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
 		if p.design.First(diff) == number {
+			dst = append(dst, Match{m.Query, queries[m.Query] ^ diff})
+		}
+	}
+	return dst, nil
+}
+
+// scan answers a search by comparing the queries with all keys of one of the tables. It reports what
+// the first table to find it is one of those asked for, as the other tables may be asked elsewhere.
+func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
+	perm := &s.perms[tables[0]]
+	if cap(c.queries) < len(queries) {
+		c.queries = make([]uint64, len(queries))
+	}
+	own := c.queries[:len(queries)]
+	asm.Permute(own, queries, perm.Mask())
+	if c.matches, err = table.Scan(context.Background(), c.matches[:0], s.tables[tables[0]], own, k, &c.table); err != nil {
+		return dst, err
+	}
+	every := len(tables) == len(s.tables)
+	for _, m := range c.matches {
+		diff := perm.Invert(m.Key ^ own[m.Query])
+		if every || slices.Contains(tables, p.design.First(diff)) {
 			dst = append(dst, Match{m.Query, queries[m.Query] ^ diff})
 		}
 	}

@@ -17,7 +17,7 @@ type Segment struct {
 	tables []table.Table
 	every  []int // their numbers
 	perms  []permute.Permutation
-	plans  []atomic.Pointer[plan] // by distance k
+	plans  []atomic.Pointer[searchPlan] // by distance k
 	docs   docList
 	ids    *idlist.List // nil when documents have none
 }
@@ -54,7 +54,7 @@ func Open(source store.Source) (*Segment, error) {
 		s.every = append(s.every, i)
 		s.perms = append(s.perms, permute.New(t.Mask))
 	}
-	s.plans = make([]atomic.Pointer[plan], m.Design.K+1)
+	s.plans = make([]atomic.Pointer[searchPlan], m.Design.K+1)
 	if s.docs, err = openDocs(source, m.Documents, m.Fingerprints); err != nil {
 		return nil, err
 	}

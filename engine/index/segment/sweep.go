@@ -67,8 +67,12 @@ func (s *Segment) Sweeps(n int) bool {
 	if s.meta.Fingerprints == 0 || n < sweepQueries {
 		return false
 	}
-	for _, search := range s.plan(s.meta.Design.K).search {
-		if search.Flips.Len() < sweepProbes/n {
+	p := s.searchPlan(s.meta.Design.K)
+	if p.scans(s, s.every, n) {
+		return false
+	}
+	for i := range p.search {
+		if p.search[i].Flips.Len() < sweepProbes/n {
 			return false
 		}
 	}
@@ -127,7 +131,7 @@ func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, tea
 	if k < 0 || k > s.meta.Design.K {
 		return nil, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
 	}
-	w := &sweep{segment: s, plan: s.plan(k), regions: r, queries: queries, limit: limit, orders: make([]order, len(s.tables))}
+	w := &sweep{segment: s, plan: s.searchPlan(k), regions: r, queries: queries, limit: limit, orders: make([]order, len(s.tables))}
 	for i := range teams {
 		w.threads += teams[i].Threads
 		for _, t := range teams[i].Tables {
@@ -157,7 +161,7 @@ func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, tea
 // sweep is the state of one Sweep.
 type sweep struct {
 	segment *Segment
-	plan    *plan
+	plan    *searchPlan
 	regions regions
 	queries []uint64
 	limit   int

@@ -75,10 +75,6 @@ func openHuffman(source store.Source, prefix string) (Table, error) {
 func (t *huffmanTable) Layout() Layout { return LayoutHuffman }
 func (t *huffmanTable) Len() uint64    { return t.keys }
 
-// Leading fixes as many bits as tell the blocks apart: flipping further ones
-// would mostly decode the same blocks again.
-func (t *huffmanTable) Leading(p int) int { return min(p, bitsFor(len(t.last))) }
-
 // block is the bytes of block b.
 func (t *huffmanTable) block(b int) []byte { return t.blocks.Data[b*t.blockBytes : (b+1)*t.blockBytes] }
 

@@ -100,7 +100,7 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 			for base, low := walk.Next(); low != nil; base, low = walk.Next() {
 				for _, flip := range low {
 					next := r.next
-					next.low[next.n], next.query[next.n] = (q^base^flip<<s.Flips.Shift)&mask, query
+					next.low[next.n], next.query[next.n] = (q^base^flip<<(s.Flips.Shift&63))&mask, query
 					if next.n++; next.n < probesAtOnce {
 						continue
 					}

@@ -59,7 +59,6 @@ type planarTable struct {
 	wide      succinct.Packed
 	rest      succinct.Packed
 	fences    []uint64
-	leading   int // bits that a probe should fix
 	parts     []Part
 
 	// The sections of head, lines and so on, for what is wrong in them.
@@ -192,7 +191,6 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	t.wide = succinct.Packed{Words: store.Uint64s(wide.Data), Width: int(h.wideBits)}
 	t.rest = succinct.Packed{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
 	t.fences = store.Uint64s(fences.Data)
-	t.leading = leadingFor(t.fences, int(h.bucketBits))
 	if first := t.directory.base(0); first != 0 {
 		return nil, lines.Corrupt(0, "the first line begins at rank %d", first)
 	}
@@ -205,46 +203,6 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 func (t *planarTable) Layout() Layout { return LayoutPlanar }
 func (t *planarTable) Len() uint64    { return t.directory.Keys }
 func (t *planarTable) Parts() []Part  { return t.parts }
-
-// Leading fixes the bits of a bucket, and more of a table so skewed that this leaves
-// long runs to scan: see [leadingFor].
-func (t *planarTable) Leading(p int) int { return min(p, t.leading) }
-
-const (
-	fencesLooked = 1 << 14 // of how many fences leadingFor makes its estimate
-	probeNs      = 20.0    // what a flip of one more bit costs a query,
-	scanNs       = 0.1     // and a key of a long run
-)
-
-// leadingFor is how many leading bits, bucketBits or more, cost a query least: each
-// one more is one more probe of radius 1, and shortens the runs of long buckets. The run that a query meets, if queries are like keys, has
-// the squares of the runs' lengths over the number of keys, and the lengths show
-// in the fences: r neighbours that share the leading bits are r*1024 keys.
-func leadingFor(fences []uint64, bucketBits int) int {
-	step := max(1, len(fences)/fencesLooked)
-	best, least := bucketBits, math.Inf(1)
-	for leading := bucketBits; leading <= 64; leading++ {
-		mask := leadingMask(leading)
-		squares, run, looked := 0.0, 0.0, 0.0
-		for i := 0; i < len(fences); i += step {
-			looked++
-			if i > 0 && (fences[i]^fences[i-step])&mask == 0 {
-				run++
-				squares += 2 * run // (run+1)*run in all
-			} else {
-				run = 0
-			}
-		}
-		cost := float64(leading)*probeNs + squares/max(looked, 1)*float64(step)*fenceKeys*scanNs
-		if cost < least {
-			best, least = leading, cost
-		}
-		if squares == 0 {
-			break
-		}
-	}
-	return best
-}
 
 // hostLittleEndian says whether a view of a file's integers needs no copy.
 var hostLittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

@@ -94,12 +94,15 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 		if !t.spans(s) {
 			buckets += more >> below
 		}
+		// All queries begin with the same flips, and few have more than these.
+		begun := s.Flips.Walk()
+		base0, low0 := begun.Next()
 		for query, q := range s.Queries {
 			q &^= more
-			walk := s.Flips.Walk()
-			for base, low := walk.Next(); low != nil; base, low = walk.Next() {
+			walk := begun
+			for base, low := base0, low0; low != nil; base, low = walk.Next() {
 				for _, flip := range low {
-					flip = base ^ flip<<s.Flips.Shift
+					flip = base ^ flip<<(s.Flips.Shift&63)
 					limit := s.K - bits.OnesCount64(flip)
 					if limit < 0 {
 						continue

@@ -94,27 +94,26 @@ func (t *planarTable) Walk(yield func([]uint64) bool) error {
 type planarWalk struct {
 	t            *planarTable
 	yield        func([]uint64) bool
-	buffer       []uint64
+	buffer       []uint64 // keys that were not yielded yet: from a fence on
+	places       [asm.PlanarLineBits]uint16
 	rank, before uint64
 	stopped      bool
 }
 
 // line walks a line that is not wide, whose zeros are those of its buckets and those behind
-// the last.
+// the last. Places outlast the buckets where the line says so: keys reports that.
 func (w *planarWalk) line(line, buckets uint64, words []uint64) error {
-	base := w.rank
+	n := uint64(0)
 	for i, word := range words {
 		for ; word != 0; word &= word - 1 {
-			at := uint64(64*i + bits.TrailingZeros64(word))
-			if err := w.key(line, at-(w.rank-base), buckets); err != nil || w.stopped {
-				return err
-			}
+			w.places[n] = uint16(uint64(64*i+bits.TrailingZeros64(word)) - n)
+			n++
 		}
 	}
-	if w.rank-base+buckets > asm.PlanarLineBits {
-		return w.t.corruptLine(line, "line %d of buckets has %d keys", line, w.rank-base)
+	if n+buckets > asm.PlanarLineBits {
+		return w.t.corruptLine(line, "line %d of buckets has %d keys", line, n)
 	}
-	return nil
+	return w.keys(line, buckets, w.places[:n])
 }
 
 // wide walks a line by its offsets.
@@ -129,8 +128,14 @@ func (w *planarWalk) wide(line, number, buckets uint64) error {
 		if j < t.directory.PerLine-1 {
 			end = base + t.wide.At(number*t.directory.PerLine+j+1)
 		}
-		for end <= t.Len() && w.rank < end {
-			if err := w.key(line, j, buckets); err != nil || w.stopped {
+		if end > t.Len() {
+			continue // the next bucket, or the next line, begins elsewhere
+		}
+		for i := range w.places[:min(max(end, w.rank)-w.rank, uint64(len(w.places)))] {
+			w.places[i] = uint16(j)
+		}
+		for w.rank < end {
+			if err := w.keys(line, buckets, w.places[:min(end-w.rank, uint64(len(w.places)))]); err != nil || w.stopped {
 				return err
 			}
 		}
@@ -138,24 +143,33 @@ func (w *planarWalk) wide(line, number, buckets uint64) error {
 	return nil
 }
 
-// key is the next key, in bucket j of a line.
-func (w *planarWalk) key(line, j, buckets uint64) error {
+// keys adds the next keys, whose buckets are those places of a line.
+func (w *planarWalk) keys(line, buckets uint64, places []uint16) error {
 	t := w.t
-	if w.rank >= t.Len() || j >= buckets {
-		return t.corruptLine(line, "rank %d of %d keys is in bucket %d of line %d", w.rank, t.Len(), j, line)
+	if left := t.Len() - w.rank; uint64(len(places)) > left {
+		return t.corruptLine(line, "line %d of buckets has %d keys or more, where %d of %d are left", line, len(places), left, t.Len())
 	}
-	key := (line*t.directory.PerLine+j)<<(64-t.directory.BucketBits) | t.below(w.rank)
-	if w.rank > 0 && key <= w.before {
-		return t.in.low.Corrupt(2*w.rank, "key %d does not ascend", w.rank)
-	}
-	if w.rank%fenceKeys == 0 && t.fences[w.rank/fenceKeys] != key {
-		return t.in.fences.Corrupt(w.rank/fenceKeys*8, "the fence of key %d is another key", w.rank)
-	}
-	w.before = key
-	w.rank++
-	if w.buffer = append(w.buffer, key); len(w.buffer) == fenceKeys {
-		w.stopped = !w.yield(w.buffer)
-		w.buffer = w.buffer[:0]
+	below, first := 64-t.directory.BucketBits, line*t.directory.PerLine
+	low := t.directory.Low[w.rank:][:len(places)]
+	for i, place := range places {
+		if uint64(place) >= buckets {
+			return t.corruptLine(line, "rank %d of %d keys is in bucket %d of line %d", w.rank, t.Len(), place, line)
+		}
+		key := (first+uint64(place))<<below | t.rest.At(w.rank)<<lowBits | uint64(low[i])
+		if key <= w.before && w.rank > 0 {
+			return t.in.low.Corrupt(2*w.rank, "key %d does not ascend", w.rank)
+		}
+		if len(w.buffer) == 0 && t.fences[w.rank/fenceKeys] != key {
+			return t.in.fences.Corrupt(w.rank/fenceKeys*8, "the fence of key %d is another key", w.rank)
+		}
+		w.before = key
+		w.rank++
+		if w.buffer = append(w.buffer, key); len(w.buffer) == fenceKeys {
+			w.stopped = !w.yield(w.buffer)
+			if w.buffer = w.buffer[:0]; w.stopped {
+				return nil
+			}
+		}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func TestSkew(t *testing.T) {
 			tab := build(t, keys, o)
 			var c Scratch
 			for _, probe := range []struct{ leading, radius int }{
-				{0, 0}, {7, 0}, {24, 0}, {42, 0}, {55, 0}, {tab.Leading(32), 1}, {tab.Leading(64), 1}, {tab.Leading(12), 2},
+				{0, 0}, {7, 0}, {24, 0}, {42, 0}, {55, 0}, {tab.Probing(32, 1, 3).Leading, 1}, {tab.Probing(64, 1, 3).Leading, 1}, {tab.Probing(12, 2, 3).Leading, 2},
 			} {
 				s := &Search{Queries: queries, Leading: probe.leading, Flips: permute.Flips(probe.leading, probe.radius), K: 3}
 				got, err := tab.Search(nil, s, &c)
@@ -68,7 +68,8 @@ func TestSkewBounds(t *testing.T) {
 		if bytes := float64(Bytes(tab)) / float64(len(keys)); bytes > 12 {
 			t.Errorf("%s: %.1f bytes a key", name, bytes)
 		}
-		s := &Search{Queries: keys[len(keys)/2:][:1], Leading: tab.Leading(64), Flips: permute.Flips(tab.Leading(64), 1), K: 3}
+		leading := tab.Probing(64, 1, 3).Leading
+		s := &Search{Queries: keys[len(keys)/2:][:1], Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
 		reads := 0
 		mask := leadingMask(s.Leading)
 		for _, key := range keys {
@@ -87,8 +88,8 @@ func TestSkewBounds(t *testing.T) {
 	for i := range keys {
 		keys[i] = rng.Uint64()
 	}
-	if tab := build(t, distinct(keys), Options{Layout: LayoutPlanar}); bucketBitsFor(300000) != 19 || tab.Leading(64) != 19 {
-		t.Errorf("uniform keys: a probe fixes %d bits, the bucket's 19 are due", tab.Leading(64))
+	if tab := build(t, distinct(keys), Options{Layout: LayoutPlanar}); bucketBitsFor(300000) != 19 || tab.Probing(64, 1, 3).Leading != 19 {
+		t.Errorf("uniform keys: a probe fixes %d bits, the bucket's 19 are due", tab.Probing(64, 1, 3).Leading)
 	}
 }
 
@@ -114,7 +115,7 @@ func TestSearchAll(t *testing.T) {
 					queries = append(queries, perm.Apply(q))
 				}
 				tab := build(t, distinct(keys), o)
-				leading := tab.Leading(20 + i)
+				leading := tab.Probing(20+i, i%2, 3).Leading
 				s := Search{Queries: queries, Leading: leading, Flips: permute.Flips(leading, i%2), K: 3}
 				alone, err := tab.Search(nil, &s, &c)
 				if err != nil {
@@ -149,7 +150,7 @@ func TestEarlier(t *testing.T) {
 		for _, o := range layouts {
 			tab := build(t, keys, o)
 			var c Scratch
-			leading := tab.Leading(32)
+			leading := tab.Probing(32, 1, 3).Leading
 			s := &Search{Queries: set.Queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
 			all, err := tab.Search(nil, s, &c)
 			if err != nil {

@@ -1,0 +1,52 @@
+package segment
+
+import (
+	"ndd/engine/index/table"
+	"ndd/permute"
+)
+
+// A searchPlan is how the tables are searched for one distance k.
+type searchPlan struct {
+	design permute.Design
+	search []table.Search // by table, without queries
+	ns     []float64      // by table: what one query takes there by probing
+}
+
+const (
+	// earlierMax is how many earlier tables a search is told of, so that it need not
+	// rebuild what they report: most of it is found by the first few.
+	earlierMax = 16
+	// scanFromNS is what a query must take by probing for a scan to be thought of. Below it, queries in
+	// a batch share misses that the costs of single probes know nothing of.
+	scanFromNS = 20_000
+)
+
+// searchPlan returns the plan for k, which is made once: a millisecond a table at most, whatever the
+// fingerprints.
+func (s *Segment) searchPlan(k int) *searchPlan {
+	if p := s.plans[k].Load(); p != nil {
+		return p
+	}
+	p := &searchPlan{design: s.meta.Design.For(k)}
+	for i, t := range p.design.Tables {
+		probing := s.tables[i].Probing(t.Leading(), t.Radius, k)
+		var earlier []table.Finder
+		for _, e := range p.design.Tables[:min(i, earlierMax)] {
+			earlier = append(earlier, table.Finder{Mask: s.perms[i].Apply(e.Mask), Radius: e.Radius})
+		}
+		p.search = append(p.search, table.Search{Leading: probing.Leading, Flips: permute.Flips(probing.Leading, t.Radius), K: k, Earlier: earlier, Perm: &s.perms[i]})
+		p.ns = append(p.ns, probing.NS)
+	}
+	s.plans[k].Store(p)
+	return p
+}
+
+// scans reports whether so many queries take less time by comparing them with all keys of one of
+// these tables than by probing all of them.
+func (p *searchPlan) scans(s *Segment, tables []int, queries int) bool {
+	each := 0.0
+	for _, i := range tables {
+		each += p.ns[i]
+	}
+	return each > scanFromNS && float64(queries)*each > table.ScanNS(s.tables[tables[0]], queries)
+}

@@ -1,0 +1,154 @@
+package table
+
+import (
+	"math"
+	"math/bits"
+
+	"ndd/permute"
+)
+
+// The fixed costs of this package, in nanoseconds, by which a search decides how many leading bits
+// its probes fix, and whether to probe at all. They are those of a table that lies in memory, not in
+// cache, on one thread with AVX-512; what counts is how they stand to each other. BenchmarkCosts
+// prints the same figures for the machine that runs it.
+var searchCosts = map[Layout]costs{
+	LayoutPlanar:  {probe: 20, candidate: 0.1, pass: 12, walk: 5},
+	LayoutHuffman: {probe: 110, candidate: 1, pass: 0, walk: 2},
+}
+
+type costs struct {
+	probe     float64 // one probe of a bucket or block, and its share of the misses
+	candidate float64 // one more key of a run that is compared
+	pass      float64 // one more key whose low bits are near and whose rest is read
+	walk      float64 // one key of a whole table that is unpacked in order
+}
+
+// compareNS is what it costs to compare an unpacked key with one query.
+const compareNS = 0.15
+
+// Probing says how a table should be probed by queries that are like its keys.
+type Probing struct {
+	Leading    int     // bits that a probe fixes
+	Probes     float64 // that a query makes
+	Candidates float64 // keys that a query is compared with
+	NS         float64 // that a query takes, by the fixed costs of this package
+}
+
+// ScanNS returns what it takes to compare so many queries with every key of t, by the same costs
+// as [Probing.NS]: see [Scan].
+func ScanNS(t Table, queries int) float64 {
+	return float64(t.Len()) * (searchCosts[t.Layout()].walk + float64(queries)*compareNS)
+}
+
+// agreement tells from some of a table's keys how many agree with a query in their leading bits.
+type agreement struct {
+	keys  []uint64 // ascending, from equal ranges of ranks
+	table float64  // keys in the table
+}
+
+const (
+	agreementKeys    = 1 << 11 // of a table that are looked at, about,
+	agreementQueries = 1 << 5  // and how many of them are compared with all of those
+)
+
+// candidates returns, for every number of leading bits, how many keys of the table agree in them, but
+// for at most radius flips, with a query that is like the table's keys: beside what uniform
+// keys would show, the part of all pairs that agree. It takes 65,536 comparisons at most.
+func (a *agreement) candidates(radius int) (expected [65]float64) {
+	for leading := range expected {
+		expected[leading] = a.table * math.Ldexp(float64(permute.Ball(leading, radius)), -leading)
+	}
+	every := max(1, len(a.keys)/agreementQueries)
+	var agree [65]int // pairs that agree in so many bits and not in one more
+	queries := 0
+	for q := 0; q < len(a.keys); q += every {
+		queries++
+		for i, key := range a.keys {
+			diff := key ^ a.keys[q]
+			for range radius {
+				diff &^= 1 << 63 >> bits.LeadingZeros64(diff)
+			}
+			if i != q {
+				agree[bits.LeadingZeros64(diff)]++
+			}
+		}
+	}
+	pairs := 0
+	for leading := 64; leading >= 0; leading-- {
+		if pairs += agree[leading]; pairs > 0 {
+			seen := float64(pairs) / float64(queries) * a.table / float64(len(a.keys))
+			expected[leading] = min(a.table, max(expected[leading], seen))
+		}
+	}
+	return expected
+}
+
+// probing chooses, from bucketBits to p leading bits, those with which a query costs least: one more
+// bit makes more patterns of flips to probe, and shorter runs. Without flips there is nothing to
+// choose. unit is what one more candidate costs.
+func (a *agreement) probing(p, bucketBits, radius int, probe, unit float64) (best Probing) {
+	if radius < 0 {
+		return Probing{Leading: p}
+	}
+	expected := a.candidates(radius)
+	from := min(p, bucketBits)
+	if radius == 0 {
+		from = p
+	}
+	best.NS = math.Inf(1)
+	for leading := from; leading <= p; leading++ {
+		probes := float64(permute.Ball(leading, radius))
+		if ns := probes*probe + expected[leading]*unit; ns < best.NS {
+			best = Probing{Leading: leading, Probes: probes, Candidates: expected[leading], NS: ns}
+		}
+		if probes*probe > best.NS {
+			break
+		}
+	}
+	return best
+}
+
+// Probing fixes the bits of a bucket, and more of a table so skewed that this leaves long runs to scan.
+func (t *planarTable) Probing(p, radius, k int) Probing {
+	c := searchCosts[LayoutPlanar]
+	passes := min(1, float64(permute.Ball(lowBits, k))/(1<<lowBits))
+	a := agreement{table: float64(t.Len())}
+	for i := 0; i < len(t.fences); i += max(1, len(t.fences)/agreementKeys) {
+		a.keys = append(a.keys, t.fences[i])
+	}
+	bucketBits := int(t.directory.BucketBits)
+	probe := c.probe
+	if fewer := bucketBits - p; fewer > 0 && fewer <= spanBits {
+		probe = math.Ldexp(probe, fewer) // each bucket is asked by itself
+	}
+	return a.probing(p, bucketBits, radius, probe, c.candidate+passes*c.pass)
+}
+
+// Probing fixes as many bits as tell the blocks apart, as flips of further ones would mostly decode the
+// same blocks again, and more of a table so skewed that this leaves long runs.
+func (t *huffmanTable) Probing(p, radius, _ int) Probing {
+	c := searchCosts[LayoutHuffman]
+	a := agreement{t.keysByRank(agreementKeys), float64(t.Len())}
+	return a.probing(p, bitsFor(len(t.last)), radius, c.probe, c.candidate)
+}
+
+// keysByRank returns so many keys or fewer, last keys of blocks, from ranks that are about equally far
+// apart: the blocks of a dense part of the table have more keys than others.
+func (t *huffmanTable) keysByRank(most int) (keys []uint64) {
+	n := min(most, len(t.last))
+	group := 0
+	for i := range uint64(n) {
+		rank := i * t.keys / uint64(n)
+		for group+1 < len(t.ranks) && t.ranks[group+1] <= rank {
+			group++
+		}
+		past := t.keys
+		if group+1 < len(t.ranks) {
+			past = t.ranks[group+1]
+		}
+		from, to := group*blocksPerRank, min((group+1)*blocksPerRank, len(t.last))
+		share := float64(rank-min(t.ranks[group], rank)) / float64(max(past, rank+1)-min(t.ranks[group], rank))
+		keys = append(keys, t.last[from+int(share*float64(to-from))])
+	}
+	return keys
+}

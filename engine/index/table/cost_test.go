@@ -1,0 +1,159 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"ndd/engine/oracle/sets"
+	"ndd/permute"
+)
+
+// Probing foresees how many keys a query of skewed keys is compared with: not more than twice as many as
+// counted for the leading bits that it chooses, and not less than half of them, but for lies between two
+// keys that it looks at.
+func TestProbingForesees(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 8))
+	for name, keys := range skewed(100_000) {
+		for _, o := range layouts {
+			tab := build(t, keys, o)
+			const between = fenceKeys
+			for radius := range 5 {
+				p := tab.Probing(64, radius, 3)
+				if want := float64(permute.Ball(p.Leading, radius)); p.Probes != want {
+					t.Errorf("%s, %v, radius %d: %v probes of %d bits, want %v", name, o, radius, p.Probes, p.Leading, want)
+				}
+				const queries = 64
+				agree := 0
+				for range queries {
+					q := keys[rng.IntN(len(keys))]
+					for _, key := range keys {
+						if bits.OnesCount64((key^q)>>(64-p.Leading)) <= radius {
+							agree++
+						}
+					}
+				}
+				counted := float64(agree) / queries
+				if p.Candidates > 2*counted+between || counted > 2*p.Candidates+2*between {
+					t.Errorf("%s, %v, radius %d, %d bits: %.0f candidates said, %.0f counted", name, o, radius, p.Leading, p.Candidates, counted)
+				}
+			}
+		}
+	}
+}
+
+// What a query costs by probing is known at once, whatever the keys, the radius and the leading bits; and
+// where it is dear, more leading bits or fewer would not make it cheaper by half.
+func TestProbingIsQuick(t *testing.T) {
+	for name, keys := range skewed(30_000) {
+		tab := build(t, keys, Options{Layout: LayoutPlanar})
+		began := time.Now()
+		for radius := range permute.MaxK + 1 {
+			for _, p := range []int{1, 13, 24, 40, 64} {
+				got := tab.Probing(p, radius, permute.MaxK)
+				if got.Leading > p || got.NS <= 0 {
+					t.Errorf("%s: radius %d of %d bits: %+v", name, radius, p, got)
+				}
+			}
+		}
+		if took := time.Since(began); took > 2*time.Second { // 45 of a millisecond
+			t.Errorf("%s: %v to say what queries cost", name, took)
+		}
+	}
+}
+
+// Scan finds what a comparison of all keys finds, of skewed keys too, and ends with its context.
+func TestScan(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	for name, keys := range skewed(20_000) {
+		queries := []uint64{0, keys[0], ^uint64(0)}
+		for i := range 8 {
+			queries = append(queries, sets.Near(rng, keys[rng.IntN(len(keys))], i))
+		}
+		for _, o := range layouts {
+			tab := build(t, keys, o)
+			var c Scratch
+			for _, k := range []int{0, 3, 8} {
+				got, err := Scan(t.Context(), nil, tab, queries, k, &c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := find(keys, &Search{Queries: queries, K: k})
+				if !slices.Equal(order(got), order(want)) {
+					t.Errorf("%s, %v, k = %d: %d matches, want %d", name, o, k, len(got), len(want))
+				}
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if got, err := Scan(ctx, nil, tab, queries, 8, &c); !errors.Is(err, context.Canceled) || len(got) > 0 {
+				t.Errorf("%s, %v: %d matches and %v of a scan that was called off", name, o, len(got), err)
+			}
+		}
+	}
+}
+
+var costKeys = flag.Int("costs.n", 1<<20, "keys of BenchmarkCosts")
+
+// BenchmarkCosts measures what searchCosts says, on uniform keys: in ns, a probe, a candidate of a long
+// run, a candidate whose low bits pass, a key unpacked, and a comparison.
+func BenchmarkCosts(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	keys := make([]uint64, *costKeys)
+	for i := range keys {
+		keys[i] = rng.Uint64()
+	}
+	keys = distinct(keys)
+	queries := make([]uint64, 256)
+	for _, layout := range []Layout{LayoutPlanar, LayoutHuffman} {
+		b.Run("layout="+string(layout), func(b *testing.B) {
+			tab := build(b, keys, Options{Layout: layout})
+			var c Scratch
+			var matches []Match
+			search := func(leading, radius, k, queryCount int) float64 {
+				best := time.Duration(1 << 62)
+				for range 20 {
+					for i := range queries {
+						queries[i] = rng.Uint64()
+					}
+					s := Search{Queries: queries[:queryCount], Leading: leading, Flips: permute.Flips(leading, radius), K: k}
+					began := time.Now()
+					var err error
+					if matches, err = tab.Search(matches[:0], &s, &c); err != nil {
+						b.Fatal(err)
+					}
+					best = min(best, time.Since(began))
+				}
+				return float64(best) / float64(queryCount)
+			}
+			scan := func(queryCount int) float64 {
+				best := time.Duration(1 << 62)
+				for range 5 {
+					began := time.Now()
+					var err error
+					if matches, err = Scan(b.Context(), matches[:0], tab, queries[:queryCount], 3, &c); err != nil {
+						b.Fatal(err)
+					}
+					best = min(best, time.Since(began))
+				}
+				return float64(best) / float64(len(keys))
+			}
+			for b.Loop() {
+				const leading = 24
+				probe := search(leading, 1, 3, 256) / (leading + 1)
+				run := search(3, 0, 0, 4) / (float64(len(keys)) / 8)
+				passing := search(3, 0, 6, 4) / (float64(len(keys)) / 8)
+				one, many := scan(1), scan(9)
+				b.ReportMetric(probe, "probe-ns")
+				b.ReportMetric(run, "candidate-ns")
+				b.ReportMetric((passing-run)/(float64(permute.Ball(lowBits, 6))/(1<<lowBits)), "pass-ns")
+				b.ReportMetric(one, "walk-ns")
+				b.ReportMetric((many-one)/8, "compare-ns")
+			}
+		})
+	}
+}
