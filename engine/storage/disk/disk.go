@@ -152,14 +152,9 @@ func (d *Disk) Link(path, to string) error {
 
 // Truncate cuts the file at path to length bytes and makes that durable.
 func (d *Disk) Truncate(path string, length int64) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := d.OpenAppend(path, length)
 	if err != nil {
 		return err
 	}
-	h := handle{f, d}
-	err = d.do(&Op{Call: CallTruncate, Path: path, Offset: length}, func() error { return f.Truncate(length) })
-	if err == nil {
-		err = h.sync()
-	}
-	return errors.Join(err, h.close())
+	return f.Close()
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -226,6 +228,103 @@ func TestFailedSync(t *testing.T) {
 				t.Errorf("%d syncs, failed %v", syncs, failed)
 			}
 		})
+	}
+}
+
+// TestResume fails every call once, as a disk that is full and has space again. After a write, and the
+// creation of a file, the log goes on with all records, those whose Sync failed too; after a sync
+// it does not.
+func TestResume(t *testing.T) {
+	run := func(d *disk.Disk, dir string) (failures int, last Position, err error) {
+		l, _, err := Open(d, dir, Options{}, func(Position, []byte) error { return nil })
+		if err != nil {
+			return 0, 0, err
+		}
+		for i := range 8 {
+			at, err := l.Append(record(last + 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = at
+			if i%3 == 2 {
+				if _, err := l.Rotate(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := l.Sync(t.Context(), at); err != nil {
+				failures++
+				if _, e := l.Append(nil); e == nil {
+					t.Error("appended before Resume")
+				}
+				if err := l.Resume(); err != nil {
+					return failures, last, errors.Join(err, l.Close())
+				}
+			}
+		}
+		return failures, last, l.Close()
+	}
+	calls := faults.Calls(t, func(d *disk.Disk) error { _, _, err := run(d, t.TempDir()); return err })
+	resumed := 0
+	for n, call := range calls {
+		f := faults.Fault{Call: call, Number: n}
+		dir := t.TempDir()
+		failures, last, err := run(f.Disk(), dir)
+		again := call.Call == disk.CallWrite || call.Call == disk.CallCreate
+		if again && failures == 1 {
+			resumed++
+			if err != nil {
+				t.Errorf("%+v: %v", f, err)
+			}
+		} else if !errors.Is(err, f.Err()) {
+			t.Errorf("%+v: resumed after it, %v", f, err)
+		}
+		_, r, records := open(t, nil, dir, Options{})
+		sequence(t, fmt.Sprint(f), records, r.Last)
+		if err == nil && r.Last != last {
+			t.Errorf("%+v: records up to %d, of %d", f, r.Last, last)
+		}
+	}
+	if resumed < 12 {
+		t.Errorf("resumed after %d of %d calls", resumed, len(calls))
+	}
+}
+
+// TestResumeTwice is a disk that is full for a while: each Resume fails until there is space.
+func TestResumeTwice(t *testing.T) {
+	var full atomic.Bool
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate || c == disk.CallTruncate) {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	dir := t.TempDir()
+	l, _, _ := open(t, d, dir, Options{Sync: Sync(time.Millisecond)})
+	put(t, l, "record 1")
+	full.Store(true)
+	at, err := l.Append([]byte("record 2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := l.Sync(t.Context(), at); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("Sync: %v", err)
+		}
+		if err := l.Resume(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("Resume: %v", err)
+		}
+	}
+	full.Store(false)
+	if err := l.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, l, "record 3")
+	if err := l.Resume(); err != nil {
+		t.Errorf("without an error before: %v", err)
+	}
+	closed(t, l)
+	if _, _, records := open(t, nil, dir, Options{}); !slices.Equal(records, []string{text(1), text(2), text(3)}) {
+		t.Errorf("%v", records)
 	}
 }
 

@@ -74,7 +74,7 @@
 //
 // After a write or a sync that failed the log returns that error from every call until it is opened
 // again: nobody knows what the system has of those pages, and a second sync may succeed without
-// having written them.
+// having written them. A write that failed, on a full disk, is no such loss: [Log.Resume].
 //
 // # Lock order
 //

@@ -108,7 +108,7 @@ func (l *Log) lead(then func() error) error {
 	l.queue = nil
 	l.mu.Unlock()
 
-	err := l.file.write(l, batches)
+	written, err := l.file.write(l, batches)
 	if err == nil && l.options.Sync == Always {
 		err = l.file.sync()
 	}
@@ -122,11 +122,36 @@ func (l *Log) lead(then func() error) error {
 	l.writing = nil
 	if err != nil {
 		l.err = fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
+		l.queue = append(batches[written:], l.queue...)
 		l.file.abandon()
 		return l.err
 	}
 	l.done = last
 	l.recycle(batches)
+	return nil
+}
+
+// Resume lets a log go on after a write that failed, or a file that could not be created: on a disk that was
+// full and has space again. It makes the log end, durably, where it did before that call. The records
+// that were not written are written by the next Sync, those whose Sync returned the error among them,
+// so that the log stays equal to what the owner has in memory. After a sync that failed Resume
+// returns the error and changes nothing.
+func (l *Log) Resume() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil || l.err == ErrClosed || l.file.lost || l.writing != nil {
+		return l.err
+	}
+	l.writing = make(chan struct{})
+	l.mu.Unlock()
+	err := l.file.resume(l)
+	l.mu.Lock()
+	close(l.writing)
+	l.writing = nil
+	if err != nil {
+		return fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
+	}
+	l.err = nil
 	return nil
 }
 
@@ -142,16 +167,14 @@ func (l *Log) recycle(batches []*batch) {
 	}
 }
 
-// syncEach makes the log durable at intervals, until the log is closed. An error stays in the log.
+// syncEach makes the log durable at intervals, until it is closed.
 func (l *Log) syncEach(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			if l.write(l.file.sync) != nil {
-				return
-			}
+			l.write(l.file.sync) // an error stays in the log, until Resume
 		case <-ctx.Done():
 			return
 		}

@@ -1,8 +1,10 @@
 package wal
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"ndd/engine/storage/disk"
@@ -35,32 +37,38 @@ func (b *batch) add(record []byte) {
 type writer struct {
 	file   *disk.AppendFile // nil before the first frame, and between files
 	head   header
-	size   int64    // of the file
+	size   int64    // of the file, up to the end of what was written in full
 	synced int64    // of size, as far as is known
 	next   Position // of the next record
+	lost   bool     // a sync failed: it is unknown what the file has
 }
 
-// write writes the batches, in files as their numbers say.
-func (w *writer) write(l *Log, batches []*batch) error {
-	for _, b := range batches {
+// write writes the batches, in files as their numbers say, and returns how many it has written in full.
+func (w *writer) write(l *Log, batches []*batch) (written int, err error) {
+	for i, b := range batches {
 		if w.file == nil || w.head.number != b.file {
 			if err := w.begin(l, b); err != nil {
-				return err
+				return i, err
 			}
 		}
+		records := len(b.data)
 		b.data = w.head.seal(b.data, frame{at: w.size, synced: w.synced, first: b.first, records: b.records})
 		if err := w.append(b.data); err != nil {
-			return err
+			b.data = b.data[:records] // without the padding, to take more records
+			return i, err
 		}
 		w.next = b.first + Position(b.records)
 	}
-	return nil
+	return len(batches), nil
 }
 
+// append appends the header or a frame to the file.
 func (w *writer) append(data []byte) error {
-	n, err := w.file.Write(data)
-	w.size += int64(n)
-	return err
+	if _, err := w.file.Write(data); err != nil {
+		return err
+	}
+	w.size += int64(len(data))
+	return nil
 }
 
 // begin makes the file before durable, and creates the one that the batch goes to. The new file's
@@ -70,7 +78,7 @@ func (w *writer) begin(l *Log, b *batch) error {
 	if err := w.leave(b.file); err != nil {
 		return err
 	}
-	w.head = header{log: l.options.ID, number: b.file, first: b.first}
+	w.head, w.size, w.synced = header{log: l.options.ID, number: b.file, first: b.first}, 0, 0
 	if _, err := io.ReadFull(l.options.Random, w.head.file[:]); err != nil {
 		return fmt.Errorf("an identity for a new file: %w", err)
 	}
@@ -78,14 +86,16 @@ func (w *writer) begin(l *Log, b *batch) error {
 	if err != nil {
 		return err
 	}
-	w.file, w.size, w.synced = file, 0, 0
+	w.file = file
 	if err := w.append(w.head.append(nil)); err != nil {
 		return err
 	}
 	if err := w.sync(); err != nil {
 		return err
 	}
-	return l.disk.SyncFolder(l.dir)
+	err = l.disk.SyncFolder(l.dir)
+	w.lost = err != nil
+	return err
 }
 
 // leave makes the present file durable and closes it, when its number is below the given one.
@@ -97,7 +107,7 @@ func (w *writer) leave(number uint64) error {
 		return err
 	}
 	err := w.file.Close()
-	w.file = nil
+	w.file, w.lost = nil, err != nil
 	return err
 }
 
@@ -107,6 +117,7 @@ func (w *writer) sync() error {
 		return nil
 	}
 	if err := w.file.Sync(); err != nil {
+		w.lost = true
 		return err
 	}
 	w.synced = w.size
@@ -134,6 +145,22 @@ func (w *writer) abandon() {
 		w.file.Close()
 		w.file = nil
 	}
+}
+
+// resume makes the file end where it did before a write failed, durably, and opens it to go on from
+// there; a file without its header is removed.
+func (w *writer) resume(l *Log) (err error) {
+	at := path(l.dir, w.head.number)
+	if w.size >= headerBytes {
+		if w.file, err = l.disk.OpenAppend(at, w.size); err == nil {
+			w.synced = w.size
+		}
+		return err
+	}
+	if err := l.disk.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return l.disk.SyncFolder(l.dir)
 }
 
 // remove removes the files with numbers below before, and makes that durable.
