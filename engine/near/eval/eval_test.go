@@ -112,7 +112,7 @@ func TestRecall(t *testing.T) {
 		{A: 1, B: 2, Kind: Different, Jaccard: 0, Group: 1},             // 1
 		{A: 0, B: 1, Kind: Same, Lang: "zh", Jaccard: 0.9, Group: 0},    // another language
 	}
-	rows := recall(pairs, p, 0, true, nil)
+	rows := recall(pairs, p, 0, true, make([]Curve, len(pairs)))
 	names := make([]string, len(rows))
 	for i := range rows {
 		names[i] = rows[i].Name()
@@ -132,7 +132,7 @@ func TestRecall(t *testing.T) {
 	if r.PerGroupEdited[2] != (2.0/3)/2 || r.PerPairEdited[2] != 2.0/4 {
 		t.Errorf("identical left out: %g, %g", r.PerGroupEdited[2], r.PerPairEdited[2])
 	}
-	if verified := recall(pairs, p, 0.95, true, nil)[0]; verified.Found[10] != 1 {
+	if verified := recall(pairs, p, 0.95, true, make([]Curve, len(pairs)))[0]; verified.Found[10] != 1 {
 		t.Errorf("verified: %+v", verified.Found)
 	}
 }
@@ -208,6 +208,51 @@ func TestReservoir(t *testing.T) {
 	early := r.shares(0, func(x *reportedPair) bool { return x.a < all/4 })
 	if r.counts[2] != all || len(r.judged[2]) != judgedMax || math.Abs(early[2]/all-0.25) > 0.01 {
 		t.Errorf("%d kept of %d, share %g", len(r.judged[2]), r.counts[2], early[2]/all)
+	}
+}
+
+// TestExpected: for both sketches, what is found of very many edited texts is what the theory says, within a few percent.
+func TestExpected(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	var texts []string
+	for range 150 {
+		texts = append(texts, sentence(random, 200))
+	}
+	c := newCorpus(t, texts...)
+	labels, err := c.SyntheticLabels(150, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, _ := c.Pairs(labels)
+	for _, name := range []string{simhash.NameMinwise, simhash.NameSimhash} {
+		recipe, err := simhash.RecipeByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Measure(context.Background(), c, pairs, []Method{{name, recipe, 0}}, Options{AllBands: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Methods[0].Recall {
+			if strings.HasPrefix(row.Kind, "moved") {
+				continue // nearly all identical
+			}
+			for _, k := range []int{0, 3, 6} {
+				if k == 0 && name == simhash.NameSimhash {
+					continue // votes are whole numbers: one word of 200 turns more ties than the angle says
+				}
+				if got, want := row.PerPairEdited[k], row.Expected[k]; math.Abs(got-want) > 0.12 {
+					t.Errorf("%s, %s, k = %d: %.3f found, %.3f expected", name, row.Kind, k, got, want)
+				}
+			}
+		}
+	}
+	// A binomial sum by hand: 64 bits that differ with chance 1/2.
+	if got, want := within(0.5)[2], (1+64+64*63/2)/math.Pow(2, 64); math.Abs(got/want-1) > 1e-9 {
+		t.Errorf("%g, want %g", got, want)
+	}
+	if within(0)[0] != 1 {
+		t.Error("equal texts")
 	}
 }
 

@@ -51,7 +51,7 @@ func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options)
 	if err != nil {
 		return nil, err
 	}
-	expected, err := c.expectation(m.Recipe)
+	expected, err := c.expected(ctx, pairs, m.Recipe, o.Threads)
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,8 @@ func kindOrder(kind string) int {
 }
 
 // recall counts the pairs that fingerprints find, by language, label and band.
-func recall(pairs []Pair, p *prints, verify float64, bands bool, expected func(*Pair) Curve) []Recall {
-	rows := map[rowKey][]*Pair{}
+func recall(pairs []Pair, p *prints, verify float64, bands bool, expected []Curve) []Recall {
+	rows := map[rowKey][]int{}
 	kinds := map[string]int{} // in order of appearance
 	for i := range pairs {
 		pair := &pairs[i]
@@ -33,7 +33,7 @@ func recall(pairs []Pair, p *prints, verify float64, bands bool, expected func(*
 		if bands && pair.Kind != Different {
 			key.band = BandOf(pair.Jaccard).String()
 		}
-		rows[key] = append(rows[key], pair)
+		rows[key] = append(rows[key], i)
 		if _, ok := kinds[pair.Kind]; !ok {
 			kinds[pair.Kind] = len(kinds)
 		}
@@ -48,17 +48,18 @@ func recall(pairs []Pair, p *prints, verify float64, bands bool, expected func(*
 	})
 	out := make([]Recall, len(keys))
 	for i, k := range keys {
-		out[i] = recallOf(k, rows[k], p, verify, expected)
+		out[i] = recallOf(k, pairs, rows[k], p, verify, expected)
 	}
 	return out
 }
 
 // recallOf counts one row.
-func recallOf(key rowKey, pairs []*Pair, p *prints, verify float64, expected func(*Pair) Curve) Recall {
-	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(pairs)}
+func recallOf(key rowKey, pairs []Pair, row []int, p *prints, verify float64, expected []Curve) Recall {
+	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(row)}
 	all, edited := newTally(), newTally()
 	var sum Curve
-	for _, pair := range pairs {
+	for _, i := range row {
+		pair := &pairs[i]
 		d := p.distance(pair, verify)
 		all.add(pair.Group, d)
 		if pair.Identical {
@@ -66,11 +67,8 @@ func recallOf(key rowKey, pairs []*Pair, p *prints, verify float64, expected fun
 			continue
 		}
 		edited.add(pair.Group, d)
-		if expected != nil {
-			e := expected(pair)
-			for k := range sum {
-				sum[k] += e[k]
-			}
+		for k := range sum {
+			sum[k] += expected[i][k]
 		}
 	}
 	r.Groups, r.Found = len(all.groups), all.found
@@ -78,7 +76,7 @@ func recallOf(key rowKey, pairs []*Pair, p *prints, verify float64, expected fun
 	r.PerPairEdited, r.PerGroupEdited = edited.curves()
 	for k := range sum {
 		r.Expected[k] = math.NaN()
-		if expected != nil && edited.pairs > 0 {
+		if edited.pairs > 0 && key.kind != Different {
 			r.Expected[k] = sum[k] / float64(edited.pairs)
 		}
 	}
