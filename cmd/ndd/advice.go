@@ -3,13 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
 
 	"ndd/engine/index/live"
 )
 
 // advice returns what to do about an error, to be written behind it: the library's errors say what
 // is wrong, and know nothing of commands.
-func advice(err error) string {
+func advice(cmd *cobra.Command, err error) string {
+	if errors.Is(err, os.ErrExist) && cmd.Flags().Lookup("force") != nil {
+		return ", or replace it with --force"
+	}
 	e, ok := errors.AsType[*live.NoIndexError](err)
 	if !ok {
 		return ""

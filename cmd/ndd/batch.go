@@ -56,6 +56,7 @@ order, are the whole result. Parts of F are merged (tsv) by
 	}
 	b.index.register(cmd)
 	b.index.spread.register(cmd)
+	g.registerForce(cmd)
 	f := cmd.Flags()
 	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (-k defaults to 3 unless it is an index)")
 	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
@@ -123,6 +124,9 @@ func (b *batch) check(q string) (err error) {
 		err = b.g.refuse("applies only with --scan: hits found in an index stay in memory", "temp")
 	default:
 		err = b.checkScan(sharded)
+	}
+	if err == nil && !sharded { // shards know by their record what is done, and what is not
+		err = b.g.checkOutput(b.out)
 	}
 	if err == nil && b.count {
 		err = b.g.refuse("has no effect with --count, which writes no hits", "output", "format")

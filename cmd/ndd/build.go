@@ -168,6 +168,7 @@ take before it begins.`,
 		},
 	}
 	design.register(cmd)
+	g.registerForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the index to make; nothing may stand there")
 	cmd.Flags().StringVar(&layout, "layout", "auto", "of the tables: auto, planar or huffman")
 	cmd.Flags().StringVar(&memory, "memory", "", "what the index may take when it is used, such as 16GiB (default: no limit); building takes what the machine has left")
@@ -181,7 +182,7 @@ func (g *globals) build(cmd *cobra.Command, out string, files []*ndf.File, flags
 			r.NameBytes += f.Store().Bytes() - 8*f.Len()
 		}
 	}
-	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}}
+	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Replace: g.force}
 	tried, err := g.planBuild(out, r.Documents, &o)
 	if err != nil {
 		return err

@@ -137,9 +137,9 @@ func TestAnswerMemory(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "hits.tsv")
 	const batch = `memory at most (\S+ \S+)(?: beside the index and the queries)?: `
 	for _, args := range [][]string{
-		{"batch", "-v", "-i", index, "--unique", "-o", out, queries},
-		{"batch", "-v", "-i", index, "--unique", "-o", out, "--memory", "16MiB", queries},
-		{"batch", "-v", "-i", index, "--unique", "-o", out, base},
+		{"batch", "-v", "--force", "-i", index, "--unique", "-o", out, queries},
+		{"batch", "-v", "--force", "-i", index, "--unique", "-o", out, "--memory", "16MiB", queries},
+		{"batch", "-v", "--force", "-i", index, "--unique", "-o", out, base},
 		{"batch", "-v", "--scan", base, "--count", queries},
 		{"batch", "-v", "--scan", base, "--count", "--memory", "300MiB", queries},
 		{"batch", "-v", "--scan", index, "--count", queries},

@@ -83,6 +83,7 @@ index holds no texts: for --verify, give the files that it was made from with
 		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), args) },
 	}
 	d.docs.register(cmd, "format")
+	g.registerForce(cmd)
 	f := cmd.Flags()
 	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance between near-duplicates, 0 to 8")
 	f.StringVarP(&d.out, "output", "o", "", "folder to create for the result")

@@ -57,6 +57,7 @@ documents; and figure 1 of the paper. All texts are held in memory.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return g.eval(cmd, args, &f) },
 	}
 	f.docs.register(cmd, "document-format")
+	g.registerForce(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.compare, "compare", nil, "another recipe to measure beside that of --recipe; may be given more than once")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs; - for standard input")
@@ -80,6 +81,9 @@ func (g *globals) eval(cmd *cobra.Command, inputs []string, f *evalFlags) error 
 	}
 	config, err := f.docs.config(g, nil)
 	if err != nil {
+		return err
+	}
+	if err := g.checkOutput(f.report); err != nil {
 		return err
 	}
 	methods, err := f.methods(g)
@@ -241,7 +245,7 @@ func (g *globals) evalMissing(f *evalFlags, pairs []eval.Pair, missing []eval.La
 // evalWrite writes the result in every form that was asked for.
 func (g *globals) evalWrite(r *eval.Result, f *evalFlags) error {
 	if f.plots != "" {
-		dir, err := g.disk.CreateFolder(f.plots)
+		dir, err := g.createFolder(f.plots, named("recall.svg", "figure-1.svg"))
 		if err != nil {
 			return err
 		}

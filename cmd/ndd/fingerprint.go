@@ -73,6 +73,7 @@ back. 'ndd help recipes' says what each finds.`,
 		},
 	}
 	docs.register(cmd, "format")
+	g.registerForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write (.ndf)")
 	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe and stop")
 	return cmd
@@ -99,6 +100,9 @@ func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.
 	}
 	if stream {
 		return fmt.Errorf("%s: a fingerprint file cannot be written to a pipe or a device", out)
+	}
+	if err := g.checkOutput(out); err != nil {
+		return err
 	}
 	w, err := ndf.Create(at, c.Recipe, store.Options{Disk: g.disk})
 	if err != nil {

@@ -23,12 +23,12 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 		if to.names, err = dedup.NewCopies(ctx, inputs, d.writeKept); err != nil {
 			return to, err
 		}
-		if to.copies, err = d.g.disk.CreateFolder(d.writeKept); err != nil {
+		if to.copies, err = d.g.createFolder(d.writeKept, to.names.Has); err != nil {
 			return to, err
 		}
 	}
 	if d.out != "" {
-		if to.clusters, err = d.g.disk.CreateFolder(d.out); err != nil {
+		if to.clusters, err = d.g.createFolder(d.out, named("clusters.tsv", "dropped.tsv", "kept.txt")); err != nil {
 			to.abort()
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
 
 	"ndd/engine/storage/disk"
 )
@@ -40,6 +43,39 @@ func (g *globals) newOutput(path string) (*output, error) {
 	}
 	o.Writer = o.buffer
 	return o, nil
+}
+
+// registerForce adds the flag --force: the rule of all commands is that an output does not take the
+// place of a file or folder that is there, unless that is asked for. A folder is replaced only if
+// it holds nothing but what such an output has.
+func (g *globals) registerForce(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&g.force, "force", false, "replace the output if it exists already")
+}
+
+// checkOutput refuses an output file that is there already, before the work, without --force.
+// Standard output, pipes and devices are not replaced but written to.
+func (g *globals) checkOutput(path string) error {
+	if isStdout(path) || g.force {
+		return nil
+	}
+	at, stream, err := destination(path)
+	if err != nil || stream {
+		return err
+	}
+	return disk.Absent(at)
+}
+
+// createFolder begins an output folder, whose files have the names that own accepts.
+func (g *globals) createFolder(path string, own func(name string) bool) (*disk.Folder, error) {
+	if g.force {
+		return g.disk.ReplaceFolder(path, own)
+	}
+	return g.disk.CreateFolder(path)
+}
+
+// named returns what accepts these names and no others.
+func named(names ...string) func(string) bool {
+	return func(name string) bool { return slices.Contains(names, name) }
 }
 
 // isStdout says whether a path means standard output.

@@ -58,6 +58,7 @@ type globals struct {
 	quiet      bool
 	verbose    bool
 	noProgress bool
+	force      bool // of commands with --force
 
 	disk    *disk.Disk     // is written to; the system's outside of tests
 	machine memory.Machine // is asked for memory; this one outside of tests
@@ -95,7 +96,7 @@ func (g *globals) run(ctx context.Context, args []string) int {
 	case status == exitInterrupted:
 		fmt.Fprintln(stderr, "ndd: interrupted")
 	case err != nil && status != exitPipe && !errors.Is(err, errPartly) && !errors.Is(err, errNoHits): // what was left out has been said
-		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ") + advice(err)
+		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ") + advice(cmd, err)
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each
 		if status == exitUsage {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())

@@ -62,6 +62,7 @@ intervals (figure 2b). All fingerprints are read. --plot draws both figures as S
 	}
 	cmd.Flags().Var(&verify, "verify", "how to verify an index: full, or fast, which does not verify large sections")
 	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
+	g.registerForce(cmd)
 	cmd.Flags().StringVar(&plots, "plot", "", "folder to create, with figure-2a.svg and figure-2b.svg")
 	return cmd
 }
@@ -333,7 +334,7 @@ func (s *statistics) figures(w io.Writer) {
 
 // plot draws the figures into a new folder.
 func (s *statistics) plot(g *globals, path string) error {
-	dir, err := g.disk.CreateFolder(path)
+	dir, err := g.createFolder(path, named("figure-2a.svg", "figure-2b.svg"))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,8 @@ var ErrMixed = simhash.ErrMixed
 // BuildOptions say how an index is built.
 type BuildOptions struct {
 	segment.Options
-	Choice *Choice // why the index has its tables, for it to remember; may be nil
+	Choice  *Choice // why the index has its tables, for it to remember; may be nil
+	Replace bool    // an index that stands there, when the new one is complete
 }
 
 // PlanBuild returns how [Build] will build an index of so many documents, with the memory that
@@ -28,7 +29,11 @@ type BuildOptions struct {
 // unless it is set, to what this machine has left, so that what it said is kept whatever the
 // machine has left later.
 func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
-	if err := disk.Absent(dir); err != nil {
+	check := disk.Absent
+	if o.Replace {
+		check = func(dir string) error { return disk.Replaceable(dir, isOwn) }
+	}
+	if err := check(dir); err != nil {
 		return segment.Plan{}, err
 	}
 	o.TempDir = filepath.Dir(dir)
@@ -36,7 +41,7 @@ func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 	return segment.NewPlan(docs, o.Options)
 }
 
-// Build makes the index folder dir, which must not exist, from fingerprint files: documents are
+// Build makes the index folder dir, which must not exist unless o.Replace is set, from fingerprint files: documents are
 // numbered through the files in order. The files' own checksums are verified first.
 //
 // The memory that it takes beside the mapped files is what o.Budget has left at most, by default
@@ -60,7 +65,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 			}
 		}
 	}
-	folder, err := o.Disk.CreateFolder(dir)
+	folder, err := createFolder(dir, &with)
 	if err != nil {
 		return err
 	}
@@ -71,6 +76,18 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	}
 	return folder.Commit()
 }
+
+// createFolder begins the index's folder.
+func createFolder(dir string, o *BuildOptions) (*disk.Folder, error) {
+	if o.Replace {
+		return o.Disk.ReplaceFolder(dir, isOwn)
+	}
+	return o.Disk.CreateFolder(dir)
+}
+
+// isOwn says whether a file of an index's folder can be built again from fingerprint files: its
+// manifest and segments, but not what was inserted since.
+func isOwn(name string) bool { return name == manifestName || segmentName.MatchString(name) }
 
 // commonRecipe returns the recipe of all files, nil when they are raw, or an error if it is not one.
 func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {

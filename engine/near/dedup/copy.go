@@ -24,7 +24,13 @@ import (
 //	crawl.jsonl.gz         ->  crawl.jsonl.gz
 //	pages/                 ->  what is in pages
 //	2024/a.jsonl 2025/     ->  2024/a.jsonl, and 2025/ with what is in it
-type Copies struct{ root string }
+type Copies struct {
+	root  string
+	names map[string]bool
+}
+
+// Has says whether a copy has that name, a path relative to the folder of the copies.
+func (c *Copies) Has(name string) bool { return c.names[name] }
 
 // NewCopies finds the names and refuses what cannot be copied to the folder
 // dir: standard input, a file that is named twice, and a dir within an input,
@@ -64,7 +70,7 @@ func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error
 			c.root = filepath.Dir(c.root)
 		}
 	}
-	seen := map[string]bool{}
+	c.names = map[string]bool{}
 	for f, err := range document.Files(ctx, inputs) {
 		if err != nil {
 			continue // it came up before
@@ -73,10 +79,10 @@ func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error
 		if err != nil {
 			return nil, err
 		}
-		if seen[name] {
+		if c.names[name] {
 			return nil, fmt.Errorf("%s is named twice among the inputs", f.Path)
 		}
-		seen[name] = true
+		c.names[name] = true
 	}
 	return c, nil
 }

@@ -108,6 +108,71 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestReplaceFolder replaces a folder while each call fails: the name is the old folder's or the new
+// one's, whole, and what is not an output is not replaced.
+func TestReplaceFolder(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	own := func(name string) bool { return name == "a" || name == filepath.Join("b", "c") }
+	write := func(d *disk.Disk, text string) error {
+		f, err := d.ReplaceFolder(path, own)
+		if err != nil {
+			return err
+		}
+		defer f.Abort()
+		for _, name := range []string{"a", "b/c"} {
+			if err := f.Write(name, func(w *bufio.Writer) error { _, err := w.WriteString(text); return err }); err != nil {
+				return err
+			}
+		}
+		return f.Commit()
+	}
+	faults.Each(t, 1, func(d *disk.Disk) error {
+		entries, err := filepath.Glob(filepath.Join(dir, "*"))
+		hidden, err2 := filepath.Glob(filepath.Join(dir, ".*"))
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range append(entries, hidden...) {
+			if err := os.RemoveAll(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := write(nil, "old"); err != nil { // nothing is there: as CreateFolder
+			t.Fatal(err)
+		}
+		return write(d, "new")
+	}, func(f faults.Fault, whole bool) {
+		want := map[bool]string{false: "old", true: "new"}[whole]
+		for _, name := range []string{"a", "b/c"} {
+			if got := read(t, filepath.Join(path, name)); got != want {
+				t.Errorf("%+v: %s is %q, want %q", f, name, got, want)
+			}
+		}
+		if got := left(t, dir); !whole && got != "f" {
+			t.Errorf("%+v: %s", f, got)
+		}
+	})
+	if err := write(nil, "newest"); err != nil || read(t, filepath.Join(path, "a")) != "newest" {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "b", "mine"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), filepath.Join("b", "mine")) || read(t, filepath.Join(path, "a")) != "newest" {
+		t.Errorf("a folder with another file: %v", err)
+	}
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), "not a folder") {
+		t.Errorf("a file: %v", err)
+	}
+}
+
 // TestTemp writes, empties and reads temporary files; none has a name at the end, also where
 // removing it fails while it is open.
 func TestTemp(t *testing.T) {

@@ -2,6 +2,8 @@ package disk
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -11,7 +13,8 @@ import (
 type Folder struct {
 	disk      *Disk
 	path, tmp string
-	files     int // written so far
+	files     int  // written so far
+	replaces  bool // what stands at path
 }
 
 // syncEach is how many files of a folder are made durable one by one, at some milliseconds each.
@@ -24,6 +27,50 @@ func (d *Disk) CreateFolder(path string) (*Folder, error) {
 	if err := Absent(path); err != nil {
 		return nil, err
 	}
+	return d.createFolder(path)
+}
+
+// ReplaceFolder begins a folder that takes the place of the one at path, if there is one, when it is
+// complete. It fails when something else stands there than a folder all of whose files are own, as
+// [Replaceable] does, so that nobody loses a file that is no output.
+func (d *Disk) ReplaceFolder(path string, own func(name string) bool) (*Folder, error) {
+	path = filepath.Clean(path)
+	if err := Replaceable(path, own); err != nil {
+		return nil, err
+	}
+	folder, err := d.createFolder(path)
+	if err == nil {
+		_, err := os.Lstat(path)
+		folder.replaces = err == nil
+	}
+	return folder, err
+}
+
+// Replaceable returns nil when a folder may take the place of what stands at path: nothing, or a
+// folder all of whose files, by their paths in it, are own. The error names what is not.
+func Replaceable(path string, own func(name string) bool) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return Absent(path)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s: not a folder: remove it first, or choose another name", path)
+	}
+	return filepath.WalkDir(path, func(file string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if name, err := filepath.Rel(path, file); err != nil || !own(name) {
+			return fmt.Errorf("%s: is not replaced, because it has another file, %s: remove it first, or choose another name", path, name)
+		}
+		return nil
+	})
+}
+
+// createFolder makes the folder under its temporary name.
+func (d *Disk) createFolder(path string) (*Folder, error) {
 	folder := &Folder{disk: d, path: path}
 	op := Op{Call: CallMkdir, Path: path}
 	err := d.do(&op, func() (err error) {
@@ -78,7 +125,36 @@ func (f *Folder) Commit() error {
 	if err := f.sync(); err != nil {
 		return err
 	}
+	if f.replaces {
+		return f.replace()
+	}
 	return f.disk.rename(f.tmp, f.path)
+}
+
+// replace gives the folder the name that another has, which is removed. If the second of the two
+// renames fails, the other gets its name back; a power cut between them leaves it under a hidden
+// name that ends in .old, whole as it was.
+func (f *Folder) replace() error {
+	old := f.tmp + ".old"
+	if err := f.disk.rename(f.path, old); err != nil {
+		return errors.Join(err, f.restore(old))
+	}
+	if err := f.disk.rename(f.tmp, f.path); err != nil {
+		return errors.Join(err, f.restore(old))
+	}
+	return os.RemoveAll(old)
+}
+
+// restore gives what was to be replaced its name back, unless the new folder has it: then that name
+// may not outlast a power cut, and the other folder is kept.
+func (f *Folder) restore(old string) error {
+	if _, err := os.Lstat(f.path); err == nil {
+		return fmt.Errorf("what it replaces is at %s", old)
+	}
+	if err := os.Rename(old, f.path); err != nil {
+		return fmt.Errorf("%s: what stood there is now at %s: %w", f.path, old, err)
+	}
+	return nil
 }
 
 // sync makes the names in the folder and in its folders durable, and those files that Write has not.
