@@ -68,6 +68,7 @@ pair with the first of them only.
 		},
 	}
 	f.docs.register(cmd, "document-format")
+	g.registerForce(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet or winnow")
 	fl.Float64Var(&f.threshold, "threshold", 0, "least score of a pair, above 0 and at most 1 (default: each method's own)")
@@ -106,7 +107,12 @@ func (f *copiesFlags) options(g *globals) (o copies.Options, err error) {
 		return o, usagef("--max-df %d: must be at least 1", f.maxDocuments)
 	}
 	if f.explain {
-		if err := g.refuse("not with --explain", "output", "clusters", "format", "threshold"); err != nil {
+		if err := g.refuse("has no effect with --explain", "output", "clusters", "format", "threshold"); err != nil {
+			return o, err
+		}
+	}
+	for _, path := range []string{f.out, f.clusters} {
+		if err := g.checkOutput(path); err != nil {
 			return o, err
 		}
 	}
