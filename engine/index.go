@@ -6,6 +6,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -19,6 +20,10 @@ var (
 	// ErrNoIndex is wrapped by the error of [Open] when there is no index at a path, be there
 	// nothing or something else. A damaged index is one: its error wraps store.ErrCorrupt.
 	ErrNoIndex = live.ErrNoIndex
+	// ErrConflict is wrapped where an ID is taken and conflicts are to be refused.
+	ErrConflict = live.ErrConflict
+	// ErrLocked is wrapped where another process writes to the index already.
+	ErrLocked = live.ErrLocked
 )
 
 // A DocID is the ordinal number of a document in an index, from 0 in order of arrival.
@@ -57,6 +62,15 @@ func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 		return nil, err
 	}
 	return &Index{x}, nil
+}
+
+// Create makes the folder of an empty index, which must not exist, to be opened for writing.
+func Create(dir string, k int, o Options) error {
+	c, err := o.config(k)
+	if err != nil {
+		return err
+	}
+	return live.Create(dir, c, store.Options{})
 }
 
 // Close ends background work and gives the memory back, that of files too. Calls that are under

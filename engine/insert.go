@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
 )
 
@@ -13,9 +14,10 @@ type Doc = live.Doc
 // number, and what kept it out.
 type Outcome = live.Outcome
 
-// Insert adds documents, all or none, under consecutive numbers in their order, and returns what
-// became of each. They are found by every query that begins after Insert has returned. It may wait
-// for room, as long as ctx lasts.
+// Insert adds documents, all or none, and returns what became of each: those that are inserted have
+// consecutive numbers in their order. They are found by every query that begins after Insert has
+// returned; in an index that is open for writing they are durable then. It may wait for room and for
+// the disk, as long as ctx lasts.
 func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
 	return x.live.Insert(ctx, docs)
 }
@@ -41,3 +43,18 @@ func (x *Index) CheckAndInsertAll(ctx context.Context, list []Doc, k, docs int) 
 	}
 	return x.live.CheckAndInsert(ctx, list, k, docs)
 }
+
+// Delete deletes the documents that have these IDs and returns how many there were. Queries that
+// begin after it has returned do not find them.
+func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
+	return x.live.Delete(ctx, ids...)
+}
+
+// DeleteFingerprint deletes the documents that have exactly this fingerprint, and returns how many
+// there were.
+func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
+	return x.live.DeleteFingerprint(ctx, f)
+}
+
+// Find returns the document that has an ID; ok is false when none has.
+func (x *Index) Find(id string) (doc DocID, ok bool, err error) { return x.live.Find(id) }

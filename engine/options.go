@@ -17,13 +17,16 @@ type Options struct {
 	Layout table.Layout    // of the tables; "" is [table.LayoutPlanar]
 	Recipe *simhash.Recipe // how the fingerprints are made; nil for any
 	NoIDs  bool            // documents are known by their numbers only
+
+	OnConflict OnConflict     // what becomes of a document whose ID is taken
+	Budget     *memory.Budget // of merges; nil is what this machine has left at the time
 }
 
 // designTables are the most tables that New chooses.
 const designTables = 5
 
 func (o Options) config(k int) (c live.Config, err error) {
-	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs}
+	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs, OnConflict: o.OnConflict, Budget: o.Budget}
 	if o.Design != nil {
 		c.Design = *o.Design
 		return c, checkDistance(k, c.Design.K)
@@ -31,6 +34,17 @@ func (o Options) config(k int) (c live.Config, err error) {
 	c.Design, err = permute.Choose(designTables, k, 0)
 	return c, err
 }
+
+// OnConflict says what becomes of a document whose ID another document has: [Replace], [Keep] or
+// [Refuse].
+type OnConflict = live.OnConflict
+
+// What may become of it.
+const (
+	Replace = live.Replace // it takes the other's place, which is deleted
+	Keep    = live.Keep    // it is not inserted
+	Refuse  = live.Refuse  // the call fails with ErrConflict and inserts nothing
+)
 
 // BuildOptions say how [Build] makes an index folder; see [live.BuildOptions].
 type BuildOptions = live.BuildOptions

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -196,7 +197,7 @@ func TestInsertedSegments(t *testing.T) {
 	var all []uint64
 	for len(all) < 33*memtableDocs {
 		all = append(all, rng.Uint64())
-		if _, err := x.Insert(t.Context(), Doc{Fingerprint: fingerprint(all[len(all)-1]), ID: "n"}); err != nil {
+		if _, err := x.Insert(t.Context(), Doc{Fingerprint: fingerprint(all[len(all)-1]), ID: fmt.Sprint("n", len(all))}); err != nil {
 			t.Fatal(err)
 		}
 	}

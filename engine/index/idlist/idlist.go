@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -121,6 +122,18 @@ func Open(blocks, last store.Section) (*List, error) {
 
 // Len returns the number of IDs.
 func (n *List) Len() uint64 { return n.count }
+
+// All yields the IDs in order.
+func (n *List) All() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		c := n.Cursor()
+		for i := range n.count {
+			if !yield(c.ID(i)) {
+				return
+			}
+		}
+	}
+}
 
 // A Cursor looks IDs up and keeps the unpacked block of the last one. It belongs
 // to one goroutine.

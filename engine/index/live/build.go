@@ -146,7 +146,7 @@ func write(ctx context.Context, dir string, m *Manifest, in segment.Input, o seg
 	}
 	id := w.Identity()
 	m.Segments = []ManifestSegment{{
-		File: name, ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size()), Documents: uint64(in.Len()),
+		ManifestFile: ManifestFile{File: name, ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size())}, Documents: uint64(in.Len()),
 	}}
 	return writeManifest(dir, generation, files, m)
 }

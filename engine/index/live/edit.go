@@ -25,7 +25,7 @@ func (x *Index) Apply(e Edit) error {
 		next.memtables = slices.DeleteFunc(slices.Clone(v.memtables), func(m *memtable) bool { return slices.Contains(e.removeMemtables, m) })
 	}
 	next.segments = append(next.segments, e.Add...)
-	slices.SortFunc(next.segments, func(a, b *Segment) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.end(), b.end())) })
+	slices.SortFunc(next.segments, func(a, b *Segment) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.end(), b.end())) })
 	if e.addMemtable != nil {
 		next.memtables = append(next.memtables, e.addMemtable)
 	}

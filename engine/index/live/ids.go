@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -34,29 +35,35 @@ func (n *IDs) ID(doc DocID) (_ string, err error) {
 		clear(n.cursors)
 	}
 	defer store.CatchFault(&err)()
-	for _, s := range v.segments {
-		if doc < s.first || doc >= s.end() {
-			continue
+	if s := v.segmentOf(doc); s != nil {
+		row, ok := s.numbers.row(doc)
+		if !ok {
+			return "", noDocument(doc)
 		}
 		list := s.Segment.IDs()
 		if list == nil {
-			return strconv.FormatUint(uint64(doc), 10), nil
+			return decimal(doc), nil
 		}
 		c := n.cursors[list]
 		if c == nil {
 			c = list.Cursor()
 			n.cursors[list] = c
 		}
-		return c.ID(uint64(doc - s.first))
+		id, err := c.ID(row)
+		return cmp.Or(id, decimal(doc)), err
 	}
 	for _, m := range v.memtables {
 		if doc < m.first || doc >= m.end() {
 			continue
 		}
 		if m.ids == nil {
-			return strconv.FormatUint(uint64(doc), 10), nil
+			return decimal(doc), nil
 		}
-		return m.ids[doc-m.first], nil
+		return cmp.Or(m.ids[doc-m.first], decimal(doc)), nil
 	}
-	return "", fmt.Errorf("document %d: no such document", doc)
+	return "", noDocument(doc)
 }
+
+func decimal(doc DocID) string { return strconv.FormatUint(uint64(doc), 10) }
+
+func noDocument(doc DocID) error { return fmt.Errorf("document %d: no such document", doc) }

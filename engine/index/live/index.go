@@ -1,15 +1,21 @@
 package live
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/dustin/go-humanize"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
+	"ndd/engine/storage/wal"
 	"ndd/permute"
 )
 
@@ -20,12 +26,21 @@ type Config struct {
 	Recipe *simhash.Recipe // of the fingerprints; nil for any
 	IDs    bool            // documents have IDs
 	Choice *Choice         // why it has its tables; nil where that was not kept
+
+	OnConflict OnConflict     // what becomes of a document whose ID is taken
+	Budget     *memory.Budget // of merges; nil is what this machine has left at the time
+	flushDocs  uint64         // documents in memory that are flushed; 0 is the package's own
 }
+
+func (c *Config) flushAt() uint64 { return cmp.Or(c.flushDocs, flushDocs) }
 
 // An Index is a set of segments and memtables that changes by edits.
 type Index struct {
-	config  Config
-	opening Opening
+	config   Config
+	opening  Opening
+	key      idKey
+	folder   *folder // nil where nothing is durable
+	recovery Recovery
 
 	versions
 	searchers sync.Pool // of *Searcher
@@ -43,25 +58,61 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 	list := make([]*Segment, len(segments))
 	next := DocID(0)
 	for i, s := range segments {
-		list[i] = &Segment{Segment: s, first: next}
+		list[i] = openNumbered(s, next, nil)
 		next = list[i].end()
 	}
-	return newIndex(c, list)
-}
-
-// newIndex returns an index of segments, in order of their documents, and starts its background work.
-func newIndex(c Config, segments []*Segment) (*Index, error) {
-	x := &Index{config: c}
-	x.searchers.New = func() any { return &Searcher{index: x, slot: x.slot(), positions: make([]uint32, 1024)} }
-	next := DocID(0)
-	if len(segments) > 0 {
-		next = segments[len(segments)-1].end()
-	}
-	if err := x.Apply(Edit{Add: segments, addMemtable: newMemtable(next, c.IDs)}); err != nil {
+	x := newIndex(c)
+	if err := x.fill(list, next); err != nil {
 		return nil, err
 	}
-	x.writer.start(x)
+	x.background.start(x)
 	return x, nil
+}
+
+// newIndex returns an index of nothing, not even a version, whose background work is not started.
+func newIndex(c Config) *Index {
+	x := &Index{config: c}
+	x.searchers.New = func() any { return &Searcher{index: x, slot: x.slot(), positions: make([]uint32, 1024)} }
+	rand.Read(x.key[:]) // never fails
+	return x
+}
+
+// fill gives an index its first version. The documents of segments without an index of their IDs
+// get one, in memory.
+func (x *Index) fill(segments []*Segment, next DocID) error {
+	for _, s := range segments {
+		if err := x.indexIDs(s); err != nil {
+			return err
+		}
+	}
+	return x.Apply(Edit{Add: segments, addMemtable: newMemtable(next, memtableDocs, x.config.IDs)})
+}
+
+// indexIDs makes the index of a segment's IDs, unless it has one or needs none.
+func (x *Index) indexIDs(s *Segment) error {
+	list := s.Segment.IDs()
+	if list == nil || len(s.ids.slots) > 0 || !x.config.IDs {
+		return nil
+	}
+	reserved, err := x.config.Budget.Here().Reserve(fmt.Sprintf("an index of %s IDs", humanize.Comma(int64(s.Documents()))), 8*idIndexLen(s.Documents()))
+	if err != nil {
+		return err
+	}
+	held, err := indexIDs(&x.key, s.Documents(), list.All())
+	if err != nil {
+		reserved.Release()
+		return err
+	}
+	free := s.free
+	s.ids, s.free = held.idIndex, func() error {
+		held.free()
+		reserved.Release()
+		if free == nil {
+			return nil
+		}
+		return free()
+	}
+	return nil
 }
 
 // Config returns what the index is.
@@ -80,6 +131,8 @@ type Stats struct {
 	Fingerprints uint64 // distinct within each segment and memtable
 	Segments     int
 	Buffered     uint64 // documents in memtables
+	Unflushed    uint64 // documents that are in no file
+	Deleted      uint64 // documents that are there until a merge drops them
 	TableBytes   uint64
 	Layout       table.Layout
 }
@@ -93,7 +146,8 @@ func (x *Index) Stats() (s Stats) {
 	defer w.Release()
 	s.Segments = len(w.version.segments)
 	for _, g := range w.version.segments {
-		s.Documents += g.Documents()
+		s.Documents += g.live()
+		s.Deleted += g.dead.len()
 		s.Fingerprints += g.Fingerprints()
 		s.Layout = g.Layout()
 		for _, t := range g.Tables() {
@@ -102,9 +156,12 @@ func (x *Index) Stats() (s Stats) {
 	}
 	for _, m := range w.version.memtables {
 		s.Buffered += uint64(m.len())
+		s.Deleted += m.dead.len()
+		s.Documents -= m.dead.len()
 	}
 	s.Documents += s.Buffered
 	s.Fingerprints += s.Buffered
+	s.Unflushed = w.version.inMemory()
 	return s
 }
 
@@ -126,13 +183,34 @@ func (x *Index) Check(ctx context.Context) error {
 	return nil
 }
 
-// Close ends background work and gives the memory back, that of files too. Calls that are under
-// way end as if nothing had happened, and the last of them gives back what they read; later ones
-// fail with [ErrClosed]. It may be called again.
+// Close ends background work and gives the memory back, that of files too. What is in memory of an
+// index that is written to is flushed before; where that fails, it is in the log, and the error says
+// so. Calls that are under way end as if nothing had happened, and the last of them gives back what
+// they read; later ones fail with [ErrClosed]. It may be called again.
 func (x *Index) Close() error {
-	x.writer.stop()
+	var err error
+	if x.folder != nil && x.current.Load() != nil {
+		if err = x.flush(context.Background()); errors.Is(err, ErrClosed) {
+			err = nil
+		}
+	}
+	return errors.Join(err, x.end())
+}
+
+// end ends background work and closes all files. What is in memory is in the log only.
+func (x *Index) end() (err error) {
+	x.writer.close()
 	x.writer.mu.Lock()
 	defer x.writer.mu.Unlock()
+	if x.log != nil {
+		if err = x.log.Close(); errors.Is(err, wal.ErrClosed) {
+			err = nil
+		}
+	}
 	defer x.reserved.Release()
-	return x.publish(nil)
+	err = errors.Join(err, x.publish(nil))
+	if x.folder != nil {
+		x.folder.unlock()
+	}
+	return err
 }

@@ -2,226 +2,220 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
+	"ndd/asm"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/wal"
 )
 
 // A Doc is a document to insert.
 type Doc struct {
 	Fingerprint simhash.Fingerprint
-	ID          string // left out when the index keeps no IDs
+	ID          string // empty for none, and where the index keeps no IDs
 }
 
-// An Outcome says what became of a document that was to be inserted.
+// OnConflict says what becomes of a document whose ID another document has.
+type OnConflict int
+
+// What may become of it.
+const (
+	Replace OnConflict = iota // it takes the other's place, which is deleted
+	Keep                      // it is not inserted
+	Refuse                    // the call fails with ErrConflict and inserts nothing
+)
+
+// ErrConflict is wrapped where an ID is taken and conflicts are to be refused.
+var ErrConflict = errors.New("a document with this ID is there already")
+
+// ErrTooMany is wrapped where a call has more documents than are inserted whole or not at all.
+var ErrTooMany = errors.New("too many documents for one call")
+
+// An Outcome says what became of a document that was to be inserted. Where it was not and nothing
+// near kept it out, a document of its ID did, which is Doc.
 type Outcome struct {
 	Inserted bool
-	Doc      DocID // of the document that was inserted
+	Replaced bool  // it took the place of a document of its ID
+	Doc      DocID // the document that was inserted
 	Near     []Hit // what kept it out, nearest first
 }
 
-// writer is the writing side of an Index. Its lock is the outer one: the version's is taken under
-// it, never the other way round. A reader takes neither.
-type writer struct {
-	mu     sync.Mutex    // held by the one writer at a time
-	room   chan struct{} // closed when a memtable became a segment, and made anew by who waits
-	closed bool
-	failed error // of background work; inserts report it
-
-	full chan struct{} // a memtable is full
-	done chan struct{}
-}
-
-func (w *writer) start(x *Index) {
-	w.full = make(chan struct{}, 1)
-	w.done = make(chan struct{})
-	go x.seal()
-}
-
-func (w *writer) stop() {
-	w.mu.Lock()
-	if !w.closed {
-		w.closed = true
-		close(w.full)
-	}
-	w.wake()
-	w.mu.Unlock()
-	<-w.done
-}
-
-// wake lets those who wait for room look again. It needs w.mu.
-func (w *writer) wake() {
-	if w.room != nil {
-		close(w.room)
-		w.room = nil
-	}
-}
-
-// lock takes w.mu once the index may be written to and has room. It waits while too many memtables
-// are full, as long as ctx lasts. Without an error the caller unlocks.
-func (x *Index) lock(ctx context.Context) error {
-	x.writer.mu.Lock()
-	for {
-		var err error
-		switch {
-		case x.failed != nil:
-			err = x.failed
-		case x.closed:
-			err = ErrClosed
-		case len(x.current.Load().memtables) <= memtablesMax:
-			return nil
-		}
-		if err != nil {
-			x.writer.mu.Unlock()
-			return err
-		}
-		if x.room == nil {
-			x.room = make(chan struct{})
-		}
-		room := x.room
-		x.writer.mu.Unlock()
-		select {
-		case <-room:
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for room to insert: %w", ctx.Err())
-		}
-		x.writer.mu.Lock()
-	}
-}
-
-// Insert adds documents, all or none, under consecutive numbers in their order. They are found by
-// every query that begins after Insert has returned. It waits for room, as long as ctx lasts.
+// Insert adds documents, all or none, in their order: those that are inserted have consecutive
+// numbers. They are found by every query that begins after Insert has returned, and then they are
+// as durable as the index is to make them. It waits for room and for the disk, as long as ctx
+// lasts; when ctx ends while it waits for the disk, the documents are in the index.
 func (x *Index) Insert(ctx context.Context, docs []Doc) ([]Outcome, error) {
+	if len(docs) == 0 {
+		return nil, ctx.Err()
+	}
+	if err := x.insertable(docs); err != nil {
+		return nil, err
+	}
 	if err := x.lock(ctx); err != nil {
 		return nil, err
 	}
-	defer x.writer.mu.Unlock()
-	first := x.add(docs)
-	out := make([]Outcome, len(docs))
-	for i := range out {
-		out[i] = Outcome{Inserted: true, Doc: first + DocID(i)}
+	p := x.prepare()
+	for _, d := range docs {
+		if err := p.add(d); err != nil {
+			x.writer.mu.Unlock()
+			return nil, err
+		}
 	}
-	return out, nil
+	at, err := x.commit(&p.change)
+	x.writer.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return p.out, x.sync(ctx, at)
 }
 
-// add appends documents to memtables, as many as it takes, and returns the first one's number. It
-// needs x.mu.
-func (x *Index) add(docs []Doc) (first DocID) {
+// insertable refuses what does not fit in one record of a log, whether there is one or not.
+func (x *Index) insertable(docs []Doc) error {
+	if n := recordBytes(docs, x.config.IDs); n > wal.RecordMax {
+		return fmt.Errorf("%w: %d documents take %d bytes, and at most %d are inserted together", ErrTooMany, len(docs), n, wal.RecordMax)
+	}
+	return nil
+}
+
+// A pending insert is decided upon, document after document, and then committed as one change. It
+// needs x.mu from the beginning to the end.
+type pending struct {
+	index *Index
+	change
+	out    []Outcome
+	own    map[string]int // place in docs of the documents of each ID
+	prints []uint64       // of docs
+}
+
+func (x *Index) prepare() *pending {
+	return &pending{index: x, change: change{first: x.current.Load().end()}}
+}
+
+// add decides upon a document that nothing near keeps out.
+func (p *pending) add(d Doc) error {
+	x := p.index
+	o := Outcome{Inserted: true, Doc: p.first + DocID(len(p.docs))}
+	if d.ID != "" && x.config.IDs {
+		held, ok, err := p.holder(d.ID)
+		switch {
+		case err != nil:
+			return err
+		case ok && x.config.OnConflict == Refuse:
+			return fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, held)
+		case ok && x.config.OnConflict == Keep:
+			p.out = append(p.out, Outcome{Doc: held})
+			return nil
+		case ok:
+			o.Replaced = true
+			if p.delete, err = x.appendHolders(p.delete, d.ID); err != nil {
+				return err
+			}
+			if held >= p.first {
+				p.delete = append(p.delete, held)
+			}
+			for len(p.by) < len(p.delete) {
+				p.by = append(p.by, o.Doc)
+			}
+		}
+		if p.own == nil {
+			p.own = make(map[string]int)
+		}
+		p.own[d.ID] = len(p.docs)
+	}
+	p.docs = append(p.docs, d)
+	p.prints = append(p.prints, uint64(d.Fingerprint))
+	p.out = append(p.out, o)
+	return nil
+}
+
+// holder returns the document that has an ID, one of this change before all others.
+func (p *pending) holder(id string) (DocID, bool, error) {
+	if i, ok := p.own[id]; ok {
+		return p.first + DocID(i), true, nil
+	}
+	return p.index.holder(id)
+}
+
+// near returns those of the change's own documents that are within k of a query and not replaced.
+func (p *pending) near(dst []Match, positions []uint32, query uint64, k int) []Match {
+	for at := 0; at < len(p.prints); {
+		n, done := asm.Within64(positions, p.prints[at:], query, k)
+		for _, i := range positions[:n] {
+			doc := p.first + DocID(at) + DocID(i)
+			if f := p.prints[at+int(i)]; !slices.Contains(p.delete, doc) {
+				dst = append(dst, Match{0, simhash.Distance(simhash.Fingerprint(f), simhash.Fingerprint(query)), f, inMemtable, doc})
+			}
+		}
+		at += done
+	}
+	return dst
+}
+
+// commit makes a change: in the log, then in memory. It needs x.mu. After an error nothing has
+// changed. The change may be acknowledged when x.sync has returned for its position.
+func (x *Index) commit(c *change) (at wal.Position, err error) {
+	if len(c.docs) == 0 && len(c.delete) == 0 && !c.gap {
+		return 0, nil
+	}
+	if x.log != nil {
+		x.record = c.append(x.record[:0], x.config.IDs)
+		if at, err = x.log.Append(x.record); err != nil {
+			return 0, fmt.Errorf("nothing can be written until the index is opened again: %w", err)
+		}
+		x.logged.Store(uint64(at))
+	}
+	return at, x.apply(c)
+}
+
+// apply makes a change in memory. It needs x.mu.
+func (x *Index) apply(c *change) error {
+	if c.gap {
+		return x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, x.config.IDs)})
+	}
+	for i, doc := range c.delete {
+		if doc < c.first || len(c.docs) == 0 {
+			x.kill(doc, c.clock(i, x.current.Load().end()))
+		}
+	}
+	x.add(c.docs) // and now the deletions of what these replace are seen, with them
+	for i, doc := range c.delete {
+		if doc >= c.first && len(c.docs) > 0 {
+			x.kill(doc, c.clock(i, x.current.Load().end()))
+		}
+	}
+	return nil
+}
+
+// clock returns that of deletion i: the number of the document that replaces it, or the last number
+// before the index's clock, with which it is seen at once.
+func (c *change) clock(i int, clock DocID) DocID {
+	if i < len(c.by) {
+		return c.by[i]
+	}
+	return max(clock, 1) - 1
+}
+
+// add appends documents to memtables, as many as it takes. It needs x.mu.
+func (x *Index) add(docs []Doc) {
 	v := x.current.Load()
 	last := v.memtables[len(v.memtables)-1]
-	first = last.end()
 	for {
 		docs = docs[last.add(docs):]
 		if len(docs) == 0 {
-			return first
+			return
 		}
-		last = newMemtable(last.end(), x.config.IDs)
+		last = newMemtable(last.end(), memtableDocs, x.config.IDs)
 		x.Apply(Edit{addMemtable: last})
-		select {
-		case x.full <- struct{}{}:
-		default: // the sealer is awake
-		}
+		x.wakeSealer()
 	}
 }
 
-// admitDocs are decided upon under one lock.
-const admitDocs = 1024
-
-// CheckAndInsert adds each of the documents unless something within distance k of it is there
-// already, one of those before it among them. It returns an outcome for each, in order; what kept
-// a document out comes with the first most of its documents. Of two near-duplicates that arrive
-// together, by one call or by two, exactly one is added. It waits for room, as long as ctx lasts;
-// after an error, what came before in docs may have been added.
-func (x *Index) CheckAndInsert(ctx context.Context, docs []Doc, k, most int) ([]Outcome, error) {
-	out := make([]Outcome, 0, len(docs))
-	c := x.Searcher()
-	defer c.Done()
-	for chunk := range slices.Chunk(docs, admitDocs) {
-		var err error
-		if out, err = c.admit(ctx, out, chunk, k, most); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
-}
-
-// admit decides upon some documents. What the index holds is searched without a lock; under it
-// only what came in since.
-//
-//	view --search--> near: out      ... others insert ...      lock --scan since--> near: out
-//	                 not near                                                      not near: add
-func (c *Searcher) admit(ctx context.Context, out []Outcome, docs []Doc, k, most int) ([]Outcome, error) {
-	first := len(out)
-	queries := make([]uint64, len(docs))
-	for i, d := range docs {
-		queries[i] = uint64(d.Fingerprint)
-	}
-	out = append(out, make([]Outcome, len(docs))...)
-	seen, err := c.near(out[first:], queries, k, most)
-	if err != nil {
-		return out[:first], err
-	}
-	x := c.index
-	if err := x.lock(ctx); err != nil {
-		return out[:first], err
-	}
-	defer x.writer.mu.Unlock()
-	if seen < x.current.Load().memtables[0].first { // some of it is in segments meanwhile
-		if seen, err = c.near(out[first:], queries, k, most); err != nil {
-			return out[:first], err
-		}
-	}
-	added := make([]Doc, 0, len(docs))
-	for i := range docs {
-		o := &out[first+i]
-		if len(o.Near) > 0 {
-			continue
-		}
-		if o.Near, err = c.since(seen, queries[i], k, most); err != nil {
-			return out[:first], err
-		}
-		if len(o.Near) == 0 {
-			o.Inserted, o.Doc = true, x.add(docs[i:i+1])
-			added = append(added, docs[i])
-		}
-	}
-	return out, nil
-}
-
-// near searches what the index holds now for everything within k of queries, and gives those that
-// have some to their outcomes. It returns the number of the first document that it did not see.
-func (c *Searcher) near(out []Outcome, queries []uint64, k, most int) (DocID, error) {
-	w, err := c.index.view(c.slot)
-	if err != nil {
-		return 0, err
-	}
-	defer w.Release()
-	tables := w.version.memtables
-	seen := tables[len(tables)-1].end()
-	a, err := c.Search(w, queries, k, most, Swept{})
-	if err != nil {
-		return 0, err
-	}
-	return seen, a.Each(0, func(i int, hits []Hit) error {
-		out[i].Near = hits
+// sync waits until a change is as durable as the index is to make it.
+func (x *Index) sync(ctx context.Context, at wal.Position) error {
+	if x.log == nil || at == 0 {
 		return nil
-	})
-}
-
-// since returns what is within k of a query among the documents from number seen on, which are in
-// memtables. It needs x.mu.
-func (c *Searcher) since(seen DocID, query uint64, k, most int) ([]Hit, error) {
-	v := c.index.current.Load()
-	c.query[0] = query
-	c.matches = c.matches[:0]
-	for _, m := range v.memtables {
-		c.matches = m.scan(c.matches, c.positions, seen, c.query[:], k)
 	}
-	if len(c.matches) == 0 {
-		return nil, nil
-	}
-	a, err := c.hits(v, c.matches, most)
-	return a.Hits, err
+	return x.log.Sync(ctx, at)
 }

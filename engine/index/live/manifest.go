@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/table"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -26,31 +27,62 @@ const (
 	documentsMax = 1 << 56 // of all segments
 )
 
-// segmentName is what a segment's file is called: nothing that leads out of the folder.
-var segmentName = regexp.MustCompile(`^[0-9]{8,12}\.segment$`)
+// Names of an index's files: nothing that leads out of the folder.
+var (
+	segmentName   = regexp.MustCompile(`^[0-9]{8,12}\.segment$`)
+	documentsName = regexp.MustCompile(`^[0-9]{8,12}\.documents$`)
+)
 
-// A Manifest says what an index is: the section "manifest" of the file of that name, as JSON.
+// A Manifest says what an index is: the section "manifest" of the file of that name, as JSON. Each
+// change of the index's files is a whole new manifest, of the next generation, which replaces the
+// one before by a rename: an index is what one file says, which is there or is not, and nothing has
+// to be replayed to know it. A manifest of a thousand segments is 250 KB, and one is written for
+// each flush of a million documents.
 type Manifest struct {
 	K        int               `json:"k"`
 	Recipe   *simhash.Recipe   `json:"recipe"` // null when made from raw fingerprints
 	Segments []ManifestSegment `json:"segments"`
 	Choice   *Choice           `json:"choice,omitempty"` // of the tables, where one was made
+	Live     *ManifestLive     `json:"live,omitempty"`   // of an index that was written to
 
 	Generation uint64 `json:"-"` // the file's
 }
 
 // A ManifestSegment is one segment of an index.
 type ManifestSegment struct {
-	File      string `json:"file"`
-	ID        string `json:"id"` // of the file: 32 hexadecimal digits
-	Bytes     uint64 `json:"bytes"`
-	Documents uint64 `json:"documents"`
+	ManifestFile
+	Documents uint64        `json:"documents"`        // rows
+	Beside    *ManifestFile `json:"beside,omitempty"` // numbers, deletions and IDs of the documents
+}
+
+// A ManifestFile is a file of an index.
+type ManifestFile struct {
+	File  string `json:"file"`
+	ID    string `json:"id"` // of the file: 32 hexadecimal digits
+	Bytes uint64 `json:"bytes"`
+}
+
+// A ManifestLive is what an index has that is written to: where its log begins, and what it makes
+// segments with.
+type ManifestLive struct {
+	Log    string         `json:"log"`      // what its log files belong to: 32 hexadecimal digits
+	Key    string         `json:"key"`      // of the hash of IDs, likewise
+	From   uint64         `json:"log_from"` // log files below this number are not needed
+	Last   uint64         `json:"log_last"` // the last record in those
+	Next   uint64         `json:"next"`     // number of the first document that the log may have
+	Files  uint64         `json:"files"`    // number of the next file
+	Design permute.Design `json:"design"`
+	Layout table.Layout   `json:"layout"`
+	IDs    bool           `json:"ids"`
 }
 
 // bytes returns the size of all segments.
 func (m *Manifest) bytes() (sum uint64) {
 	for _, g := range m.Segments {
 		sum += min(g.Bytes, 1<<62-sum)
+		if g.Beside != nil {
+			sum += min(g.Beside.Bytes, 1<<62-sum)
+		}
 	}
 	return sum
 }
@@ -71,8 +103,8 @@ func (m *Manifest) SegmentPaths(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// missing returns the error that the segment's file is not at path.
-func (g *ManifestSegment) missing(path string) error {
+// missing returns the error that a file of the index is not at path.
+func (g *ManifestFile) missing(path string) error {
 	return fmt.Errorf("%s: %w: the manifest names this file, of %s, and it is missing: copy it from where it is, or build the index again",
 		path, store.ErrCorrupt, humanize.IBytes(g.Bytes))
 }
@@ -140,7 +172,10 @@ func (m *Manifest) wrong() string {
 			return err.Error()
 		}
 	}
-	if len(m.Segments) == 0 {
+	if why := m.Live.wrong(m.K); why != "" {
+		return why
+	}
+	if len(m.Segments) == 0 && m.Live == nil {
 		return "no segments"
 	}
 	seen, documents := make(map[string]bool, len(m.Segments)), uint64(0)
@@ -149,12 +184,43 @@ func (m *Manifest) wrong() string {
 			return fmt.Sprintf("segment file name %q", g.File)
 		}
 		seen[g.File] = true
-		if id, err := hex.DecodeString(g.ID); err != nil || len(id) != 16 {
+		if _, ok := identity(g.ID); !ok {
 			return fmt.Sprintf("segment identity %q", g.ID)
+		}
+		if b := g.Beside; b != nil {
+			if _, ok := identity(b.ID); !ok || !documentsName.MatchString(b.File) || seen[b.File] || m.Live == nil {
+				return fmt.Sprintf("file %q, identity %q, beside %s", b.File, b.ID, g.File)
+			}
+			seen[b.File] = true
 		}
 		if documents += g.Documents; documents > documentsMax || g.Documents > documentsMax {
 			return fmt.Sprintf("%d documents: at most %d", documents, uint64(documentsMax))
 		}
 	}
 	return ""
+}
+
+// wrong returns what cannot be right for an index of that k.
+func (l *ManifestLive) wrong(k int) string {
+	if l == nil {
+		return ""
+	}
+	if err := l.Design.Validate(); err != nil || l.Design.K != k {
+		return fmt.Sprintf("a design for k = %d: %v", l.Design.K, err)
+	}
+	if l.Layout != table.LayoutPlanar && l.Layout != table.LayoutHuffman {
+		return fmt.Sprintf("unknown layout %q", l.Layout)
+	}
+	_, log := identity(l.Log)
+	_, key := identity(l.Key)
+	if !log || !key || l.Next > documentsMax || l.Files == 0 || l.Files > 1<<32 {
+		return "a log, a key or a counter that cannot be"
+	}
+	return ""
+}
+
+// identity reads 32 hexadecimal digits.
+func identity(text string) (id [16]byte, ok bool) {
+	n, err := hex.Decode(id[:], []byte(text[:min(len(text), 2*len(id))]))
+	return id, err == nil && n == len(id) && len(text) == 2*n
 }

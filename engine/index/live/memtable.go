@@ -19,15 +19,19 @@ const (
 // A memtable holds the newest documents. One writer appends; readers see the first len() documents.
 type memtable struct {
 	first        DocID
-	fingerprints []uint64 // memtableDocs of them
+	fingerprints []uint64 // room for as many documents as it may have
 	ids          []string // nil when documents have none
 	n            atomic.Int64
+	dead         tombstones
+
+	rows map[string]int32 // of the last document of each ID; the writer's
 }
 
-func newMemtable(first DocID, ids bool) *memtable {
-	m := &memtable{first: first, fingerprints: make([]uint64, memtableDocs)}
+func newMemtable(first DocID, docs int, ids bool) *memtable {
+	m := &memtable{first: first, fingerprints: make([]uint64, docs)}
 	if ids {
-		m.ids = make([]string, memtableDocs)
+		m.ids = make([]string, docs)
+		m.rows = make(map[string]int32)
 	}
 	return m
 }
@@ -44,19 +48,20 @@ func (m *memtable) add(docs []Doc) int {
 	docs = docs[:min(len(docs), len(m.fingerprints)-at)]
 	for i, d := range docs {
 		m.fingerprints[at+i] = uint64(d.Fingerprint)
-		if m.ids != nil {
+		if m.ids != nil && d.ID != "" {
 			m.ids[at+i] = d.ID
+			m.rows[d.ID] = int32(at + i)
 		}
 	}
 	m.n.Store(int64(at + len(docs)))
 	return len(docs)
 }
 
-// scan appends a match for each document from number from on whose fingerprint is within distance
-// k of a query. found is room for positions.
-func (m *memtable) scan(dst []Match, found []uint32, from DocID, queries []uint64, k int) []Match {
-	begin := max(from, m.first)
-	end := m.end()
+// scan appends a match for each document from number from on, and below clock, whose fingerprint is
+// within distance k of a query and which a reader with that clock does not see deleted. found is
+// room for positions.
+func (m *memtable) scan(dst []Match, found []uint32, from, clock DocID, queries []uint64, k int) []Match {
+	begin, end := max(from, m.first), min(m.end(), clock)
 	if begin >= end {
 		return dst
 	}
@@ -65,8 +70,10 @@ func (m *memtable) scan(dst []Match, found []uint32, from DocID, queries []uint6
 		for at := 0; at < len(prints); {
 			n, done := asm.Within64(found, prints[at:], query, k)
 			for _, i := range found[:n] {
-				f := prints[at+int(i)]
-				dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, begin + DocID(at) + DocID(i)})
+				f, doc := prints[at+int(i)], begin+DocID(at)+DocID(i)
+				if !m.dead.has(doc, clock) {
+					dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, doc})
+				}
 			}
 			at += done
 		}

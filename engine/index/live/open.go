@@ -6,7 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/wal"
+	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -36,6 +40,16 @@ type OpenOptions struct {
 
 	// Budget is what Load and Spread take memory from; by default what this machine has left.
 	Budget *memory.Budget
+
+	// Write opens the index for inserts that last: an index made by building becomes live. What is
+	// inserted stands in a log before the call returns, as Sync has it. Without Write inserts live in
+	// memory and are gone with the process.
+	Write      bool
+	Sync       wal.Sync   // when inserts are durable; the zero value is wal.Always: before they return
+	OnConflict OnConflict // what becomes of a document whose ID is taken
+	Disk       *disk.Disk // to write to; nil is the system's
+	Random     io.Reader  // of file identities; nil is crypto/rand
+	flushDocs  uint64     // for tests; see Config
 
 	// Spread, unless nil, copies the tables to the memory nodes of its host
 	// and has workers of each node search them.
@@ -67,18 +81,63 @@ func (o Opening) String() string {
 }
 
 // Open opens the index in folder dir and verifies it as o says. The error wraps
-// [store.ErrCorrupt] when an index is there but is not sound, [ErrNoIndex] when none is there, and
-// [memory.ErrTooLarge] when it is larger than o.Memory.
+// [store.ErrCorrupt] when an index is there but is not sound, [ErrNoIndex] when none is there,
+// [memory.ErrTooLarge] when it is larger than o.Memory, and [ErrLocked] when it is to be written to
+// and another process does that.
+//
+// An index that another process writes to can be opened for reading. It is then as it was at some
+// moment of the opening, with all that was acknowledged before.
 func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
+	if o.Write {
+		return openForWriting(ctx, dir, o)
+	}
+	for tries := 0; ; tries++ {
+		m, err := ReadManifest(dir)
+		if err != nil {
+			return nil, err
+		}
+		x, err := m.Open(ctx, dir, o)
+		if err == nil || m.Live == nil || tries == openTries {
+			return x, err
+		}
+		// Whoever writes may have merged what the manifest named.
+		if now, e := ReadManifest(dir); e != nil || now.Generation == m.Generation {
+			return nil, err
+		}
+	}
+}
+
+// openTries is how often an index that changes while it is opened is opened again.
+const openTries = 10
+
+func openForWriting(ctx context.Context, dir string, o OpenOptions) (_ *Index, err error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
 		return nil, err
 	}
-	return m.Open(ctx, dir, o)
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{dir: dir, disk: o.Disk, random: o.Random, lock: lock}
+	defer func() {
+		if err != nil {
+			f.unlock()
+		}
+	}()
+	if m, err = ReadManifest(dir); err != nil { // nobody changes it now
+		return nil, err
+	}
+	f.manifest = m
+	return m.open(ctx, dir, o, f)
 }
 
-// Open opens the index that is in folder dir if that is what the manifest says.
-func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (_ *Index, err error) {
+// Open opens the index that is in folder dir if that is what the manifest says, for reading.
+func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
+	return m.open(ctx, dir, o, nil)
+}
+
+func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folder) (_ *Index, err error) {
 	defer store.CatchFault(&err)()
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -93,20 +152,12 @@ func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (_ *Inde
 		}
 	}()
 	did := Opening{Bytes: m.bytes(), Loaded: o.Load}
-	var segments []*Segment
+	begun := time.Now()
+	segments, err := m.openSegments(ctx, dir, o)
 	defer func() {
 		if err != nil {
 			for _, s := range segments {
 				s.close()
-			}
-		}
-	}()
-	begun := time.Now()
-	files, err := m.openFiles(ctx, dir, o)
-	defer func() {
-		if err != nil {
-			for _, f := range files[len(segments):] { // the others are the segments'
-				f.Close()
 			}
 		}
 	}()
@@ -115,6 +166,7 @@ func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (_ *Inde
 	}
 	did.Reading = time.Since(begun)
 	begun = time.Now()
+	files := filesOf(segments)
 	if o.Verify == VerifyFast {
 		for _, f := range files {
 			did.Skipped += f.LargeBytes()
@@ -127,33 +179,67 @@ func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (_ *Inde
 		return nil, err
 	}
 	did.Verifying = time.Since(begun)
-	for i, f := range files {
-		s, err := m.openSegment(i, f)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			s.first = segments[i-1].end()
-		}
-		segments = append(segments, s)
-	}
-	var workers *worker.Set
-	if o.Spread != nil {
+	x := newIndex(m.config(segments, o))
+	if x.opening, x.reserved = did, reserved; o.Spread != nil && len(segments) > 0 {
 		spread := *o.Spread
 		spread.Budget = cmp.Or(spread.Budget, o.Budget)
-		if workers, err = placed(ctx, segments, spread); err != nil {
+		if x.workers, err = placed(ctx, segments, spread); err != nil {
 			return nil, err
 		}
 	}
-	first := segments[0].Segment
-	x, err := newIndex(Config{
-		Design: *first.Design(), Table: table.Options{Layout: first.Layout()}, Recipe: m.Recipe, IDs: first.IDs() != nil, Choice: m.Choice,
-	}, segments)
-	if err != nil {
+	next := DocID(0)
+	for _, s := range segments {
+		next = max(next, s.end())
+	}
+	if m.Live != nil {
+		next = max(next, DocID(m.Live.Next))
+		x.key, _ = identity(m.Live.Key)
+	}
+	if err := x.begin(dir, m, f, segments, next, o); err != nil {
 		return nil, err
 	}
-	x.workers, x.opening, x.reserved = workers, did, reserved
 	return x, nil
+}
+
+// begin gives an index its segments and, where there is one, its log, and starts it. The segments are
+// the caller's to close after an error.
+func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*Segment, next DocID, o OpenOptions) error {
+	for _, s := range segments {
+		s.versions++ // until the index is whole: what was opened is closed by its opener
+	}
+	err := x.fill(segments, next)
+	if err == nil {
+		x.applyTombstones(x.current.Load())
+		if f != nil {
+			err = x.beginWriting(f, o)
+		} else if m.Live != nil {
+			err = x.readLog(dir, m, o)
+		}
+	}
+	if err != nil {
+		x.publish(nil)
+		return err
+	}
+	for _, s := range segments {
+		s.versions--
+	}
+	x.background.start(x)
+	x.wakeSealer()
+	x.wakeFlusher()
+	x.wakeMerger()
+	return nil
+}
+
+// config returns what the index is that the manifest describes.
+func (m *Manifest) config(segments []*Segment, o OpenOptions) Config {
+	c := Config{Recipe: m.Recipe, Choice: m.Choice, OnConflict: o.OnConflict, Budget: o.Budget, flushDocs: o.flushDocs}
+	if m.Live != nil {
+		c.Design, c.Table, c.IDs = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs
+		return c
+	}
+	first := segments[0].Segment
+	c.Design, c.Table, c.IDs = *first.Design(), table.Options{Layout: first.Layout()}, first.IDs() != nil
+	return c
 }
 
 // reserve refuses an index that is too large, and reserves the memory of one that is loaded.
@@ -170,42 +256,103 @@ func (m *Manifest) reserve(dir string, o OpenOptions) (*memory.Reservation, erro
 	return o.Budget.Here().Reserve(what, m.bytes())
 }
 
-// openFiles opens the files that the manifest names, and no others. It returns those that it opened
-// with an error, too.
-func (m *Manifest) openFiles(ctx context.Context, dir string, o OpenOptions) (files []*store.File, err error) {
+// A getter opens a file: [store.Open], or one that loads it.
+type getter func(path string, kind store.Kind) (*store.File, error)
+
+// openSegments opens the segments that the manifest names, and no others. It returns those that it
+// opened with an error, too.
+func (m *Manifest) openSegments(ctx context.Context, dir string, o OpenOptions) (segments []*Segment, err error) {
 	get := store.Open
 	if o.Load {
 		get = func(path string, kind store.Kind) (*store.File, error) { return store.Load(ctx, path, kind, o.Threads) }
 	}
-	for _, g := range m.Segments {
-		path := filepath.Join(dir, g.File)
-		f, err := get(path, store.KindSegment)
-		if errors.Is(err, fs.ErrNotExist) {
-			return files, g.missing(path)
-		}
+	next := DocID(0)
+	for i := range m.Segments {
+		s, err := m.openSegment(dir, i, next, get)
 		if err != nil {
-			return files, err
+			return segments, err
 		}
-		files = append(files, f)
-		if id := f.Identity(); hex.EncodeToString(id.ID[:]) != g.ID || id.Generation > m.Generation || f.Bytes() != g.Bytes {
-			const identityOffset = 16
-			return files, &store.CorruptError{File: f.Path(), Section: "header", Block: -1, Offset: identityOffset,
-				Why: "a sound segment, but not the one that the manifest names: copy that, or build the index again"}
+		segments = append(segments, s)
+		if s.numbers.n > 0 && s.numbers.first() < next {
+			return segments, s.beside.file.Corrupt("its documents begin with number %d, where those of the segment before end with %d", s.numbers.first(), next)
 		}
+		next = s.end()
 	}
-	return files, nil
+	return segments, nil
 }
 
-// openSegment opens segment i in its file, which is then the segment's to close.
-func (m *Manifest) openSegment(i int, f *store.File) (*Segment, error) {
-	s, err := segment.Open(f)
+// openSegment opens segment i, whose documents are numbered from next on unless a file beside it
+// says more.
+func (m *Manifest) openSegment(dir string, i int, next DocID, get getter) (_ *Segment, err error) {
+	g := &m.Segments[i]
+	f, err := g.open(dir, store.KindSegment, m.Generation, get)
 	if err != nil {
 		return nil, err
 	}
-	if s.Design().K != m.K || s.Documents() != m.Segments[i].Documents {
-		s.Close()
-		return nil, f.Corrupt("k = %d and %d documents, where the manifest has k = %d and %d",
-			s.Design().K, s.Documents(), m.K, m.Segments[i].Documents)
+	s, err := segment.Open(f)
+	if err != nil {
+		f.Close()
+		return nil, err
 	}
-	return &Segment{Segment: s, file: f, free: f.Close}, nil
+	defer func() {
+		if err != nil {
+			s.Close()
+			f.Close()
+		}
+	}()
+	if s.Design().K != m.K || s.Documents() != g.Documents {
+		return nil, f.Corrupt("k = %d and %d documents, where the manifest has k = %d and %d",
+			s.Design().K, s.Documents(), m.K, g.Documents)
+	}
+	var beside *documents
+	if g.Beside != nil {
+		if beside, err = openDocuments(dir, m, i); err != nil {
+			return nil, err
+		}
+	}
+	opened := openNumbered(s, next, beside)
+	opened.file, opened.free = f, f.Close
+	return opened, nil
+}
+
+// open opens a file of the index if it is the one that a manifest of that generation names.
+func (n *ManifestFile) open(dir string, kind store.Kind, generation uint64, get getter) (*store.File, error) {
+	path := filepath.Join(dir, n.File)
+	f, err := get(path, kind)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, n.missing(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if id := f.Identity(); hex.EncodeToString(id.ID[:]) != n.ID || id.Generation > generation || f.Bytes() != n.Bytes {
+		const identityOffset = 16
+		f.Close()
+		return nil, &store.CorruptError{File: f.Path(), Section: "header", Block: -1, Offset: identityOffset,
+			Why: fmt.Sprintf("a sound %s, but not the one that the manifest names: copy that, or build the index again", kind)}
+	}
+	return f, nil
+}
+
+// named returns how a manifest names a file that was written.
+func named(w *store.Writer, path string) (ManifestFile, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ManifestFile{}, err
+	}
+	id := w.Identity()
+	return ManifestFile{File: filepath.Base(path), ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size())}, nil
+}
+
+// filesOf returns the files of segments.
+func filesOf(segments []*Segment) (files []*store.File) {
+	for _, s := range segments {
+		if s.file != nil {
+			files = append(files, s.file)
+		}
+		if s.beside != nil {
+			files = append(files, s.beside.file)
+		}
+	}
+	return files
 }

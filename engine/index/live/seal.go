@@ -3,7 +3,7 @@ package live
 import (
 	"context"
 	"errors"
-	"iter"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -12,111 +12,181 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// seal turns full memtables into segments until the index is closed.
+// sealDocs is up to how many documents the sealer merges what it has sealed: some milliseconds, for
+// which the memtables that wait have room.
+const sealDocs = 16 * memtableDocs
+
+// seal turns full memtables into segments in memory until the index is closed.
 func (x *Index) seal() {
-	defer close(x.done)
-	for range x.full {
+	for {
+		select {
+		case <-x.stop:
+			return
+		case <-x.seals:
+		}
 		for {
-			v := x.current.Load()
-			if len(v.memtables) < 2 {
-				break
+			x.sealing.Lock()
+			more, err := x.sealOldest()
+			x.sealing.Unlock()
+			if errors.Is(err, memory.ErrTooLarge) { // whoever inserts waits
+				if !x.pause() {
+					return
+				}
+				continue
 			}
-			if err := x.sealOldest(v); err != nil {
-				x.writer.mu.Lock()
-				x.failed = err
-				x.wake()
-				x.writer.mu.Unlock()
+			if err != nil {
+				x.fail(err)
 				return
+			}
+			if !more {
+				break
 			}
 		}
 	}
 }
 
-// sealOldest makes a segment of the oldest memtable and of the segments in memory before it that
-// are not larger than what they are merged with, so that sizes double from one to the next, as in
-// a binary counter. Segments of files stay as they are. Where memory does not do for a merge, the
-// memtable becomes a segment of its own.
-func (x *Index) sealOldest(v *version) error {
+// pause waits a moment for what was lacking; it returns false when the index is closed.
+func (x *Index) pause() bool {
+	select {
+	case <-x.stop:
+		return false
+	case <-time.After(50 * time.Millisecond):
+		return true
+	}
+}
+
+// fail has inserts fail from now on: background work cannot go on for a reason that is no lack of
+// room, which means that the index is damaged.
+func (x *Index) fail(err error) {
+	x.writer.mu.Lock()
+	defer x.writer.mu.Unlock()
+	x.failed = err
+	x.wakeWaiting()
+}
+
+// sealOldest makes a segment of the oldest full memtable and of the small segments in memory before
+// it that are not larger than what they are merged with, so that sizes double from one to the next,
+// as in a binary counter. It returns false when only the newest memtable is left. It needs
+// x.sealing.
+func (x *Index) sealOldest() (bool, error) {
+	x.writer.mu.Lock()
+	v := x.current.Load()
+	if len(v.memtables) < 2 {
+		x.writer.mu.Unlock()
+		return false, nil
+	}
 	oldest := v.memtables[0]
-	from, size := len(v.segments), uint64(memtableDocs)
-	for from > 0 && v.segments[from-1].file == nil && v.segments[from-1].workers == nil && v.segments[from-1].Documents() <= size {
+	from, size := len(v.segments), uint64(oldest.len())
+	for from > 0 && v.segments[from-1].mergesInMemory() && v.segments[from-1].Documents() <= min(size, sealDocs/2) {
 		from--
 		size += v.segments[from].Documents()
 	}
 	merged := v.segments[from:]
-	sealed, err := x.merge(merged, oldest)
-	if errors.Is(err, memory.ErrTooLarge) && len(merged) > 0 {
-		merged = nil
-		sealed, err = x.merge(nil, oldest)
+	mark(merged, true)
+	x.writer.mu.Unlock()
+	err := x.replaceInMemory(merged, []*memtable{oldest})
+	if err != nil {
+		x.writer.mu.Lock()
+		mark(merged, false)
+		x.writer.mu.Unlock()
+		return true, err
 	}
+	x.wakeFlusher()
+	return true, nil
+}
+
+// mergesInMemory reports whether a segment may be merged with others that are in memory.
+func (s *Segment) mergesInMemory() bool { return s.file == nil && s.workers == nil && !s.busy }
+
+// mark says of segments that they are being merged, or no longer. It needs x.mu.
+func mark(segments []*Segment, busy bool) {
+	for _, s := range segments {
+		s.busy = busy
+	}
+}
+
+// replaceInMemory makes a segment in memory, of the index's design and layout, of segments that
+// follow one another and of the memtables behind them, and puts it in their place. The error wraps
+// [memory.ErrTooLarge] when memory will not do; then nothing has changed.
+func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) error {
+	docs := 0
+	for _, s := range segments {
+		docs += int(s.Documents())
+	}
+	for _, m := range memtables {
+		docs += m.len()
+	}
+	o := segment.Options{Design: x.config.Design, Table: x.config.Table, Threads: 1}
+	reserved, err := reserveMerge(docs, o, x.config.Budget)
 	if err != nil {
 		return err
 	}
-	x.writer.mu.Lock() // against inserts, which add memtables
-	defer x.writer.mu.Unlock()
-	x.wake()
-	return x.Apply(Edit{Remove: merged, removeMemtables: []*memtable{oldest}, Add: []*Segment{sealed}})
-}
-
-// merge makes a segment in memory, of the index's design and layout, of segments that follow one
-// another and of the memtable behind them. The error wraps [memory.ErrTooLarge] when memory will
-// not do.
-func (x *Index) merge(merged []*Segment, m *memtable) (*Segment, error) {
-	first, docs := m.first, len(m.fingerprints)
-	if len(merged) > 0 {
-		first = merged[0].first
-		docs = int(m.first-first) + len(m.fingerprints)
-	}
-	o := segment.Options{Design: x.config.Design, Table: x.config.Table, Threads: 1}
-	reserved, err := reserveMerge(docs, o, nil)
-	if err != nil {
-		return nil, err
-	}
 	defer reserved.Release()
-	rows, err := memory.Make[uint64](docs)
+	g, err := gather(segments, memtables, x.config.IDs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer rows.Free()
-	at := rows.Data
-	for _, s := range merged {
-		if err := s.Rows(at[:s.Documents()]); err != nil {
-			return nil, err
-		}
-		at = at[s.Documents():]
-	}
-	copy(at, m.fingerprints)
-	in := segment.Input{Fingerprints: rows.Data}
-	if x.config.IDs {
-		in.IDs = idsOf(merged, m)
-	}
-	s, free, err := inMemory(context.Background(), in, o)
+	defer g.free()
+	made, err := x.toMemory(g, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &Segment{Segment: s, first: first, free: free}, nil
+	x.put(g, made)
+	return nil
 }
 
-// inMemory makes a segment outside the Go heap.
-func inMemory(ctx context.Context, in segment.Input, o segment.Options) (_ *segment.Segment, free func() error, err error) {
+// put replaces what was gathered by the segment that was made of it.
+func (x *Index) put(g *gathered, made *Segment) {
+	x.writer.mu.Lock() // against inserts, which add memtables, and deletions
+	defer x.writer.mu.Unlock()
+	defer x.wakeWaiting()
+	defer x.wakeSealer()
+	late := g.hand(made)
+	if made.file != nil {
+		x.deleted = append(x.deleted, late...)
+	}
+	e := Edit{Remove: g.segments, removeMemtables: g.memtables}
+	if made.Documents() > 0 || made.beside != nil {
+		e.Add = []*Segment{made}
+	} else {
+		defer made.close()
+	}
+	x.Apply(e) // an error would be one of giving back what was replaced
+}
+
+// toMemory makes a segment in memory.
+func (x *Index) toMemory(g *gathered, o segment.Options) (_ *Segment, err error) {
 	arena := new(store.Arena)
+	made := &Segment{numbers: g.numbers, from: g.from}
+	var held *heldIDs
 	defer func() {
 		if err != nil {
+			held.free()
 			arena.Free()
 		}
 	}()
-	if err := segment.Write(ctx, arena, in, o); err != nil {
-		return nil, nil, err
+	if err := segment.Write(context.Background(), arena, g.input(), o); err != nil {
+		return nil, err
 	}
 	source, err := arena.Source()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	s, err := segment.Open(source)
-	if err != nil {
-		return nil, nil, err
+	if g.ids {
+		if held, err = indexIDs(&x.key, g.numbers.n, g.allIDs()); err != nil {
+			return nil, err
+		}
+		made.ids = held.idIndex
 	}
-	return s, func() error { arena.Free(); return nil }, nil
+	if made.Segment, err = segment.Open(source); err != nil {
+		return nil, err
+	}
+	made.free = func() error {
+		held.free()
+		arena.Free()
+		return nil
+	}
+	return made, nil
 }
 
 // reserveMerge reserves the memory that a merge of so many documents takes: the rows, what the
@@ -130,23 +200,4 @@ func reserveMerge(docs int, o segment.Options, b *memory.Budget) (*memory.Reserv
 	}
 	need := segment.NeedBytes(uint64(docs), o) + uint64(docs)*(8+8+10*uint64(len(o.Design.Tables)+1))
 	return b.Here().Reserve("merging "+humanize.Comma(int64(docs))+" documents", need)
-}
-
-// idsOf yields the IDs of the documents of segments and of the memtable behind them.
-func idsOf(merged []*Segment, m *memtable) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for _, s := range merged {
-			c := s.Segment.IDs().Cursor()
-			for row := range s.Documents() {
-				if !yield(c.ID(row)) {
-					return
-				}
-			}
-		}
-		for _, id := range m.ids {
-			if !yield(id, nil) {
-				return
-			}
-		}
-	}
 }

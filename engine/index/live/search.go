@@ -52,6 +52,7 @@ type Searcher struct {
 	rows       []uint64
 	prints     []uint64 // of matches whose documents are looked for
 	query      [1]uint64
+	queries    []uint64
 }
 
 // Searcher returns a searcher of the index, to be given back by [Searcher.Done].
@@ -96,19 +97,19 @@ func (c *Searcher) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
 
 // Search answers queries from a view, with what sweeps have found for them already.
 func (c *Searcher) Search(w View, queries []uint64, k, docs int, swept Swept) (Answers, error) {
-	if err := c.find(w.version, queries, k, swept); err != nil {
+	if err := c.find(w, queries, k, swept); err != nil {
 		return Answers{}, err
 	}
-	return c.hits(w.version, c.matches, docs)
+	return c.hits(w, c.matches, docs)
 }
 
 // hits sorts matches and puts those of one fingerprint together, with its documents.
-func (c *Searcher) hits(v *version, matches []Match, most int) (a Answers, err error) {
+func (c *Searcher) hits(w View, matches []Match, most int) (a Answers, err error) {
 	slices.SortFunc(matches, compareMatches)
 	var docs []DocID
 	for i, m := range matches {
 		if i%prefetchDocs == 0 && most > 0 {
-			if err := c.prefetchDocs(v, matches[i:min(i+prefetchDocs, len(matches))]); err != nil {
+			if err := c.prefetchDocs(w.version, matches[i:min(i+prefetchDocs, len(matches))]); err != nil {
 				return a, err
 			}
 		}
@@ -122,7 +123,7 @@ func (c *Searcher) hits(v *version, matches []Match, most int) (a Answers, err e
 		}
 		total := uint64(1)
 		if m.source != inMemtable {
-			if docs, total, err = c.docs(v, docs, m, most-len(docs)); err != nil {
+			if docs, total, err = c.docs(w, docs, m, most-len(docs)); err != nil {
 				return a, err
 			}
 		} else if len(docs) < most {
@@ -135,14 +136,26 @@ func (c *Searcher) hits(v *version, matches []Match, most int) (a Answers, err e
 	return a, nil
 }
 
-// docs appends the first most documents of a match in a segment; total is how many there are.
-func (c *Searcher) docs(v *version, dst []DocID, m Match, most int) (_ []DocID, total uint64, err error) {
-	s := v.segments[m.source]
-	if c.rows, total, err = s.Docs(c.rows[:0], m.fingerprint, most, &c.segment); err != nil {
+// docs appends the first most documents of a match in a segment; total is how many there are. Where
+// documents of the segment are deleted, all of the fingerprint's are read, however few are asked for.
+func (c *Searcher) docs(w View, dst []DocID, m Match, most int) (_ []DocID, total uint64, err error) {
+	s := w.version.segments[m.source]
+	deleted := s.dead.len() > 0
+	read := most
+	if deleted {
+		read = AllDocs
+	}
+	if c.rows, total, err = s.Docs(c.rows[:0], m.fingerprint, read, &c.segment); err != nil {
 		return dst, 0, fmt.Errorf("segment %d: %w", m.source, err)
 	}
+	begin := len(dst)
 	for _, row := range c.rows {
-		dst = append(dst, s.first+DocID(row))
+		doc := s.numbers.doc(row)
+		if deleted && s.dead.has(doc, w.clock) {
+			total--
+		} else if len(dst)-begin < most {
+			dst = append(dst, doc)
+		}
 	}
 	return dst, total, nil
 }
@@ -177,22 +190,32 @@ func (c *Searcher) prefetchDocs(v *version, matches []Match) error {
 
 // find sets c.matches to what segments and memtables have: the workers of some segments search at
 // the same time as the caller searches the rest.
-func (c *Searcher) find(v *version, queries []uint64, k int, swept Swept) error {
+func (c *Searcher) find(w View, queries []uint64, k int, swept Swept) error {
+	v := w.version
 	c.matches = c.matches[:0]
 	c.submission.submit(v, queries, k, swept)
 	err := c.findOwn(v, queries, k, swept)
 	waited := c.submission.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })
-	return cmp.Or(err, waited)
+	if err := cmp.Or(err, waited); err != nil {
+		return err
+	}
+	if err := c.dropDeleted(w); err != nil {
+		return err
+	}
+	for _, m := range v.memtables {
+		c.matches = m.scan(c.matches, c.positions, 0, w.clock, queries, k)
+	}
+	return nil
 }
 
-// findOwn searches what has no workers.
+// findOwn searches the segments that have no workers.
 func (c *Searcher) findOwn(v *version, queries []uint64, k int, swept Swept) (err error) {
 	for i, s := range v.segments {
 		if swept.of(i) != nil {
 			c.matches = swept.matches(c.matches, i, queries)
 			continue
 		}
-		if s.workers != nil {
+		if s.workers != nil || s.Fingerprints() == 0 {
 			continue
 		}
 		if c.found, err = s.Search(c.found[:0], queries, k, &c.segment); err != nil {
@@ -202,13 +225,28 @@ func (c *Searcher) findOwn(v *version, queries []uint64, k int, swept Swept) (er
 			c.match(i, queries, m)
 		}
 	}
-	for _, m := range v.memtables {
-		c.matches = m.scan(c.matches, c.positions, 0, queries, k)
-	}
 	return nil
 }
 
 func (c *Searcher) match(segment int, queries []uint64, m segment.Match) {
 	d := bits.OnesCount64(m.Fingerprint ^ queries[m.Query])
 	c.matches = append(c.matches, Match{m.Query, d, m.Fingerprint, segment, 0})
+}
+
+// dropDeleted leaves matches out whose documents are all deleted.
+func (c *Searcher) dropDeleted(w View) (err error) {
+	kept := c.matches[:0]
+	for _, m := range c.matches {
+		total := uint64(1)
+		if w.version.segments[m.source].dead.len() > 0 {
+			if _, total, err = c.docs(w, nil, m, 0); err != nil {
+				return err
+			}
+		}
+		if total > 0 {
+			kept = append(kept, m)
+		}
+	}
+	c.matches = kept
+	return nil
 }

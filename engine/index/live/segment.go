@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"path/filepath"
 
 	"ndd/engine/index/segment"
 	"ndd/engine/index/worker"
@@ -12,25 +13,49 @@ import (
 type DocID uint64
 
 // A Segment is a segment in its index: the DocIDs of its documents, the file or the memory that it
-// is in, and who searches it.
+// is in, and who searches it. It does not change, but that documents of it are deleted.
 type Segment struct {
 	*segment.Segment
-	first   DocID           // of row 0; the others follow it
+	numbers numbers
+	from    DocID // where it stands among others: at most its first document
+	dead    tombstones
+	ids     idIndex         // empty where IDs are not looked up
 	file    *store.File     // nil for one in memory
+	beside  *documents      // in a file too; nil without
 	workers *worker.Segment // who search it; nil when whoever asks does
 	free    func() error    // gives its memory back; nil when that is the heap
 
-	versions int // that have it; guarded by versions.mu
+	busy     bool // it is being merged; guarded by writer.mu
+	dropped  bool // no manifest names its files any more; set before it leaves the last version
+	versions int  // that have it; guarded by versions.mu
 }
 
-// end returns the DocID behind those of the segment.
-func (s *Segment) end() DocID { return s.first + DocID(s.Documents()) }
+// name returns that of the file that the segment is in.
+func (s *Segment) name() string { return filepath.Base(s.file.Path()) }
+
+// live returns how many documents of the segment are not deleted.
+func (s *Segment) live() uint64 { return s.Documents() - s.dead.len() }
+
+// openNumbered returns a segment with its documents' numbers, which are consecutive from next on unless
+// they stand beside it.
+func openNumbered(s *segment.Segment, next DocID, beside *documents) *Segment {
+	if beside == nil {
+		return &Segment{Segment: s, numbers: consecutive(next, s.Documents()), from: next}
+	}
+	return &Segment{Segment: s, numbers: beside.numbers, from: max(next, beside.numbers.first()), beside: beside, ids: beside.ids}
+}
+
+// end returns the number behind those of the segment.
+func (s *Segment) end() DocID { return max(s.from, s.numbers.end()) }
 
 // close frees the segment, which nobody reads any more.
 func (s *Segment) close() error {
 	s.Segment.Close()
 	if s.workers != nil {
 		s.workers.Close()
+	}
+	if s.beside != nil && s.beside.file != nil {
+		defer s.beside.file.Close()
 	}
 	if s.free == nil {
 		return nil

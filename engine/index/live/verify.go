@@ -55,13 +55,7 @@ func (x *Index) Verify(ctx context.Context, threads int, progress func(done, of 
 		return err
 	}
 	defer w.Release()
-	var files []*store.File
-	for _, s := range w.version.segments {
-		if s.file != nil {
-			files = append(files, s.file)
-		}
-	}
-	return verify(ctx, files, threads, progress)
+	return verify(ctx, filesOf(w.version.segments), threads, progress)
 }
 
 func verifySmall(files []*store.File) error {

@@ -30,6 +30,9 @@ type version struct {
 	retired atomic.Bool
 }
 
+// end returns the number of the next document.
+func (v *version) end() DocID { return v.memtables[len(v.memtables)-1].end() }
+
 // A slot counts some of the readers that hold a version.
 type slot struct {
 	atomic.Int64

@@ -15,6 +15,7 @@ type View struct {
 	index   *Index
 	version *version
 	slot    uint32
+	clock   DocID // number of the first document that it does not have
 }
 
 // View returns what the index holds now. The error is [ErrClosed].
@@ -22,7 +23,10 @@ func (x *Index) View() (View, error) { return x.view(x.slot()) }
 
 func (x *Index) view(slot uint32) (View, error) {
 	v, err := x.hold(slot)
-	return View{x, v, slot}, err
+	if err != nil {
+		return View{}, err
+	}
+	return View{x, v, slot, v.end()}, nil
 }
 
 // Release ends the view. What only it kept is given back.
@@ -86,7 +90,8 @@ func (s Swept) matches(dst []Match, number int, queries []uint64) []Match {
 }
 
 // Walk calls yield with all distinct fingerprints of the view, some at a time, until it returns
-// false or ctx ends. One that was inserted again may come again.
+// false or ctx ends. One that was inserted again may come again, and one whose documents were all
+// deleted comes until a merge drops them.
 func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
 	going := true
 	for i, s := range w.version.segments {
@@ -105,7 +110,7 @@ func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
 		}
 	}
 	for _, m := range w.version.memtables {
-		if prints := m.fingerprints[:m.len()]; len(prints) > 0 && !yield(prints) {
+		if end := min(m.end(), w.clock); end > m.first && !yield(m.fingerprints[:end-m.first]) {
 			break
 		}
 	}

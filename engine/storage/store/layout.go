@@ -36,6 +36,7 @@ const (
 	KindFingerprints Kind = 1 // .ndf: documents' fingerprints and names
 	KindSegment      Kind = 2 // one segment of an index
 	KindManifest     Kind = 3 // the list of an index's segments
+	KindDocuments    Kind = 4 // of a segment: its documents' numbers, the index of their IDs, deletions
 )
 
 func (k Kind) String() string {
@@ -46,6 +47,8 @@ func (k Kind) String() string {
 		return "index segment"
 	case KindManifest:
 		return "index manifest"
+	case KindDocuments:
+		return "index documents"
 	}
 	return fmt.Sprintf("file of kind %d", uint32(k))
 }

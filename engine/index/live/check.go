@@ -1,0 +1,152 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"ndd/engine/storage/wal"
+)
+
+// admitDocs are decided upon under one lock.
+const admitDocs = 1024
+
+// CheckAndInsert adds each of the documents unless something within distance k of it is there
+// already, one of those before it among them. It returns an outcome for each, in order, with what
+// was there when it was searched for, each hit with the first most of its documents. Of two near-duplicates that arrive
+// together, by one call or by two, exactly one is added; who is told so is told of a document that
+// is as durable as his own would be. It waits as [Index.Insert] does. After an error the outcomes
+// of those that were decided upon come with it.
+func (x *Index) CheckAndInsert(ctx context.Context, docs []Doc, k, most int) ([]Outcome, error) {
+	c := x.Searcher()
+	defer c.Done()
+	var out []Outcome
+	for len(out) < len(docs) {
+		chunk := docs[len(out):min(len(out)+admitDocs, len(docs))]
+		if err := x.insertable(chunk); err != nil {
+			return out, err
+		}
+		more, err := c.admit(ctx, chunk, k, most)
+		out = append(out, more...)
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, ctx.Err()
+}
+
+// admit decides upon some documents, the first of docs and as many more as it can: it ends behind one
+// that takes the place of another, since what is deleted may have been near those that follow. What the index holds is searched without a lock; under it
+// only what came in since.
+//
+//	view --search--> near: out      ... others insert ...      lock --scan since--> near: out
+//	                 not near                                                      not near: add
+func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcome, error) {
+	queries := c.queries[:0]
+	for _, d := range docs {
+		queries = append(queries, uint64(d.Fingerprint))
+	}
+	c.queries = queries
+	near := make([][]Hit, len(docs))
+	seen, err := c.near(near, queries, k, most)
+	if err != nil {
+		return nil, err
+	}
+	x := c.index
+	if slices.IndexFunc(near, func(h []Hit) bool { return h == nil }) < 0 {
+		return kept(near), x.sync(ctx, wal.Position(x.logged.Load()))
+	}
+	if err := x.lock(ctx); err != nil {
+		return nil, err
+	}
+	p, err := c.decide(docs, near, seen, k, most)
+	var at wal.Position
+	if err == nil {
+		at, err = x.commit(&p.change)
+	}
+	x.writer.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if at == 0 { // what kept all of them out must be durable, too
+		at = wal.Position(x.logged.Load())
+	}
+	return p.out, x.sync(ctx, at)
+}
+
+// kept returns the outcomes of documents that are all kept out.
+func kept(near [][]Hit) []Outcome {
+	out := make([]Outcome, len(near))
+	for i := range out {
+		out[i].Near = near[i]
+	}
+	return out
+}
+
+// decide looks at what came in since the search, and prepares the insert of what is admitted. It
+// needs x.mu.
+func (c *Searcher) decide(docs []Doc, near [][]Hit, seen DocID, k, most int) (*pending, error) {
+	x := c.index
+	v := x.current.Load()
+	if seen < v.memtables[0].first { // some of what came in is in segments meanwhile
+		var err error
+		if seen, err = c.near(near, c.queries, k, most); err != nil {
+			return nil, err
+		}
+	}
+	p := x.prepare()
+	w := View{index: x, version: v, clock: v.end()}
+	for i, d := range docs {
+		if near[i] == nil {
+			hits, err := c.since(w, p, seen, uint64(d.Fingerprint), k, most)
+			if err != nil {
+				return nil, err
+			}
+			if near[i] = hits; len(hits) == 0 {
+				if err := p.add(d); err != nil {
+					return nil, err
+				}
+				if len(p.delete) > 0 {
+					break
+				}
+				continue
+			}
+		}
+		p.out = append(p.out, Outcome{Near: near[i]})
+	}
+	return p, nil
+}
+
+// near searches what the index holds now for everything within k of queries, and gives those that
+// have some to near. It returns the number of the first document that it did not see.
+func (c *Searcher) near(near [][]Hit, queries []uint64, k, most int) (DocID, error) {
+	w, err := c.index.view(c.slot)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Release()
+	a, err := c.Search(w, queries, k, most, Swept{})
+	if err != nil {
+		return 0, err
+	}
+	return w.clock, a.Each(0, func(i int, hits []Hit) error {
+		near[i] = hits
+		return nil
+	})
+}
+
+// since returns what is within k of a query among the documents from number seen on, which are in
+// memtables, and among those of the pending insert. It needs x.mu.
+func (c *Searcher) since(w View, p *pending, seen DocID, query uint64, k, most int) ([]Hit, error) {
+	c.query[0] = query
+	c.matches = p.near(c.matches[:0], c.positions, query, k)
+	if seen < w.clock {
+		for _, m := range w.version.memtables {
+			c.matches = m.scan(c.matches, c.positions, seen, w.clock, c.query[:], k)
+		}
+	}
+	if len(c.matches) == 0 {
+		return nil, nil
+	}
+	a, err := c.hits(w, c.matches, most)
+	return a.Hits, err
+}

@@ -1,0 +1,164 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
+)
+
+// Delete deletes the documents that have these IDs and returns how many there were. Queries that
+// begin after it has returned do not find them; their memory is given back by a later merge.
+func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
+	return x.deleting(ctx, func() (docs []DocID, err error) {
+		for _, id := range ids {
+			if docs, err = x.appendHolders(docs, id); err != nil {
+				return nil, err
+			}
+		}
+		return docs, nil
+	})
+}
+
+// DeleteFingerprint deletes the documents that have exactly this fingerprint, and returns how many
+// there were.
+func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
+	c := x.Searcher()
+	defer c.Done()
+	return x.deleting(ctx, func() (docs []DocID, err error) {
+		hits, err := c.Query(f, 0, AllDocs)
+		for _, h := range hits {
+			docs = append(docs, h.Docs...)
+		}
+		return docs, err
+	})
+}
+
+// deletedMost are the documents of one record: 10 bytes each.
+const deletedMost = 1 << 20
+
+// deleting commits the deletion of the documents that find returns, which is called with x.mu held.
+func (x *Index) deleting(ctx context.Context, find func() ([]DocID, error)) (int, error) {
+	if err := x.lock(ctx); err != nil {
+		return 0, err
+	}
+	docs, err := find()
+	slices.Sort(docs)
+	docs = slices.Compact(docs)
+	last := wal.Position(x.logged.Load())
+	for list := range slices.Chunk(docs, deletedMost) {
+		if err != nil {
+			break
+		}
+		last, err = x.commit(&change{delete: list})
+	}
+	x.writer.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return len(docs), x.sync(ctx, last)
+}
+
+// kill deletes a document in memory. It needs x.mu.
+func (x *Index) kill(doc, clock DocID) {
+	v := x.current.Load()
+	for _, m := range v.memtables {
+		if doc >= m.first && doc < m.end() {
+			m.dead.add(doc, clock)
+			return
+		}
+	}
+	if s := v.segmentOf(doc); s != nil {
+		if _, ok := s.numbers.row(doc); ok && s.dead.add(doc, clock) && (s.file != nil || s.busy) {
+			x.deleted = append(x.deleted, doc)
+			x.wakeMerger()
+		}
+	}
+}
+
+// segmentOf returns the segment that a document is in, or was, if any.
+func (v *version) segmentOf(doc DocID) *Segment {
+	i, found := slices.BinarySearchFunc(v.segments, doc, func(s *Segment, doc DocID) int {
+		switch {
+		case s.end() <= doc:
+			return -1
+		case s.from > doc:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		return nil
+	}
+	return v.segments[i]
+}
+
+// Find returns the document that has an ID; ok is false when none has.
+func (x *Index) Find(id string) (doc DocID, ok bool, err error) {
+	x.writer.mu.Lock()
+	defer x.writer.mu.Unlock()
+	if x.current.Load() == nil {
+		return 0, false, ErrClosed
+	}
+	return x.holder(id)
+}
+
+// holder returns the newest document that has an ID. It needs x.mu.
+func (x *Index) holder(id string) (doc DocID, ok bool, err error) {
+	err = x.holders(id, func(d DocID) bool {
+		doc, ok = d, true
+		return false
+	})
+	return doc, ok, err
+}
+
+// appendHolders appends all documents that have an ID: one, unless it was built with more. It needs
+// x.mu.
+func (x *Index) appendHolders(dst []DocID, id string) ([]DocID, error) {
+	err := x.holders(id, func(d DocID) bool {
+		dst = append(dst, d)
+		return true
+	})
+	return dst, err
+}
+
+// holders calls yield with each document that has an ID, newest first but for those of one segment,
+// until it returns false. It needs x.mu.
+func (x *Index) holders(id string, yield func(DocID) bool) (err error) {
+	if id == "" || !x.config.IDs {
+		return nil
+	}
+	defer store.CatchFault(&err)()
+	v := x.current.Load()
+	clock := v.end()
+	for _, m := range slices.Backward(v.memtables) {
+		if row, ok := m.rows[id]; ok {
+			if doc := m.first + DocID(row); !m.dead.has(doc, clock) && !yield(doc) {
+				return nil
+			}
+		}
+	}
+	h := x.key.hash(id)
+	for _, s := range slices.Backward(v.segments) {
+		going := true
+		s.ids.rows(h, func(row uint64) bool {
+			doc := s.numbers.doc(row)
+			if s.dead.has(doc, clock) {
+				return true
+			}
+			var held string
+			if held, err = x.lookup.of(v, s, row); err != nil {
+				going = false
+			} else if held == id {
+				going = yield(doc)
+			}
+			return going
+		})
+		if !going {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package live
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"unsafe"
+
+	"ndd/engine/storage/store"
+)
+
+// documents is what a segment's file has not room for, since that is made of documents alone and
+// is the same wherever they came from: which numbers they have, which earlier documents were
+// deleted while they came, and an index of their IDs. It is a file beside the segment's:
+//
+//	documents      JSON: identity of the segment's file, rows, whether there is an index of IDs
+//	numbers.rows   first row of each run of consecutive numbers, 8 bytes each
+//	numbers.docs   its document
+//	tombstones     documents of earlier segments that were deleted, ascending
+//	ids            slots of the hash table (idIndex); only with IDs
+//
+// A segment without such a file, as building writes it, has consecutive numbers behind those of the
+// segment before, and no deletions.
+type documents struct {
+	file       *store.File
+	numbers    numbers
+	tombstones []DocID
+	ids        idIndex
+}
+
+type documentsHead struct {
+	Segment string `json:"segment"`
+	Rows    uint64 `json:"rows"`
+	IDs     bool   `json:"ids"`
+}
+
+// writeDocuments writes the file of a segment. ids is nil when its documents have none.
+func writeDocuments(path string, generation uint64, o store.Options, segment string, d numbers, dead []DocID, key *idKey, ids iter.Seq2[string, error]) (*store.Writer, error) {
+	w, err := store.CreateWith(path, store.KindDocuments, generation, o)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Abort()
+	head, err := json.Marshal(documentsHead{segment, d.n, ids != nil})
+	if err != nil {
+		return nil, err
+	}
+	section := func(name string, data []byte) {
+		w.Section(name)
+		w.Write(data) // Commit reports an error
+	}
+	section("documents", head)
+	section("numbers.rows", store.Bytes64(d.rows))
+	section("numbers.docs", store.Bytes64(words(d.docs)))
+	section("tombstones", store.Bytes64(words(dead)))
+	if ids != nil {
+		index, err := indexIDs(key, d.n, ids)
+		if err != nil {
+			return nil, err
+		}
+		defer index.free()
+		section("ids", store.Bytes64(index.slots))
+	}
+	return w, w.Commit()
+}
+
+// openDocuments opens the file of a segment of so many rows.
+func openDocuments(dir string, m *Manifest, i int) (_ *documents, err error) {
+	g := &m.Segments[i]
+	f, err := g.Beside.open(dir, store.KindDocuments, m.Generation, store.Open)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	s, err := f.Section("documents")
+	if err != nil {
+		return nil, err
+	}
+	var head documentsHead
+	if err := s.JSON(&head); err != nil {
+		return nil, err
+	}
+	if head.Segment != g.ID || head.Rows != g.Documents {
+		return nil, s.Corrupt(0, "of %d rows of segment %s, where the manifest has %d of %s", head.Rows, head.Segment, g.Documents, g.ID)
+	}
+	d := &documents{file: f}
+	var lists [3][]uint64
+	for i, name := range []string{"numbers.rows", "numbers.docs", "tombstones"} {
+		section, err := f.Section(name)
+		if err != nil {
+			return nil, err
+		}
+		if len(section.Data)%8 != 0 {
+			return nil, section.Corrupt(0, "%d bytes of 8-byte numbers", len(section.Data))
+		}
+		lists[i] = slices.Clone(store.Uint64s(section.Data))
+	}
+	d.numbers = numbers{lists[0], docIDs(lists[1]), head.Rows}
+	if !d.numbers.valid(head.Rows) {
+		return nil, s.Corrupt(0, "document numbers that do not ascend, or are not of %d rows", head.Rows)
+	}
+	d.tombstones = docIDs(lists[2])
+	if !head.IDs {
+		return d, nil
+	}
+	section, err := f.Section("ids")
+	if err != nil {
+		return nil, err
+	}
+	if uint64(len(section.Data)) != 8*idIndexLen(head.Rows) {
+		return nil, section.Corrupt(0, "%d bytes of an index of %d IDs", len(section.Data), head.Rows)
+	}
+	d.ids = newIDIndex(store.Uint64s(section.Data), head.Rows)
+	return d, nil
+}
+
+// words and docIDs convert without a copy.
+func words(d []DocID) []uint64  { return unsafe.Slice((*uint64)(unsafe.SliceData(d)), len(d)) }
+func docIDs(w []uint64) []DocID { return unsafe.Slice((*DocID)(unsafe.SliceData(w)), len(w)) }

@@ -1,0 +1,207 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"ndd/engine/index/segment"
+	"ndd/engine/storage/wal"
+)
+
+const (
+	// flushDocs documents in memory are flushed to a file: 15 MB with two tables.
+	flushDocs = 1 << 20
+	// unflushedMax documents may be in memory before inserts wait for the disk.
+	unflushedMax = 8 * flushDocs
+)
+
+// tendMemory merges segments in memory, and flushes them to files, until the index is closed.
+func (x *Index) tendMemory() {
+	for {
+		select {
+		case <-x.stop:
+			return
+		case <-x.flushes:
+		}
+		for x.tendMemoryOnce() {
+		}
+	}
+}
+
+// tendMemoryOnce does one piece of work; it returns false when there is none.
+func (x *Index) tendMemoryOnce() bool {
+	if x.folder != nil {
+		v := x.current.Load()
+		if v == nil {
+			return false
+		}
+		if v.inMemory() >= x.config.flushAt() {
+			return x.flush(context.Background()) == nil || x.pause()
+		}
+	}
+	x.writer.mu.Lock()
+	v := x.current.Load()
+	picked := pick(v.segments, sealDocs, (*Segment).mergesInMemory)
+	mark(picked, true)
+	x.writer.mu.Unlock()
+	if len(picked) == 0 {
+		return false
+	}
+	if err := x.replaceInMemory(picked, nil); err != nil {
+		x.writer.mu.Lock()
+		mark(picked, false)
+		x.writer.mu.Unlock()
+		return false // for want of memory: more segments are slower, and right
+	}
+	return true
+}
+
+// Flush writes what is in memory to a file, so that the log is empty, as far as it was inserted
+// before the call. An index in memory has nothing to flush.
+func (x *Index) Flush(ctx context.Context) error {
+	if x.folder == nil {
+		return nil
+	}
+	return x.flush(ctx)
+}
+
+// A flush is what is being moved from memory and the log to a file.
+type flush struct {
+	mark     wal.Mark
+	next     DocID // number of the first document that it does not have
+	segments []*Segment
+	deleted  []DocID // of documents that are in files
+}
+
+// flush makes one file of what is in memory:
+//
+//	freeze the memtable, rotate the log     seal all memtables     write the segment
+//	                                        publish the manifest   replace the segments   remove the logs
+//
+// Inserts go on meanwhile, to new memtables and the new log. After an error all is in memory and in
+// the log, as before.
+func (x *Index) flush(ctx context.Context) error {
+	x.flushing.Lock()
+	defer x.flushing.Unlock()
+	f, err := x.beginFlush()
+	if err != nil {
+		return err
+	}
+	if len(f.segments) == 0 && len(f.deleted) == 0 {
+		return x.emptyLog(f)
+	}
+	if err := x.flushTo(ctx, f); err != nil {
+		x.writer.mu.Lock()
+		mark(f.segments, false)
+		x.deleted = append(f.deleted, x.deleted...)
+		x.flushFailed = err
+		x.wakeWaiting()
+		x.writer.mu.Unlock()
+		return err
+	}
+	x.writer.mu.Lock()
+	x.flushFailed = nil
+	x.wakeWaiting()
+	x.writer.mu.Unlock()
+	x.wakeMerger()
+	return x.log.Remove(f.mark)
+}
+
+// beginFlush takes what is to be flushed out of the hands of others.
+func (x *Index) beginFlush() (f flush, err error) {
+	x.sealing.Lock()
+	defer x.sealing.Unlock()
+	x.writer.mu.Lock()
+	v := x.current.Load()
+	if v == nil {
+		x.writer.mu.Unlock()
+		return f, ErrClosed
+	}
+	if f.mark, err = x.log.Rotate(); err != nil {
+		x.writer.mu.Unlock()
+		return f, err
+	}
+	f.next = v.end()
+	if v.memtables[len(v.memtables)-1].len() > 0 {
+		x.Apply(Edit{addMemtable: newMemtable(f.next, memtableDocs, x.config.IDs)})
+	}
+	f.deleted, x.deleted = x.deleted, nil
+	x.writer.mu.Unlock()
+	for x.current.Load().memtables[0].first < f.next {
+		if _, err := x.sealOldest(); err != nil {
+			x.writer.mu.Lock()
+			x.deleted = append(f.deleted, x.deleted...)
+			x.writer.mu.Unlock()
+			return f, err
+		}
+	}
+	x.writer.mu.Lock()
+	defer x.writer.mu.Unlock()
+	for _, s := range x.current.Load().segments {
+		if s.mergesInMemory() && s.end() <= f.next {
+			f.segments = append(f.segments, s)
+		}
+	}
+	mark(f.segments, true)
+	return f, nil
+}
+
+func (x *Index) flushTo(ctx context.Context, f flush) error {
+	docs := uint64(0)
+	for _, s := range f.segments {
+		docs += s.Documents()
+	}
+	o := x.fileOptions(1)
+	reserved, err := x.reserveFiles(docs, o, f.segments)
+	if err != nil {
+		return err
+	}
+	defer reserved.Release()
+	g := &gathered{from: f.next, ids: x.config.IDs}
+	if len(f.segments) > 0 {
+		if g, err = gather(f.segments, nil, x.config.IDs); err != nil {
+			return err
+		}
+		defer g.free()
+	}
+	slices.Sort(f.deleted)
+	made, entry, err := x.toFile(ctx, g, slices.Compact(f.deleted), o)
+	if err != nil {
+		return err
+	}
+	x.folder.mu.Lock()
+	defer x.folder.mu.Unlock()
+	if err := x.folder.publish(func(m *Manifest) {
+		m.Segments = append(m.Segments, entry)
+		m.Live.From, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
+	}); err != nil {
+		made.close() // its files stay: a manifest may name them
+		return err
+	}
+	x.put(g, made)
+	return nil
+}
+
+// emptyLog records that nothing of the log before the flush is needed, where nothing was in memory.
+func (x *Index) emptyLog(f flush) error {
+	x.folder.mu.Lock()
+	defer x.folder.mu.Unlock()
+	live := x.folder.manifest.Live
+	if f.mark == (wal.Mark{File: live.From, Last: wal.Position(live.Last)}) || f.mark == (wal.Mark{}) {
+		return nil
+	}
+	if err := x.folder.publish(func(m *Manifest) {
+		m.Live.From, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
+	}); err != nil {
+		return err
+	}
+	return x.log.Remove(f.mark)
+}
+
+// fileOptions are those of segments in files.
+func (x *Index) fileOptions(threads int) segment.Options {
+	return segment.Options{
+		Design: x.config.Design, Table: x.config.Table, Threads: threads,
+		Budget: x.config.Budget, TempDir: x.folder.dir, Disk: x.folder.disk, Random: x.folder.random,
+	}
+}

@@ -1,0 +1,156 @@
+package live
+
+import (
+	"iter"
+
+	"ndd/engine/index/segment"
+	"ndd/engine/memory"
+)
+
+// gathered is what segments and memtables that follow one another have, without what is deleted:
+// the input of the segment that takes their place. It is what building would be given of the same
+// documents, so that the segment is the same as a built one.
+type gathered struct {
+	segments  []*Segment
+	memtables []*memtable
+	from, to  DocID                  // what they have is between these
+	dropped   []map[DocID]DocID      // of each segment, then of each memtable: what was deleted
+	prints    *memory.Buffer[uint64] // in order of documents
+	numbers   numbers
+	ids       bool
+}
+
+// gather reads segments and the memtables behind them, which no longer grow.
+func gather(segments []*Segment, memtables []*memtable, ids bool) (*gathered, error) {
+	g := &gathered{segments: segments, memtables: memtables, ids: ids}
+	docs := uint64(0)
+	for _, s := range segments {
+		docs += s.Documents()
+		g.to = max(g.to, s.end())
+		g.dropped = append(g.dropped, s.dead.all())
+	}
+	for _, m := range memtables {
+		docs += uint64(m.len())
+		g.to = max(g.to, m.end())
+		g.dropped = append(g.dropped, m.dead.all())
+	}
+	if len(segments) > 0 {
+		g.from = segments[0].from
+	} else {
+		g.from = memtables[0].first
+	}
+	var err error
+	if g.prints, err = memory.Make[uint64](int(docs)); err != nil {
+		return nil, err
+	}
+	for i, s := range segments {
+		room := g.prints.Data[g.numbers.n:][:s.Documents()]
+		if err := s.Rows(room); err != nil {
+			g.free()
+			return nil, err
+		}
+		g.keep(room, &s.numbers, g.dropped[i])
+	}
+	for i, m := range memtables {
+		room := g.prints.Data[g.numbers.n:][:m.len()]
+		copy(room, m.fingerprints)
+		own := consecutive(m.first, uint64(m.len()))
+		g.keep(room, &own, g.dropped[len(segments)+i])
+	}
+	return g, nil
+}
+
+// keep numbers the rows of a source whose fingerprints are in room, and closes the gaps of those that
+// are dropped.
+func (g *gathered) keep(room []uint64, numbers *numbers, dropped map[DocID]DocID) {
+	kept := 0
+	for r := range numbers.runs {
+		if len(dropped) == 0 {
+			g.numbers.append(r.first, r.n)
+			continue
+		}
+		for i := range r.n {
+			if _, dead := dropped[r.first+DocID(i)]; !dead {
+				room[kept] = room[r.row+i]
+				kept++
+				g.numbers.append(r.first+DocID(i), 1)
+			}
+		}
+	}
+}
+
+// A run is some rows whose documents have consecutive numbers.
+type run struct {
+	first  DocID
+	row, n uint64
+}
+
+// runs yields the runs in order.
+func (d *numbers) runs(yield func(run) bool) {
+	for i, row := range d.rows {
+		end := d.n
+		if i+1 < len(d.rows) {
+			end = d.rows[i+1]
+		}
+		if !yield(run{d.docs[i], row, end - row}) {
+			return
+		}
+	}
+}
+
+func (g *gathered) free() { g.prints.Free() }
+
+// input returns what a segment is written from.
+func (g *gathered) input() segment.Input {
+	var in segment.Input
+	if g.prints != nil { // a flush of nothing but deletions has none
+		in.Fingerprints = g.prints.Data[:g.numbers.n]
+	}
+	if g.ids {
+		in.IDs = g.allIDs()
+	}
+	return in
+}
+
+// allIDs yields the IDs of the documents in order.
+func (g *gathered) allIDs() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for i, s := range g.segments {
+			c := s.Segment.IDs().Cursor()
+			for r := range s.numbers.runs {
+				for j := range r.n {
+					if _, dead := g.dropped[i][r.first+DocID(j)]; !dead && !yield(c.ID(r.row+j)) {
+						return
+					}
+				}
+			}
+		}
+		for i, m := range g.memtables {
+			dropped := g.dropped[len(g.segments)+i]
+			for j, id := range m.ids[:m.len()] {
+				if _, dead := dropped[m.first+DocID(j)]; !dead && !yield(id, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// hand gives the deletions that came while the segment was made, of documents that it has, to it.
+// It needs the index's lock.
+func (g *gathered) hand(to *Segment) (late []DocID) {
+	give := func(t *tombstones) {
+		for doc, clock := range t.all() {
+			if _, ok := to.numbers.row(doc); ok && to.dead.add(doc, clock) {
+				late = append(late, doc)
+			}
+		}
+	}
+	for _, s := range g.segments {
+		give(&s.dead)
+	}
+	for _, m := range g.memtables {
+		give(&m.dead)
+	}
+	return late
+}

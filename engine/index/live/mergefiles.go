@@ -1,0 +1,196 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/index/segment"
+	"ndd/engine/memory"
+)
+
+// tendFiles merges segments in files until the index is closed. For want of memory or of room on
+// the disk it waits; no insert fails for that.
+func (x *Index) tendFiles() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	x.group.Go(func() {
+		<-x.stop
+		cancel()
+	})
+	for {
+		select {
+		case <-x.stop:
+			return
+		case <-x.merges:
+		}
+		for {
+			more, err := x.mergePicked(ctx)
+			if err != nil && !x.pause() || err == nil && !more {
+				break
+			}
+		}
+	}
+}
+
+func (x *Index) mergePicked(ctx context.Context) (more bool, err error) {
+	if x.folder == nil {
+		return false, nil
+	}
+	x.writer.mu.Lock()
+	v := x.current.Load()
+	if v == nil {
+		x.writer.mu.Unlock()
+		return false, nil
+	}
+	picked := pick(v.segments, x.config.flushAt(), (*Segment).mergesInFiles)
+	mark(picked, true)
+	x.writer.mu.Unlock()
+	if len(picked) == 0 {
+		return false, nil
+	}
+	return true, x.mergeFiles(ctx, picked, 1)
+}
+
+// mergesInFiles reports whether a segment may be merged with others that are in files. What is
+// placed on memory nodes stays there.
+func (s *Segment) mergesInFiles() bool { return s.file != nil && s.workers == nil && !s.busy }
+
+// Merge makes one segment of all documents, without those that are deleted.
+func (x *Index) Merge(ctx context.Context, threads int) error {
+	if x.folder == nil {
+		return errors.New("an index in memory merges by itself")
+	}
+	if err := x.flush(ctx); err != nil {
+		return err
+	}
+	x.writer.mu.Lock()
+	v := x.current.Load()
+	if v == nil {
+		x.writer.mu.Unlock()
+		return ErrClosed
+	}
+	var all []*Segment
+	for _, s := range v.segments {
+		if s.file == nil {
+			continue // it came meanwhile
+		}
+		if s.busy || s.workers != nil {
+			x.writer.mu.Unlock()
+			return fmt.Errorf("%s is being merged, or is placed on memory nodes", s.file.Path())
+		}
+		all = append(all, s)
+	}
+	if len(all) == 0 || len(all) == 1 && all[0].dead.len() == 0 {
+		x.writer.mu.Unlock()
+		return nil
+	}
+	mark(all, true)
+	x.writer.mu.Unlock()
+	return x.mergeFiles(ctx, all, threads)
+}
+
+// mergeFiles makes one segment of several that follow one another and are marked busy.
+func (x *Index) mergeFiles(ctx context.Context, segments []*Segment, threads int) (err error) {
+	defer func() {
+		if err != nil {
+			x.writer.mu.Lock()
+			mark(segments, false)
+			x.writer.mu.Unlock()
+		}
+	}()
+	docs := uint64(0)
+	for _, s := range segments {
+		docs += s.live()
+	}
+	o := x.fileOptions(threads)
+	reserved, err := x.reserveFiles(docs, o, segments)
+	if err != nil {
+		return err
+	}
+	defer reserved.Release()
+	g, err := gather(segments, nil, x.config.IDs)
+	if err != nil {
+		return err
+	}
+	defer g.free()
+	made, entry, err := x.toFile(ctx, g, g.older(), o)
+	if err != nil {
+		return err
+	}
+	x.folder.mu.Lock()
+	defer x.folder.mu.Unlock()
+	if err := x.folder.publish(func(m *Manifest) { m.replace(segments, entry) }); err != nil {
+		made.close()
+		return err
+	}
+	for _, s := range segments {
+		s.dropped = true
+	}
+	x.put(g, made)
+	return nil
+}
+
+// replace puts a segment in the place of others that follow one another.
+func (m *Manifest) replace(segments []*Segment, by ManifestSegment) {
+	at := -1
+	for _, s := range segments {
+		name := s.name()
+		i := slices.IndexFunc(m.Segments, func(g ManifestSegment) bool { return g.File == name })
+		if at < 0 {
+			at = i
+		}
+		m.Segments = slices.Delete(m.Segments, i, i+1)
+	}
+	m.Segments = slices.Insert(m.Segments, at, by)
+}
+
+// older returns the deletions, among those that stand beside the segments, of documents before them.
+func (g *gathered) older() (dead []DocID) {
+	for _, s := range g.segments {
+		if s.beside == nil {
+			continue
+		}
+		for _, doc := range s.beside.tombstones {
+			if doc < g.from {
+				dead = append(dead, doc)
+			}
+		}
+	}
+	slices.Sort(dead)
+	return slices.Compact(dead)
+}
+
+// reserveFiles reserves the memory that a merge to a file takes, and sees that the disk has room for
+// it: as many bytes as what is merged has, and the file of sorted keys.
+func (x *Index) reserveFiles(docs uint64, o segment.Options, segments []*Segment) (*memory.Reservation, error) {
+	rows := 8 * docs
+	if x.config.IDs {
+		rows += 8 * idIndexLen(docs)
+	}
+	reserved, err := x.config.Budget.Here().Reserve(fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs))), rows)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := segment.NewPlan(docs, o); err != nil {
+		reserved.Release()
+		return nil, err
+	}
+	need := 8 * docs
+	for _, s := range segments {
+		if s.file != nil {
+			need += s.file.Bytes()
+		} else {
+			need += s.Documents() * 8 * uint64(len(o.Design.Tables)+1)
+		}
+	}
+	if free, ok := freeBytes(x.folder.dir); ok && free < need {
+		reserved.Release()
+		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and there are %s", x.folder.dir,
+			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))
+	}
+	return reserved, nil
+}

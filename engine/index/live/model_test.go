@@ -1,0 +1,283 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/table"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+)
+
+// A model is what an index should be: documents in a map, searched one by one.
+type model struct {
+	next DocID
+	docs map[DocID]Doc
+}
+
+func (m *model) holder(id string) (DocID, bool) {
+	for n, d := range m.docs {
+		if d.ID == id && id != "" {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+func (m *model) insert(d Doc) {
+	if n, ok := m.holder(d.ID); ok {
+		delete(m.docs, n)
+	}
+	m.docs[m.next] = d
+	m.next++
+}
+
+// near returns the documents within k of f, ascending.
+func (m *model) near(f simhash.Fingerprint, k int) (docs []DocID) {
+	for n, d := range m.docs {
+		if simhash.Distance(d.Fingerprint, f) <= k {
+			docs = append(docs, n)
+		}
+	}
+	slices.Sort(docs)
+	return docs
+}
+
+// A modelled index is changed together with its model, and held against it.
+type modelled struct {
+	t   *testing.T
+	rng *rand.Rand
+	dir string
+	x   *Index
+	m   model
+	ids bool
+	k   int
+}
+
+func (w *modelled) open() {
+	w.t.Helper()
+	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, flushDocs: 3000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.x = x
+}
+
+// doc makes a document: often near another one, now and then of an ID that is there.
+func (w *modelled) doc() Doc {
+	d := Doc{Fingerprint: simhash.Fingerprint(w.rng.Uint64())}
+	if len(w.m.docs) > 0 && w.rng.IntN(3) == 0 {
+		near, ok := w.m.docs[DocID(w.rng.IntN(int(w.m.next)))]
+		if !ok {
+			near = d
+		}
+		d.Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(near.Fingerprint), w.rng.IntN(w.k+2)))
+	}
+	if w.ids {
+		d.ID = fmt.Sprint("https://example.org/", w.rng.IntN(int(w.m.next)+10))
+	}
+	return d
+}
+
+func (w *modelled) step() (what string) {
+	ctx := context.Background()
+	must := func(err error) {
+		w.t.Helper()
+		if err != nil {
+			w.t.Fatalf("%s: %v", what, err)
+		}
+	}
+	switch n := w.rng.IntN(100); {
+	case n < 40:
+		docs := make([]Doc, 1+w.rng.IntN(1<<w.rng.IntN(11)))
+		what = fmt.Sprintf("insert %d", len(docs))
+		for i := range docs {
+			docs[i] = w.doc()
+		}
+		out, err := w.x.Insert(ctx, docs)
+		must(err)
+		for i, d := range docs {
+			if _, held := w.m.holder(d.ID); !out[i].Inserted || out[i].Doc != w.m.next || out[i].Replaced != held {
+				w.t.Fatalf("%s: %+v, next is %d, replaced %t", what, out[i], w.m.next, held)
+			}
+			w.m.insert(d)
+		}
+	case n < 60:
+		docs := make([]Doc, 1+w.rng.IntN(20))
+		what = fmt.Sprintf("check and insert %d", len(docs))
+		for i := range docs {
+			docs[i] = w.doc()
+		}
+		out, err := w.x.CheckAndInsert(ctx, docs, w.k, AllDocs)
+		must(err)
+		for i, d := range docs {
+			near := w.m.near(d.Fingerprint, w.k)
+			told := docsOf(out[i].Near)
+			strange := slices.ContainsFunc(told, func(d DocID) bool { return !slices.Contains(near, d) })
+			if out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(told) == 0) || strange {
+				w.t.Fatalf("%s: %d: inserted %t, near %v, want %v", what, i, out[i].Inserted, told, near)
+			}
+			if out[i].Inserted {
+				if out[i].Doc != w.m.next {
+					w.t.Fatalf("%s: document %d, want %d", what, out[i].Doc, w.m.next)
+				}
+				w.m.insert(d)
+			}
+		}
+	case n < 70:
+		what = "delete"
+		var ids []string
+		want := 0
+		for range 1 + w.rng.IntN(20) {
+			ids = append(ids, w.doc().ID)
+		}
+		for _, id := range ids {
+			if n, ok := w.m.holder(id); ok {
+				delete(w.m.docs, n)
+				want++
+			}
+		}
+		got, err := w.x.Delete(ctx, ids...)
+		must(err)
+		if got != want {
+			w.t.Fatalf("%s: %d, want %d", what, got, want)
+		}
+	case n < 75:
+		what = "delete a fingerprint"
+		f := w.doc().Fingerprint
+		want := w.m.near(f, 0)
+		for _, n := range want {
+			delete(w.m.docs, n)
+		}
+		got, err := w.x.DeleteFingerprint(ctx, f)
+		must(err)
+		if got != len(want) {
+			w.t.Fatalf("%s: %d, want %d", what, got, len(want))
+		}
+	case n < 80:
+		what = "flush"
+		must(w.x.Flush(ctx))
+	case n < 82:
+		what = "merge"
+		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			err := w.x.Merge(ctx, 2)
+			if err == nil {
+				break
+			}
+			if time.Now().After(end) { // a merge in the background has the segments for a while
+				must(err)
+			}
+		}
+	case n < 90:
+		what = "stop and open"
+		must(w.x.Close())
+		w.open()
+	default:
+		what = "end and open"
+		must(w.x.end())
+		w.open()
+	}
+	return what
+}
+
+func docsOf(hits []Hit) (docs []DocID) {
+	for _, h := range hits {
+		docs = append(docs, h.Docs...)
+	}
+	slices.Sort(docs)
+	return docs
+}
+
+// check holds queries, numbers and IDs against the model.
+func (w *modelled) check(after string) {
+	w.t.Helper()
+	c := w.x.Searcher()
+	defer c.Done()
+	ids := w.x.IDs()
+	for range 10 {
+		f := w.doc().Fingerprint
+		hits, err := c.Query(f, w.k, AllDocs)
+		want := w.m.near(f, w.k)
+		if err != nil || !slices.Equal(docsOf(hits), want) {
+			w.t.Fatalf("after %s: %v: %v, %v, want %v", after, f, hits, err, want)
+		}
+		for _, doc := range want {
+			id, err := ids.ID(doc)
+			if held := w.m.docs[doc].ID; err != nil || w.ids && id != held {
+				w.t.Fatalf("after %s: document %d has ID %q, want %q: %v", after, doc, id, held, err)
+			}
+		}
+		if bare, err := c.Query(f, w.k, 0); err != nil || len(bare) != len(hits) {
+			w.t.Fatalf("after %s: %v: %d hits without documents, %d with: %v", after, f, len(bare), len(hits), err)
+		}
+	}
+	if !w.ids {
+		return
+	}
+	for range 10 {
+		id := w.doc().ID
+		got, ok, err := w.x.Find(id)
+		if want, held := w.m.holder(id); err != nil || ok != held || got != want {
+			w.t.Fatalf("after %s: %s is document %d, %t, %v; want %d, %t", after, id, got, ok, err, want, held)
+		}
+	}
+	if s := w.x.Stats(); s.Documents != uint64(len(w.m.docs)) {
+		w.t.Fatalf("after %s: %+v, want %d documents", after, s, len(w.m.docs))
+	}
+}
+
+// TestModel changes an index and a map in the same random ways, with ends of the process and
+// openings in between, and holds one against the other.
+func TestModel(t *testing.T) {
+	runs, steps := 12, 60
+	if testing.Short() {
+		runs = 4
+	}
+	for run := range runs {
+		seed := rand.Uint64()
+		layout := []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[run%2]
+		t.Run(fmt.Sprintf("seed=%d/%s", seed, layout), func(t *testing.T) {
+			w := &modelled{t: t, rng: rand.New(rand.NewPCG(seed, 1)), dir: filepath.Join(t.TempDir(), "index"), ids: run%3 != 2, k: 3}
+			w.m.docs = map[DocID]Doc{}
+			c := Config{Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids}
+			if err := Create(w.dir, c, store.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			w.open()
+			defer func() { w.x.Close() }()
+			for i := range steps {
+				w.check(fmt.Sprintf("step %d, %s", i, w.step()))
+			}
+			if err := w.x.Check(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := w.x.Close(); err != nil {
+				t.Fatal(err)
+			}
+			left, err := os.ReadDir(w.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := ReadManifest(w.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := 2 + 2*len(m.Segments); len(left) > want+1 { // manifest, lock, two for each segment, the log's end
+				t.Errorf("%d files are left, want %d: %v", len(left), want, left)
+			}
+			x, err := Open(t.Context(), w.dir, OpenOptions{}) // for reading
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.x = x
+			w.check("opening for reading")
+		})
+	}
+}

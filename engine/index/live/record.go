@@ -1,0 +1,169 @@
+package live
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"ndd/engine/corpus/simhash"
+)
+
+// A record of the log is one change, which is there whole or not at all:
+//
+//	insert   1 | first document | n | with IDs? | n fingerprints of 8 bytes | n IDs | deletions
+//	delete   2 | deletions
+//	gap      3 | first document behind it                (numbers that another file holds, or nobody)
+//
+//	an ID         its length, its bytes
+//	deletions     how many, then each document's number
+//
+// Numbers without a width are varints. Deletions of an insert are the documents that it replaces.
+const (
+	recordInsert = 1
+	recordDelete = 2
+	recordGap    = 3
+)
+
+// A change is a record in memory.
+type change struct {
+	first  DocID
+	docs   []Doc
+	gap    bool // nothing but that the next document is first
+	delete []DocID
+	by     []DocID // the document that replaces each of them; not in the record
+}
+
+func (c *change) append(dst []byte, ids bool) []byte {
+	switch {
+	case c.gap:
+		return appendUvarints(dst, recordGap, uint64(c.first))
+	case len(c.docs) == 0:
+		return appendDocIDs(append(dst, recordDelete), c.delete)
+	}
+	with := uint64(0)
+	if ids {
+		with = 1
+	}
+	dst = appendUvarints(dst, recordInsert, uint64(c.first), uint64(len(c.docs)), with)
+	for _, d := range c.docs {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(d.Fingerprint))
+	}
+	if ids {
+		for _, d := range c.docs {
+			dst = append(binary.AppendUvarint(dst, uint64(len(d.ID))), d.ID...)
+		}
+	}
+	return appendDocIDs(dst, c.delete)
+}
+
+func appendDocIDs(dst []byte, docs []DocID) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(docs)))
+	for _, d := range docs {
+		dst = binary.AppendUvarint(dst, uint64(d))
+	}
+	return dst
+}
+
+// recordBytes returns the most bytes of the record of an insert of docs.
+func recordBytes(docs []Doc, ids bool) int {
+	const fixed, eachDoc, eachDeletion = 40, 8, binary.MaxVarintLen64
+	n := fixed + len(docs)*(eachDoc+eachDeletion)
+	if ids {
+		for i := range docs {
+			n += binary.MaxVarintLen32 + len(docs[i].ID)
+		}
+	}
+	return n
+}
+
+var errRecord = errors.New("a record that no version of this program has written")
+
+// parseChange reads a record. Its memory is of a size with the record's.
+func parseChange(record []byte) (c change, err error) {
+	r := recordReader{record, nil}
+	switch kind := r.number(); kind {
+	case recordInsert:
+		c.first = r.doc()
+		n, ids := r.number(), r.number()
+		if ids > 1 || n == 0 || n > uint64(len(r.rest))/8 || c.first+DocID(n) > documentsMax {
+			return c, fmt.Errorf("%w: %d documents in %d bytes", errRecord, n, len(record))
+		}
+		c.docs = make([]Doc, n)
+		for i := range c.docs {
+			c.docs[i].Fingerprint = simhash.Fingerprint(binary.LittleEndian.Uint64(r.bytes(8)))
+		}
+		if ids == 1 {
+			for i := range c.docs {
+				c.docs[i].ID = string(r.bytes(r.number()))
+			}
+		}
+		c.delete = r.docs()
+	case recordDelete:
+		c.delete = r.docs()
+	case recordGap:
+		c.gap, c.first = true, r.doc()
+	default:
+		return c, fmt.Errorf("%w: kind %d", errRecord, kind)
+	}
+	if r.err == nil && len(r.rest) > 0 {
+		r.err = fmt.Errorf("%w: %d bytes behind its end", errRecord, len(r.rest))
+	}
+	return c, r.err
+}
+
+// recordReader takes a record apart. After an error it gives zeros.
+type recordReader struct {
+	rest []byte
+	err  error
+}
+
+func (r *recordReader) number() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *recordReader) doc() DocID {
+	v := r.number()
+	if v > documentsMax {
+		r.fail()
+		return 0
+	}
+	return DocID(v)
+}
+
+func (r *recordReader) docs() []DocID {
+	n := r.number()
+	if n > uint64(len(r.rest)) {
+		r.fail()
+	}
+	if n == 0 || r.err != nil {
+		return nil
+	}
+	list := make([]DocID, n)
+	for i := range list {
+		list[i] = r.doc()
+	}
+	return list
+}
+
+func (r *recordReader) bytes(n uint64) []byte {
+	if n > uint64(len(r.rest)) {
+		r.fail()
+		return make([]byte, min(n, 8))
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *recordReader) fail() {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: cut off", errRecord)
+	}
+	r.rest = nil
+}

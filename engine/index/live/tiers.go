@@ -1,0 +1,40 @@
+package live
+
+import "slices"
+
+// Segments are merged in tiers: where fanout neighbours of one tier, or of lower ones, stand last,
+// they become one of the next. So each document is written once for each tier that the index has
+// filled, log4 of the number of flushes, and of each tier at most three segments are there.
+//
+//	1M 1M 1M + 1M -> 4M       4M 4M 4M 1M 1M 1M + 1M -> 16M
+const fanout = 4
+
+// tier returns that of a segment of so many documents; unit documents or fewer are tier 0.
+func tier(docs, unit uint64) (t int) {
+	for unit *= fanout / 2; docs > unit; unit *= fanout {
+		t++
+	}
+	return t
+}
+
+// pick returns the segments to merge next: neighbours that may all be merged, of which there are
+// fanout of one tier or lower; or one of which a quarter is deleted; nothing when all is well.
+func pick(segments []*Segment, unit uint64, may func(*Segment) bool) []*Segment {
+	for t := 0; t < 64/2; t++ {
+		for end := len(segments); end > 0; {
+			begin := end
+			for begin > 0 && may(segments[begin-1]) && tier(segments[begin-1].live(), unit) <= t {
+				begin--
+			}
+			if end-begin >= fanout {
+				return segments[begin:end]
+			}
+			end = min(begin, end-1)
+		}
+	}
+	i := slices.IndexFunc(segments, func(s *Segment) bool { return may(s) && s.dead.len() > memtableDocs && 4*s.dead.len() >= s.Documents() })
+	if i < 0 {
+		return nil
+	}
+	return segments[i : i+1]
+}

@@ -1,0 +1,155 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"ndd/engine/index/idlist"
+	"ndd/engine/storage/wal"
+)
+
+// writer is the writing side of an Index. Its lock is the outer one: those of a version, of
+// tombstones and of the log are taken under it, never the other way round. A reader takes none.
+type writer struct {
+	mu     sync.Mutex    // held by the one writer at a time
+	room   chan struct{} // closed when there may be room, and made anew by who waits
+	closed bool
+	failed error // of background work, where inserts cannot go on without it
+
+	flushing    sync.Mutex // held by the one flush at a time; taken before all others
+	flushFailed error      // of the last flush; guarded by mu
+
+	log    *wal.Log      // nil where nothing is durable
+	record []byte        // room for one
+	logged atomic.Uint64 // position of the last record
+
+	deleted []DocID // of segments in files, since the last flush began
+	lookup  lookup
+
+	background
+}
+
+// background is the work that goes on beside inserts: a goroutine each for sealing memtables, for
+// what is in memory and for what is in files. Each is woken by its channel.
+type background struct {
+	stop  chan struct{}
+	group sync.WaitGroup
+
+	sealing                sync.Mutex // held while memtables become a segment, by the sealer or a flush; taken before writer.mu
+	seals, flushes, merges chan struct{}
+}
+
+func (b *background) start(x *Index) {
+	b.stop = make(chan struct{})
+	b.seals, b.flushes, b.merges = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
+	b.group.Go(func() { x.seal() })
+	b.group.Go(func() { x.tendMemory() })
+	b.group.Go(func() { x.tendFiles() })
+}
+
+// wake lets a goroutine look for work, now or when it has done what it does.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (b *background) wakeSealer()  { wake(b.seals) }
+func (b *background) wakeFlusher() { wake(b.flushes) }
+func (b *background) wakeMerger()  { wake(b.merges) }
+
+// close ends background work and inserts.
+func (w *writer) close() {
+	w.mu.Lock()
+	if !w.closed {
+		w.closed = true
+		close(w.stop)
+	}
+	w.wakeWaiting()
+	w.mu.Unlock()
+	w.group.Wait()
+}
+
+// wakeWaiting lets those who wait for room look again. It needs w.mu.
+func (w *writer) wakeWaiting() {
+	if w.room != nil {
+		close(w.room)
+		w.room = nil
+	}
+}
+
+// lock takes w.mu once the index may be written to and has room. It waits while too many memtables
+// are full, or too much waits to be flushed, as long as ctx lasts. Without an error the caller
+// unlocks.
+func (x *Index) lock(ctx context.Context) error {
+	x.writer.mu.Lock()
+	for {
+		var err error
+		switch {
+		case x.closed:
+			err = ErrClosed
+		case x.failed != nil:
+			err = x.failed
+		case x.hasRoom():
+			return nil
+		case x.flushFailed != nil:
+			err = fmt.Errorf("too many documents are in memory, and they cannot be written to files: %w", x.flushFailed)
+		}
+		if err != nil {
+			x.writer.mu.Unlock()
+			return err
+		}
+		if x.room == nil {
+			x.room = make(chan struct{})
+		}
+		room := x.room
+		x.writer.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for room to insert: %w", ctx.Err())
+		}
+		x.writer.mu.Lock()
+	}
+}
+
+// hasRoom reports whether documents may be inserted now. It needs w.mu.
+func (x *Index) hasRoom() bool {
+	v := x.current.Load()
+	return len(v.memtables) <= memtablesMax && (x.folder == nil || v.inMemory() <= unflushedMax)
+}
+
+// inMemory returns how many documents of the version are in no file.
+func (v *version) inMemory() (docs uint64) {
+	for _, s := range v.segments {
+		if s.file == nil {
+			docs += s.Documents()
+		}
+	}
+	for _, m := range v.memtables {
+		docs += uint64(m.len())
+	}
+	return docs
+}
+
+// A lookup reads IDs for the writer. It keeps a cursor for each segment of one version.
+type lookup struct {
+	version *version
+	cursors map[*Segment]*idlist.Cursor
+}
+
+// of returns the ID of a row of a segment.
+func (l *lookup) of(v *version, s *Segment, row uint64) (string, error) {
+	if l.version != v {
+		l.version, l.cursors = v, make(map[*Segment]*idlist.Cursor)
+	}
+	c := l.cursors[s]
+	if c == nil {
+		c = s.Segment.IDs().Cursor()
+		l.cursors[s] = c
+	}
+	return c.ID(row)
+}
