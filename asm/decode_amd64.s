@@ -33,83 +33,86 @@ GLOBL ·before(SB), RODATA|NOPTR, $64
 #define KEY    Z17 // the last key, in all lanes
 #define ASCEND Z18 // AND of key << (63-h)
 #define MOST   Z19 // largest h of each lane
-#define ZERO   Z20
-#define ONES   Z21
-#define SEVEN  Z22
-#define Z63    Z23
-#define BEFORE Z24
+#define ZERO   Z20  // to clear lanes and to shift them in
+#define ONES   Z21  // all ones
+#define SEVEN  Z22  // 7 in every lane
+#define Z63    Z23  // 63 in every lane
+#define BEFORE Z24  // masks of the bytes before each lane's
 
 // STEP makes eight keys in Z2 of the symbols whose eight bytes are in all lanes of Z0, and one in each lane of Z1.
 #define STEP \
-	VPANDQ     BEFORE, Z0, Z3       \
-	VPSADBW    ZERO, Z3, Z3         \
-	VPSADBW    ZERO, Z0, Z0         \
-	VPSUBQ     Z3, T, Z3            \
-	VPSUBQ     Z0, T, T             \
-	VPCMPQ     $5, ZERO, Z3, K1     \
-	VPSRLQ     $3, Z3, Z4           \
-	VPXORQ     Z2, Z2, Z2           \
-	VPGATHERQQ (HALF)(Z4*1), K1, Z2 \
-	VPANDNQ    SEVEN, Z3, Z3        \
-	VPSLLVQ    Z3, Z2, Z2           \
-	VPSHRDQ    $1, ONES, Z2, Z2     \
-	VPMAXUB    Z1, MOST, MOST       \
-	VPSUBQ     Z1, Z63, Z1          \
-	VPSRLVQ    Z1, Z2, Z2           \
-	VALIGNQ    $7, ZERO, Z2, Z3     \
+	VPANDQ     BEFORE, Z0, Z3       \ // h of the lanes before each
+	VPSADBW    ZERO, Z3, Z3         \ // their sum
+	VPSADBW    ZERO, Z0, Z0         \ // the sum of all eight h
+	VPSUBQ     Z3, T, Z3            \ // t of each lane
+	VPSUBQ     Z0, T, T             \ // T of the next step
+	VPCMPQ     $5, ZERO, Z3, K1     \ // lanes whose field is in the half
+	VPSRLQ     $3, Z3, Z4           \ // byte of the field
+	VPXORQ     Z2, Z2, Z2           \ // 0 where it is not read
+	VPGATHERQQ (HALF)(Z4*1), K1, Z2 \ // v
+	VPANDNQ    SEVEN, Z3, Z3        \ // ~t & 7
+	VPSLLVQ    Z3, Z2, Z2           \ // raw bits to the top
+	VPSHRDQ    $1, ONES, Z2, Z2     \ // a 1 above the raw bits: v>>1 | 1<<63
+	VPMAXUB    Z1, MOST, MOST       \ // the largest h so far
+	VPSUBQ     Z1, Z63, Z1          \ // 63 - h: also the shift that brings bit h of a key to the top
+	VPSRLVQ    Z1, Z2, Z2           \ // d = 1<<h | raw
+	VALIGNQ    $7, ZERO, Z2, Z3     \ // prefix XOR, first with the lane below
 	VPXORQ     Z3, Z2, Z2           \
-	VALIGNQ    $6, ZERO, Z2, Z3     \
+	VALIGNQ    $6, ZERO, Z2, Z3     \ // with the two below
 	VPXORQ     Z3, Z2, Z2           \
-	VALIGNQ    $4, ZERO, Z2, Z3     \
-	VPTERNLOGQ $0x96, Z3, KEY, Z2   \
-	VPSLLVQ    Z1, Z2, Z3
+	VALIGNQ    $4, ZERO, Z2, Z3     \ // with the four below,
+	VPTERNLOGQ $0x96, Z3, KEY, Z2   \ // and with the last key
+	VPSLLVQ    Z1, Z2, Z3               // key << (63-h): negative if it ascends
 
 // func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 TEXT ·decodeAVX512(SB), 0, $344-56
+	// The arguments.
 	MOVQ dst+0(FP), DST
-	MOVQ n+8(FP), AX
+	MOVQ n+8(FP), AX                    // keys to make, counted in memory
 	MOVQ AX, LEFT
-	MOVL $~4095, HIGHER
+	MOVL $~4095, HIGHER                 // for ANDN: the window's 12 bits
 	MOVQ half+16(FP), HALF
 	MOVQ halfBytes+24(FP), LAST
 	MOVQ w+32(FP), WINDOW
 
-	SUBQ         $8, LAST
-	MOVQ         at+40(FP), BX
-	MOVQ         cursor_codeBit(BX), CODEBIT
+	SUBQ         $8, LAST               // the last byte at which eight can be read
+	MOVQ         at+40(FP), BX          // the cursor
+	MOVQ         cursor_codeBit(BX), CODEBIT // bit of the next code
 	MOVQ         cursor_rawBit(BX), AX
-	SUBQ         $57, AX
+	SUBQ         $57, AX                // T = end of the next raw bits less the 57 of a field
 	VPBROADCASTQ AX, T
-	VPBROADCASTQ cursor_key(BX), KEY
+	VPBROADCASTQ cursor_key(BX), KEY    // the last key
 
+	// The constants, from all ones.
 	VPXORQ       ZERO, ZERO, ZERO
 	VPXORQ       MOST, MOST, MOST
 	VPTERNLOGQ   $0xff, ONES, ONES, ONES
 	VMOVDQA64    ONES, ASCEND
-	VPSRLQ       $61, ONES, SEVEN
-	VPSRLQ       $58, ONES, Z63
-	VMOVDQU64    ·before(SB), BEFORE
+	VPSRLQ       $61, ONES, SEVEN       // 7
+	VPSRLQ       $58, ONES, Z63         // 63
+	VMOVDQU64    ·before(SB), BEFORE    // by lane
 
 chunk:
+	// Up to 256 symbols, of which more may be made.
 	MOVQ    LEFT, AX
-	MOVL    $256, WANT
+	MOVL    $256, WANT                  // WANT = decodeChunk, or what is left
 	TESTQ   AX, AX
 	JZ      check
 	CMPQ    AX, WANT
 	CMOVQLT AX, WANT
 	SUBQ    WANT, LEFT
-	STAGE1(codes, enough, surplus, given, other)
+	STAGE1(codes, enough, surplus, given, other) // WANT symbols on the stack
 
 	XORL POS, POS
-	SUBQ $8, WANT
+	SUBQ $8, WANT                       // eight keys a step
 	JLT  tail
 
 eight:
-	VPBROADCASTQ SYMBOLS(POS*1), Z0
-	VPMOVZXBQ    SYMBOLS(POS*1), Z1
+	VPBROADCASTQ SYMBOLS(POS*1), Z0     // eight symbols
+	VPMOVZXBQ    SYMBOLS(POS*1), Z1     // one a lane
 	STEP
-	VPANDQ       Z3, ASCEND, ASCEND
-	VMOVDQU64    Z2, (DST)
+	VPANDQ       Z3, ASCEND, ASCEND     // all lanes must ascend
+	VMOVDQU64    Z2, (DST)              // eight keys
 	VPERMQ       Z2, Z63, KEY       // lane 63 mod 8 = 7
 	ADDQ         $64, DST
 	ADDQ         $8, POS
@@ -118,23 +121,23 @@ eight:
 
 tail:
 	// WANT+8-POS symbols, fewer than eight, are left.
-	ADDQ         $8, WANT
+	ADDQ         $8, WANT               // how many
 	SUBQ         POS, WANT
 	JZ           chunk
-	MOVQ         $-1, AX
+	MOVQ         $-1, AX                // K2 = a bit for each symbol that is left
 	BZHIQ        WANT, AX, AX
 	KMOVW        AX, K2
-	VMOVDQU8.Z   SYMBOLS(POS*1), K2, X1
+	VMOVDQU8.Z   SYMBOLS(POS*1), K2, X1 // the symbols, and zeros behind them
 	VPBROADCASTQ X1, Z0
 	VPMOVZXBQ    X1, Z1
 	STEP
-	VPANDQ       Z3, ASCEND, K2, ASCEND
-	VMOVDQU64    Z2, K2, (DST)
+	VPANDQ       Z3, ASCEND, K2, ASCEND // of the keys alone
+	VMOVDQU64    Z2, K2, (DST)          // the last keys
 	JMP          chunk // the last chunk: only it has a tail
 
 check:
 	// h > 57 anywhere?
-	MOVL         $57, AX
+	MOVL         $57, AX                // is any h greater than eight bytes hold?
 	VPBROADCASTQ AX, Z0
 	VPCMPUQ      $6, Z0, MOST, K1
 	KORTESTB     K1, K1
@@ -147,13 +150,13 @@ check:
 
 	// All keys ascend, and codes end before raw bits begin.
 	XORL         BX, BX
-	VPMOVQ2M     ASCEND, K1
+	VPMOVQ2M     ASCEND, K1             // do the keys of all lanes ascend?
 	KMOVB        K1, AX
 	CMPB         AX, $0xff
 	JNE          answer
-	LEAQ         57(DX), R12
+	LEAQ         57(DX), R12            // R12 = where the next raw bits end; codes must end before
 	CMPQ         CODEBIT, R12
-	JLE          apart
+	JLE          apart                  // symbols that were too many may have taken codes beyond that: give those back, and compare again
 	MOVQ         FOUND, POS
 	MOVQ         WANTED, WANT
 	SURPLUS(again, exact)
@@ -161,7 +164,7 @@ check:
 	JGT          answer
 
 apart:
-	MOVL         $1, BX
+	MOVL         $1, BX                 // decodeDone
 
 	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
 	MOVQ         at+40(FP), AX
@@ -170,12 +173,12 @@ apart:
 	VMOVQ        X17, cursor_key(AX)
 
 answer:
-	MOVQ BX, ret+48(FP)
-	VZEROUPPER
+	MOVQ BX, ret+48(FP)                 // 0, decodeCorrupt, or 1
+	VZEROUPPER                          // SSE code may follow
 	RET
 
 other:
-	MOVQ $2, ret+48(FP)
+	MOVQ $2, ret+48(FP)                 // decodeOther
 	VZEROUPPER
 	RET
 
@@ -190,95 +193,98 @@ other:
 #undef BEFORE
 #undef STEP
 
-#define T      Y4
-#define KEY    Y5
-#define ASCEND Y6
-#define MOST   Y7
-#define ZERO   Y8
-#define ONES   Y9
-#define SEVEN  Y10
-#define Y63    Y11
-#define BEFORE Y12
+#define T      Y4   // see above, the same in all lanes
+#define KEY    Y5   // the last key, in all lanes
+#define ASCEND Y6   // AND of key << (63-h)
+#define MOST   Y7   // largest h of each lane
+#define ZERO   Y8   // to clear lanes and to shift them in
+#define ONES   Y9   // all ones
+#define SEVEN  Y10  // 7 in every lane
+#define Y63    Y11  // 63 in every lane
+#define BEFORE Y12  // masks of the bytes before each lane's
 #define FIRST4 Y13 // the low four bytes of every lane
-#define SIGN   Y14
+#define SIGN   Y14  // 1<<63 in every lane
 
 // STEP makes four keys in Y2 of the symbols whose four bytes are in every 32 bits of Y0, and one in each lane of Y1.
 #define STEP \
-	VPAND      BEFORE, Y0, Y3       \
-	VPSADBW    ZERO, Y3, Y3         \
-	VPAND      FIRST4, Y0, Y0       \
-	VPSADBW    ZERO, Y0, Y0         \
-	VPSUBQ     Y3, T, Y3            \
-	VPSUBQ     Y0, T, T             \
-	VPXOR      ONES, Y3, Y15        \
-	VPSRLQ     $3, Y3, Y0           \
-	VPXOR      Y2, Y2, Y2           \
-	VPAND      SEVEN, Y15, Y3       \
-	VPGATHERQQ Y15, (HALF)(Y0*1), Y2 \
-	VPSLLVQ    Y3, Y2, Y2           \
-	VPSRLQ     $1, Y2, Y2           \
+	VPAND      BEFORE, Y0, Y3       \ // h of the lanes before each
+	VPSADBW    ZERO, Y3, Y3         \ // their sum
+	VPAND      FIRST4, Y0, Y0       \ // the four h
+	VPSADBW    ZERO, Y0, Y0         \ // their sum
+	VPSUBQ     Y3, T, Y3            \ // t of each lane
+	VPSUBQ     Y0, T, T             \ // T of the next step
+	VPXOR      ONES, Y3, Y15        \ // ~t: negative where the field is in the half
+	VPSRLQ     $3, Y3, Y0           \ // byte of the field
+	VPXOR      Y2, Y2, Y2           \ // 0 where it is not read
+	VPAND      SEVEN, Y15, Y3       \ // ~t & 7
+	VPGATHERQQ Y15, (HALF)(Y0*1), Y2 \ // v
+	VPSLLVQ    Y3, Y2, Y2           \ // raw bits to the top
+	VPSRLQ     $1, Y2, Y2           \ // a 1 above the raw bits: v>>1 | 1<<63
 	VPOR       SIGN, Y2, Y2         \
-	VPMAXUB    Y1, MOST, MOST       \
-	VPSUBQ     Y1, Y63, Y1          \
-	VPSRLVQ    Y1, Y2, Y2           \
-	VPSLLDQ    $8, Y2, Y3           \
+	VPMAXUB    Y1, MOST, MOST       \ // the largest h so far
+	VPSUBQ     Y1, Y63, Y1          \ // 63 - h: also the shift that brings bit h of a key to the top
+	VPSRLVQ    Y1, Y2, Y2           \ // d = 1<<h | raw
+	VPSLLDQ    $8, Y2, Y3           \ // prefix XOR, first with the lane below
 	VPXOR      Y3, Y2, Y2           \
-	VPERMQ     $0x55, Y2, Y3        \
+	VPERMQ     $0x55, Y2, Y3        \ // the second lane's, for the upper two
 	VPBLENDD   $0x0f, ZERO, Y3, Y3  \
-	VPXOR      KEY, Y2, Y2          \
+	VPXOR      KEY, Y2, Y2          \ // the last key before
 	VPXOR      Y3, Y2, Y2           \
-	VPSLLVQ    Y1, Y2, Y3
+	VPSLLVQ    Y1, Y2, Y3               // key << (63-h): negative if it ascends
 
 // func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 TEXT ·decodeAVX2(SB), 0, $344-56
+	// The arguments.
 	MOVQ dst+0(FP), DST
-	MOVQ n+8(FP), AX
+	MOVQ n+8(FP), AX                    // keys to make, counted in memory
 	MOVQ AX, LEFT
-	MOVL $~4095, HIGHER
+	MOVL $~4095, HIGHER                 // for ANDN: the window's 12 bits
 	MOVQ half+16(FP), HALF
 	MOVQ halfBytes+24(FP), LAST
 	MOVQ w+32(FP), WINDOW
 
-	SUBQ         $8, LAST
-	MOVQ         at+40(FP), BX
-	MOVQ         cursor_codeBit(BX), CODEBIT
+	SUBQ         $8, LAST               // the last byte at which eight can be read
+	MOVQ         at+40(FP), BX          // the cursor
+	MOVQ         cursor_codeBit(BX), CODEBIT // bit of the next code
 	MOVQ         cursor_rawBit(BX), AX
-	SUBQ         $57, AX
+	SUBQ         $57, AX                // T = end of the next raw bits less the 57 of a field
 	VMOVQ        AX, X4
 	VPBROADCASTQ X4, T
-	VPBROADCASTQ cursor_key(BX), KEY
+	VPBROADCASTQ cursor_key(BX), KEY    // the last key
 
+	// The constants, from all ones.
 	VPXOR        ZERO, ZERO, ZERO
 	VPXOR        MOST, MOST, MOST
 	VPCMPEQQ     ONES, ONES, ONES
 	VMOVDQA      ONES, ASCEND
-	VPSRLQ       $61, ONES, SEVEN
-	VPSRLQ       $58, ONES, Y63
-	VPSRLQ       $32, ONES, FIRST4
-	VPSLLQ       $63, ONES, SIGN
-	VMOVDQU      ·before(SB), BEFORE
+	VPSRLQ       $61, ONES, SEVEN       // 7
+	VPSRLQ       $58, ONES, Y63         // 63
+	VPSRLQ       $32, ONES, FIRST4      // the low 32 bits
+	VPSLLQ       $63, ONES, SIGN        // the top bit
+	VMOVDQU      ·before(SB), BEFORE    // by lane
 
 chunk:
+	// Up to 256 symbols, of which more may be made.
 	MOVQ    LEFT, AX
-	MOVL    $256, WANT
+	MOVL    $256, WANT                  // WANT = decodeChunk, or what is left
 	TESTQ   AX, AX
 	JZ      check
 	CMPQ    AX, WANT
 	CMOVQLT AX, WANT
 	SUBQ    WANT, LEFT
-	STAGE1(codes, enough, surplus, given, other)
+	STAGE1(codes, enough, surplus, given, other) // WANT symbols on the stack
 
 	XORL POS, POS
-	SUBQ $4, WANT
+	SUBQ $4, WANT                       // four keys a step
 	JLT  tail
 
 four:
-	VPBROADCASTD SYMBOLS(POS*1), Y0
-	VPMOVZXBQ    SYMBOLS(POS*1), Y1
+	VPBROADCASTD SYMBOLS(POS*1), Y0     // four symbols
+	VPMOVZXBQ    SYMBOLS(POS*1), Y1     // one a lane
 	STEP
-	VPAND        Y3, ASCEND, ASCEND
-	VMOVDQU      Y2, (DST)
-	VPERMQ       $0xff, Y2, KEY
+	VPAND        Y3, ASCEND, ASCEND     // all lanes must ascend
+	VMOVDQU      Y2, (DST)              // four keys
+	VPERMQ       $0xff, Y2, KEY         // lane 3
 	ADDQ         $32, DST
 	ADDQ         $4, POS
 	CMPQ         POS, WANT
@@ -286,10 +292,10 @@ four:
 
 tail:
 	// WANT+4-POS symbols, fewer than four, are left: the others become 0.
-	ADDQ         $4, WANT
+	ADDQ         $4, WANT               // how many
 	SUBQ         POS, WANT
 	JZ           chunk
-	MOVL         SYMBOLS(POS*1), AX
+	MOVL         SYMBOLS(POS*1), AX     // the symbols that are left, and zeros behind them
 	SHLL         $3, WANT
 	BZHIL        WANT, AX, AX
 	VMOVD        AX, X1
@@ -299,13 +305,13 @@ tail:
 
 last:
 	// One key at a time.
-	VMOVQ  X3, AX
-	VMOVQ  X2, (DST)
+	VMOVQ  X3, AX                       // of lane 0: key << (63-h)
+	VMOVQ  X2, (DST)                    // of lane 0: the key
 	ADDQ   $8, DST
-	VMOVQ  AX, X0
+	VMOVQ  AX, X0                       // in all lanes: must it ascend?
 	VPBROADCASTQ X0, Y0
 	VPAND  Y0, ASCEND, ASCEND
-	VPERMQ $0x39, Y2, Y2
+	VPERMQ $0x39, Y2, Y2                // the next lane becomes lane 0
 	VPERMQ $0x39, Y3, Y3
 	SUBQ   $8, WANT
 	JNZ    last
@@ -313,7 +319,7 @@ last:
 
 check:
 	// h > 57 anywhere?
-	MOVL         $57, AX
+	MOVL         $57, AX                // is any h greater than eight bytes hold?
 	VMOVQ        AX, X0
 	VPBROADCASTQ X0, Y0
 	VPCMPGTQ     Y0, MOST, Y0
@@ -327,20 +333,20 @@ check:
 
 	// All keys ascend, and codes end before raw bits begin.
 	XORL         BX, BX
-	VMOVMSKPD    ASCEND, AX
+	VMOVMSKPD    ASCEND, AX             // do the keys of all lanes ascend?
 	CMPL         AX, $0xf
 	JNE          answer
-	LEAQ         57(DX), R12
+	LEAQ         57(DX), R12            // R12 = where the next raw bits end; codes must end before
 	CMPQ         CODEBIT, R12
 	JLE          apart
-	MOVQ         FOUND, POS
+	MOVQ         FOUND, POS             // symbols that were too many may have taken codes beyond that: give those back, and compare again
 	MOVQ         WANTED, WANT
 	SURPLUS(again, exact)
 	CMPQ         CODEBIT, R12
 	JGT          answer
 
 apart:
-	MOVL         $1, BX
+	MOVL         $1, BX                 // decodeDone
 
 	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
 	MOVQ         at+40(FP), AX
@@ -349,11 +355,11 @@ apart:
 	VMOVQ        X5, cursor_key(AX)
 
 answer:
-	MOVQ BX, ret+48(FP)
-	VZEROUPPER
+	MOVQ BX, ret+48(FP)                 // 0, decodeCorrupt, or 1
+	VZEROUPPER                          // SSE code may follow
 	RET
 
 other:
-	MOVQ $2, ret+48(FP)
+	MOVQ $2, ret+48(FP)                 // decodeOther
 	VZEROUPPER
 	RET

@@ -19,50 +19,51 @@
 #define END    R8  // the last place where a word may begin its hits
 #define WORD   SI  // *uint64, this word
 #define LAST   R9  // behind the last
-#define FIRST  R10
-#define LOWS   R11
-#define SHIFT  R12
-#define MASK   R13
-#define LANES  R15
+#define FIRST  R10  // of each bucket: half its first lane, JoinLong
+#define LOWS   R11  // all lanes
+#define SHIFT  R12  // of a word, to the number of its bucket
+#define MASK   R13  // of that number
+#define LANES  R15  // how many a word is compared with
 #define F0     AX  // bucket of a word: half its first lane; then its first lows
-#define F1     BX
-#define F2     CX
-#define F3     DX
-#define LONG   R14
+#define F1     BX   // of the second word
+#define F2     CX   // of the third
+#define F3     DX   // of the fourth
+#define LONG   R14  // of any of the four: JoinLong
 
 // looking again
 #define NUMBER CX  // of the word
-#define LANE   DX
-#define BITS   R14
+#define LANE   DX   // the lane, less the bucket's first
+#define BITS   R14  // one for each of 16 lanes that is a hit
 
-#define VK     Z0
+#define VK     Z0   // k in all lanes
 
 #define BUCKET(off, at, low) \
-	MOVQ off(WORD), at          \
-	VPBROADCASTD off(WORD), low \
-	SHRXQ SHIFT, at, at         \
+	MOVQ off(WORD), at          \ // the word
+	VPBROADCASTD off(WORD), low \ // its low half in all lanes
+	SHRXQ SHIFT, at, at         \ // the number of its bucket, modulo how many there are
 	ANDQ  MASK, at              \
-	MOVL  (FIRST)(at*4), at
+	MOVL  (FIRST)(at*4), at             // where that begins
 
 #define BUCKETS \
-	BUCKET(0, F0, Z1)           \
+	BUCKET(0, F0, Z1)           \ // of four words
 	BUCKET(8, F1, Z2)           \
 	BUCKET(16, F2, Z3)          \
 	BUCKET(24, F3, Z4)          \
-	MOVL  F0, LONG              \
+	MOVL  F0, LONG              \ // LONG is not 0 if any bucket has more than LANES lanes
 	ORL   F1, LONG              \
 	ORL   F2, LONG              \
 	ORL   F3, LONG              \
-	TESTL $const_JoinLong, LONG
+	TESTL $const_JoinLong, LONG         // then the words are looked at one by one
 
 #define LOCATE \
-	LEAQ  (LOWS)(F0*8), F0      \
+	LEAQ  (LOWS)(F0*8), F0      \ // of four words
 	LEAQ  (LOWS)(F1*8), F1      \
 	LEAQ  (LOWS)(F2*8), F2      \
 	LEAQ  (LOWS)(F3*8), F3
 
 // func joinAVX512(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
 TEXT ·joinAVX512(SB), NOSPLIT, $8-120
+	// The arguments.
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), END
 	MOVQ words_base+24(FP), WORD
@@ -73,11 +74,12 @@ TEXT ·joinAVX512(SB), NOSPLIT, $8-120
 	MOVQ mask+80(FP), MASK
 	MOVQ lanes+88(FP), LANES
 	MOVL k+96(FP), AX
-	VPBROADCASTD AX, VK
-	LEAQ (WORD)(LAST*8), LAST
-	SUBQ LANES, END
+	VPBROADCASTD AX, VK                 // k in all lanes
+	LEAQ (WORD)(LAST*8), LAST           // one past the last word
+	SUBQ LANES, END                     // END = the last place with room for the hits of a word in all lanes
 	LEAQ (DST)(END*8), END
 
+	// Four words left? Then a round by the number of lanes.
 next:
 	LEAQ -32(LAST), F0
 	CMPQ WORD, F0
@@ -93,39 +95,42 @@ round:
 	BUCKETS
 	JNZ  again
 	LOCATE
-	VPXORD (F0), Z1, Z5
-	VPXORD (F1), Z2, Z6
-	VPXORD (F2), Z3, Z7
-	VPXORD (F3), Z4, Z8
-	VPOPCNTD Z5, Z5
+	// The first 16 lanes of each word: Z5 to Z8 keep the least distance of each lane.
+	VPXORD (F0), Z1, Z5                 // word 0
+	VPXORD (F1), Z2, Z6                 // word 1
+	VPXORD (F2), Z3, Z7                 // word 2
+	VPXORD (F3), Z4, Z8                 // word 3
+	VPOPCNTD Z5, Z5                     // bits that differ
 	VPOPCNTD Z6, Z6
 	VPOPCNTD Z7, Z7
 	VPOPCNTD Z8, Z8
 	MOVL $16, R14
 lanes:
-	VPXORD (F0)(R14*4), Z1, Z9
-	VPXORD (F1)(R14*4), Z2, Z10
-	VPXORD (F2)(R14*4), Z3, Z11
-	VPXORD (F3)(R14*4), Z4, Z12
-	VPOPCNTD Z9, Z9
+	// 16 lanes more of each.
+	VPXORD (F0)(R14*4), Z1, Z9          // word 0
+	VPXORD (F1)(R14*4), Z2, Z10         // word 1
+	VPXORD (F2)(R14*4), Z3, Z11         // word 2
+	VPXORD (F3)(R14*4), Z4, Z12         // word 3
+	VPOPCNTD Z9, Z9                     // bits that differ
 	VPOPCNTD Z10, Z10
 	VPOPCNTD Z11, Z11
 	VPOPCNTD Z12, Z12
-	VPMINUD Z9, Z5, Z5
+	VPMINUD Z9, Z5, Z5                  // the least of each lane
 	VPMINUD Z10, Z6, Z6
 	VPMINUD Z11, Z7, Z7
 	VPMINUD Z12, Z8, Z8
 	ADDQ $16, R14
 	CMPQ R14, LANES
 	JCS  lanes
+	// Of all four words: is any lane within k?
 	VPMINUD Z5, Z6, Z5
 	VPMINUD Z7, Z8, Z7
 	VPMINUD Z5, Z7, Z5
-	VPCMPUD $2, VK, Z5, K1
+	VPCMPUD $2, VK, Z5, K1              // least <= k
 	KORTESTW K1, K1
-	JNZ  again
-	ADDQ $32, WORD
-	LEAQ 32(WORD), F0
+	JNZ  again                          // look at the four again
+	ADDQ $32, WORD                      // the next four
+	LEAQ 32(WORD), F0                   // if there are so many
 	CMPQ F0, LAST
 	JLS  round
 	JMP  again
@@ -135,15 +140,16 @@ round32:
 	BUCKETS
 	JNZ  again
 	LOCATE
-	VPXORD (F0), Z1, Z5
+	// 32 lanes of four words, unrolled.
+	VPXORD (F0), Z1, Z5                 // word 0
 	VPXORD 64(F0), Z1, Z9
-	VPXORD (F1), Z2, Z6
+	VPXORD (F1), Z2, Z6                 // word 1
 	VPXORD 64(F1), Z2, Z10
-	VPXORD (F2), Z3, Z7
+	VPXORD (F2), Z3, Z7                 // word 2
 	VPXORD 64(F2), Z3, Z11
-	VPXORD (F3), Z4, Z8
+	VPXORD (F3), Z4, Z8                 // word 3
 	VPXORD 64(F3), Z4, Z12
-	VPOPCNTD Z5, Z5
+	VPOPCNTD Z5, Z5                     // bits that differ
 	VPOPCNTD Z9, Z9
 	VPOPCNTD Z6, Z6
 	VPOPCNTD Z10, Z10
@@ -151,18 +157,19 @@ round32:
 	VPOPCNTD Z11, Z11
 	VPOPCNTD Z8, Z8
 	VPOPCNTD Z12, Z12
-	VPMINUD Z5, Z9, Z5
+	VPMINUD Z5, Z9, Z5                  // the least of each lane
 	VPMINUD Z6, Z10, Z6
 	VPMINUD Z7, Z11, Z7
 	VPMINUD Z8, Z12, Z8
+	// Of all four words: is any lane within k?
 	VPMINUD Z5, Z6, Z5
 	VPMINUD Z7, Z8, Z7
 	VPMINUD Z5, Z7, Z5
-	VPCMPUD $2, VK, Z5, K1
+	VPCMPUD $2, VK, Z5, K1              // least <= k
 	KORTESTW K1, K1
-	JNZ  again
-	ADDQ $32, WORD
-	LEAQ 32(WORD), F0
+	JNZ  again                          // look at the four again
+	ADDQ $32, WORD                      // the next four
+	LEAQ 32(WORD), F0                   // if there are so many
 	CMPQ F0, LAST
 	JLS  round32
 	JMP  again
@@ -171,77 +178,79 @@ round32:
 round16:
 	BUCKETS
 	JNZ  again
-	VPXORD (LOWS)(F0*8), Z1, Z5
-	VPXORD (LOWS)(F1*8), Z2, Z6
-	VPXORD (LOWS)(F2*8), Z3, Z7
-	VPXORD (LOWS)(F3*8), Z4, Z8
-	VPOPCNTD Z5, Z5
+	// 16 lanes of four words, where the buckets' lanes are operands.
+	VPXORD (LOWS)(F0*8), Z1, Z5         // word 0
+	VPXORD (LOWS)(F1*8), Z2, Z6         // word 1
+	VPXORD (LOWS)(F2*8), Z3, Z7         // word 2
+	VPXORD (LOWS)(F3*8), Z4, Z8         // word 3
+	VPOPCNTD Z5, Z5                     // bits that differ
 	VPOPCNTD Z6, Z6
 	VPOPCNTD Z7, Z7
 	VPOPCNTD Z8, Z8
+	// Of all four words: is any lane within k?
 	VPMINUD Z5, Z6, Z5
 	VPMINUD Z7, Z8, Z7
 	VPMINUD Z5, Z7, Z5
-	VPCMPUD $2, VK, Z5, K1
+	VPCMPUD $2, VK, Z5, K1              // least <= k
 	KORTESTW K1, K1
-	JNZ  again
-	ADDQ $32, WORD
-	LEAQ 32(WORD), F0
+	JNZ  again                          // look at the four again
+	ADDQ $32, WORD                      // the next four
+	LEAQ 32(WORD), F0                   // if there are so many
 	CMPQ F0, LAST
 	JLS  round16
 
 	// The next four words, or what is left, one by one: each hit is written.
 again:
-	LEAQ 32(WORD), F0
+	LEAQ 32(WORD), F0                   // stop = four words on, but not past the last
 	CMPQ F0, LAST
 	CMOVQHI LAST, F0
 	MOVQ F0, stop-8(SP)
 one:
-	CMPQ WORD, stop-8(SP)
+	CMPQ WORD, stop-8(SP)               // all looked at?
 	JCC  ready
 	CMPQ DST, END
 	JGT  done                    // dst might not take its hits
-	BUCKET(0, F0, Z1)
+	BUCKET(0, F0, Z1)                   // the word's bucket
 	TESTL $const_JoinLong, F0
 	JNZ  done                    // the caller's
-	MOVQ WORD, NUMBER
+	MOVQ WORD, NUMBER                   // NUMBER = base + number of the word
 	SUBQ words_base+24(FP), NUMBER
 	SHRQ $3, NUMBER
 	ADDL base+48(FP), NUMBER
 	ADDL F0, F0                  // the lane itself
 	XORL LANE, LANE
 vector:
-	VPXORD (LOWS)(F0*4), Z1, Z5
-	VPOPCNTD Z5, Z5
-	VPCMPUD $2, VK, Z5, K1
-	KMOVW K1, BITS
+	VPXORD (LOWS)(F0*4), Z1, Z5         // 16 lanes
+	VPOPCNTD Z5, Z5                     // bits that differ
+	VPCMPUD $2, VK, Z5, K1              // those within k
+	KMOVW K1, BITS                      // a bit a lane
 	TESTL BITS, BITS
 	JZ   none
 hit:
-	TZCNTL BITS, F1
-	ADDL F0, F1
-	MOVL NUMBER, JoinPair_Word(DST)
+	TZCNTL BITS, F1                     // the first hit
+	ADDL F0, F1                         // its lane among all
+	MOVL NUMBER, JoinPair_Word(DST)     // write the pair
 	MOVL F1, JoinPair_Lane(DST)
 	ADDQ $JoinPair__size, DST
-	BLSRL BITS, BITS
+	BLSRL BITS, BITS                    // the next hit of these 16
 	JNZ  hit
 none:
-	ADDQ $16, F0
+	ADDQ $16, F0                        // 16 lanes further
 	ADDQ $16, LANE
-	CMPQ LANE, LANES
+	CMPQ LANE, LANES                    // the last?
 	JCS  vector
-	ADDQ $8, WORD
+	ADDQ $8, WORD                       // the next word
 	JMP  one
 ready:
-	CMPQ WORD, LAST
+	CMPQ WORD, LAST                     // more words: in fours again
 	JCS  next
 
 done:
-	SUBQ dst_base+0(FP), DST
+	SUBQ dst_base+0(FP), DST            // hits, of eight bytes each
 	SHRQ $3, DST
 	MOVQ DST, hits+104(FP)
-	SUBQ words_base+24(FP), WORD
+	SUBQ words_base+24(FP), WORD        // done words, of eight bytes each
 	SHRQ $3, WORD
 	MOVQ WORD, done+112(FP)
-	VZEROUPPER
+	VZEROUPPER                          // SSE code may follow
 	RET

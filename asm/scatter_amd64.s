@@ -9,75 +9,75 @@
 //
 // Places count from the cache line that dst[0] lies in: DST is skew keys before it.
 
-#define KEY    AX
-#define DIGIT  DX
-#define AT     R9
-#define SLOT   R10
-#define SRC    SI
-#define END    DI
-#define LOW    R8
-#define SHIFT  CX
-#define DIGITS BX
-#define NEXT   R11
-#define FROM   R12
-#define LINES  R13
-#define DST    R14
-#define LIMIT  R15
+#define KEY    AX   // this key
+#define DIGIT  DX   // its digit, then eight times that
+#define AT     R9   // place of its next key
+#define SLOT   R10  // a place in LINES, then in DST
+#define SRC    SI   // this key's address
+#define END    DI   // one past the last key
+#define LOW    R8   // the lowest key that has a bucket
+#define SHIFT  CX   // of a key, to its digit
+#define DIGITS BX   // how many digits there are
+#define NEXT   R11  // by digit: place of the next key
+#define FROM   R12  // by digit: place of the first key
+#define LINES  R13  // by digit: the line that is being filled
+#define DST    R14  // place 0 of the buckets
+#define LIMIT  R15  // one past the last place
 
 #define LOAD \
-	MOVQ b+0(FP), AX                 \
-	MOVQ keys_base+8(FP), SRC        \
-	MOVQ keys_len+16(FP), END        \
-	LEAQ (SRC)(END*8), END           \
-	MOVQ limit+32(FP), LIMIT         \
-	MOVQ Buckets_Low(AX), LOW        \
+	MOVQ b+0(FP), AX                 \ // the buckets
+	MOVQ keys_base+8(FP), SRC        \ // keys[0]
+	MOVQ keys_len+16(FP), END        \ // len(keys)
+	LEAQ (SRC)(END*8), END           \ // one past the last key
+	MOVQ limit+32(FP), LIMIT         \ // the end of Dst, in places
+	MOVQ Buckets_Low(AX), LOW        \ // what a digit is made of
 	MOVQ Buckets_Shift(AX), SHIFT    \
-	MOVQ (Buckets_Next+8)(AX), DIGITS \
-	MOVQ Buckets_Next(AX), NEXT      \
-	MOVQ Buckets_First(AX), FROM      \
-	MOVQ Buckets_Lines(AX), LINES    \
-	MOVQ Buckets_Dst(AX), DST        \
-	MOVQ Buckets_Skew(AX), DX        \
+	MOVQ (Buckets_Next+8)(AX), DIGITS \ // how many digits there are
+	MOVQ Buckets_Next(AX), NEXT      \ // by digit
+	MOVQ Buckets_First(AX), FROM      \ // by digit
+	MOVQ Buckets_Lines(AX), LINES    \ // by digit
+	MOVQ Buckets_Dst(AX), DST        \ // dst[0]
+	MOVQ Buckets_Skew(AX), DX        \ // DST = the line that dst[0] lies in, where places begin
 	SHLQ $3, DX                      \
 	SUBQ DX, DST
 
 // COLLECT puts the key at SRC into its line, and goes on if that is not full.
 #define COLLECT(more, none) \
-	MOVQ  (SRC), KEY               \
-	MOVQ  KEY, DIGIT               \
+	MOVQ  (SRC), KEY               \ // the key
+	MOVQ  KEY, DIGIT               \ // digit = (key - low) >> shift; a key below low wraps around to no digit
 	SUBQ  LOW, DIGIT               \
 	SHRXQ SHIFT, DIGIT, DIGIT      \
-	CMPQ  DIGIT, DIGITS            \
-	JAE   none                     \
-	MOVQ  (NEXT)(DIGIT*8), AT      \
-	MOVQ  AT, SLOT                 \
-	ANDQ  $7, SLOT                 \
+	CMPQ  DIGIT, DIGITS            \ // is there such a bucket?
+	JAE   none                     \ // no: the caller panics
+	MOVQ  (NEXT)(DIGIT*8), AT      \ // its place
+	MOVQ  AT, SLOT                 \ // place in the line, 0 to 7
+	ANDQ  $7, SLOT                 \ // 8*digit + place: where the key waits in LINES
 	LEAQ  (SLOT)(DIGIT*8), SLOT    \
 	MOVQ  KEY, (LINES)(SLOT*8)     \
-	INCQ  AT                       \
+	INCQ  AT                       \ // the digit's next place
 	MOVQ  AT, (NEXT)(DIGIT*8)      \
-	TESTQ $7, AT                   \
-	JNZ   more
+	TESTQ $7, AT                   \ // did it fill the line?
+	JNZ   more                          // no: the next key
 
 // PARTIAL writes the keys of a full line from place from[digit] on, SLOT being the
 // line's first place and DIGIT eight times the digit.
 #define PARTIAL(loop, more) \
-	SHRQ $3, DIGIT                 \
+	SHRQ $3, DIGIT                 \ // SLOT = First[digit], and DIGIT as it was
 	MOVQ (FROM)(DIGIT*8), SLOT     \
 	SHLQ $3, DIGIT                 \
 loop:                              \
-	MOVQ SLOT, KEY                 \
+	MOVQ SLOT, KEY                 \ // the key in place SLOT of the line
 	ANDQ $7, KEY                   \
 	ADDQ DIGIT, KEY                \
 	MOVQ (LINES)(KEY*8), KEY       \
-	MOVQ KEY, (DST)(SLOT*8)        \
-	INCQ SLOT                      \
-	CMPQ SLOT, AT                  \
+	MOVQ KEY, (DST)(SLOT*8)        \ // to its place
+	INCQ SLOT                      \ // the next one
+	CMPQ SLOT, AT                  \ // the end of the line?
 	JB   loop                      \
 	JMP  more
 
 #define RETURN \
-	SUBQ keys_base+8(FP), SRC      \
+	SUBQ keys_base+8(FP), SRC      \ // done = keys that are done, of eight bytes
 	SHRQ $3, SRC                   \
 	MOVQ SRC, done+40(FP)
 
@@ -87,26 +87,28 @@ TEXT ·scatterAVX512(SB), NOSPLIT, $0-48
 	CMPQ SRC, END
 	JAE  done
 
+	// This key into its line.
 key:
 	COLLECT(more, done)
 
+	// Its line is full. It ends at place AT, which must not be past the end.
 	CMPQ  AT, LIMIT
 	JA    done
-	LEAQ  -8(AT), SLOT
-	CMPQ  SLOT, (FROM)(DIGIT*8)
-	LEAQ  (DIGIT*8), DIGIT
-	JB    partial
-	VMOVDQU64 (LINES)(DIGIT*8), Z0
-	VMOVNTDQ  Z0, (DST)(SLOT*8)
+	LEAQ  -8(AT), SLOT                  // the line's first place
+	CMPQ  SLOT, (FROM)(DIGIT*8)         // does the bucket begin behind it?
+	LEAQ  (DIGIT*8), DIGIT              // eight times the digit: flags stay
+	JB    partial                       // yes: key by key
+	VMOVDQU64 (LINES)(DIGIT*8), Z0      // the line, whole,
+	VMOVNTDQ  Z0, (DST)(SLOT*8)         // past the caches to its place
 
 more:
-	ADDQ $8, SRC
+	ADDQ $8, SRC                        // the next key
 	CMPQ SRC, END
 	JB   key
 
 done:
 	RETURN
-	VZEROUPPER
+	VZEROUPPER                          // SSE code may follow
 	RET
 
 partial:
@@ -118,28 +120,30 @@ TEXT ·scatterAVX2(SB), NOSPLIT, $0-48
 	CMPQ SRC, END
 	JAE  done
 
+	// This key into its line.
 key:
 	COLLECT(more, done)
 
+	// Its line is full. It ends at place AT, which must not be past the end.
 	CMPQ  AT, LIMIT
 	JA    done
-	LEAQ  -8(AT), SLOT
-	CMPQ  SLOT, (FROM)(DIGIT*8)
-	LEAQ  (DIGIT*8), DIGIT
-	JB    partial
-	VMOVDQU  (LINES)(DIGIT*8), Y0
+	LEAQ  -8(AT), SLOT                  // the line's first place
+	CMPQ  SLOT, (FROM)(DIGIT*8)         // does the bucket begin behind it?
+	LEAQ  (DIGIT*8), DIGIT              // eight times the digit: flags stay
+	JB    partial                       // yes: key by key
+	VMOVDQU  (LINES)(DIGIT*8), Y0       // the line, in two halves
 	VMOVDQU  32(LINES)(DIGIT*8), Y1
-	VMOVNTDQ Y0, (DST)(SLOT*8)
+	VMOVNTDQ Y0, (DST)(SLOT*8)          // past the caches to its place
 	VMOVNTDQ Y1, 32(DST)(SLOT*8)
 
 more:
-	ADDQ $8, SRC
+	ADDQ $8, SRC                        // the next key
 	CMPQ SRC, END
 	JB   key
 
 done:
 	RETURN
-	VZEROUPPER
+	VZEROUPPER                          // SSE code may follow
 	RET
 
 partial:
@@ -147,5 +151,5 @@ partial:
 
 // func scatterFence()
 TEXT ·scatterFence(SB), NOSPLIT, $0-0
-	SFENCE
+	SFENCE                              // stores past the caches come before what follows
 	RET
