@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine/index/live"
+	"ndd/engine/near/scan"
+	"ndd/engine/storage/spill"
 )
 
 // advice returns what to do about an error, to be written behind it: the library's errors say what
@@ -15,6 +17,9 @@ import (
 func advice(cmd *cobra.Command, err error) string {
 	if errors.Is(err, os.ErrExist) && cmd.Flags().Lookup("force") != nil {
 		return ", or replace it with --force"
+	}
+	if e, ok := errors.AsType[*spill.Error](err); ok && e.What == scan.Spilled {
+		return ": --temp names another folder"
 	}
 	e, ok := errors.AsType[*live.NoIndexError](err)
 	if !ok {

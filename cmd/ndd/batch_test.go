@@ -117,7 +117,7 @@ func TestBatchFaults(t *testing.T) {
 			t.Fatalf("%+v: the rerun differs: %v", f, err)
 		}
 	})
-	if len(want) != 2 || calls < 60 {
+	if len(want) != 2 || calls < 40 {
 		t.Fatalf("%d files in %d calls", len(want), calls)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/storage/spill"
 )
 
 // builder is what [Write] holds: the input, and one table's sorted keys in
@@ -25,7 +26,7 @@ type builder struct {
 	pairs          int           // room for pairs
 	reserved       *memory.Reservation
 	memory         *memory.Buffer[uint64] // docs keys; nil when they are in spilled
-	spilled        *spill
+	spilled        *spill.Run[uint64]
 	fewer          []uint64 // the distinct fingerprints, where they are at most half: in memory's end
 }
 
@@ -45,7 +46,7 @@ func (b *builder) plan() (err error) {
 	b.pairs = p.pairs
 	b.room = radix.Options{Threads: b.Threads, Room: p.keys}
 	if p.External {
-		b.spilled, err = newSpill(b.Disk, b.TempDir)
+		b.spilled, err = spill.Create[uint64](b.Disk, b.TempDir, "keys", spillBytes)
 	} else {
 		b.memory, err = memory.Make[uint64](b.docs)
 	}
@@ -55,10 +56,7 @@ func (b *builder) plan() (err error) {
 func (b *builder) close() (err error) {
 	b.memory.Free()
 	b.reserved.Release()
-	if b.spilled != nil {
-		err = b.spilled.close()
-	}
-	return err
+	return b.spilled.Close()
 }
 
 // ids sorts the fingerprints with their rows as table 0 has them, writes the
@@ -83,7 +81,7 @@ func (b *builder) ids(ctx context.Context) error {
 		}
 		b.distinct += len(keys)
 		if b.spilled != nil {
-			return b.spilled.write(keys)
+			return b.spilled.Append(keys)
 		}
 		return nil
 	})
@@ -170,16 +168,16 @@ func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
 	o.Mask = b.Design.Tables[i].Mask
 	switch {
 	case b.spilled != nil && i == 0:
-		return b.spilled.keys()
+		return b.spilled.Map()
 	case b.spilled != nil:
-		if err := b.spilled.rewind(); err != nil {
+		if err := b.spilled.Rewind(); err != nil {
 			return nil, err
 		}
-		err := radix.WalkKeys(ctx, b.input, o, b.spilled.writeDistinct)
+		err := radix.WalkKeys(ctx, b.input, o, b.spilled.AppendDistinct)
 		if err != nil {
 			return nil, err
 		}
-		return b.spilled.keys()
+		return b.spilled.Map()
 	case i == 0:
 		return b.memory.Data[:b.distinct], nil
 	case b.fewer != nil:

@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/dustin/go-humanize"
@@ -32,6 +31,8 @@ const (
 	rangesFew = 12
 	// rangesMost is how often before it is better to give up.
 	rangesMost = 256
+	// spillBytes are written to the temporary file at a time.
+	spillBytes = 1 << 20
 )
 
 // NeedBytes returns the most memory that [Write] takes for so many documents beside its input, where
@@ -101,6 +102,3 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 func task(docs uint64) string {
 	return fmt.Sprintf("building a segment of %s documents", humanize.Comma(int64(docs)))
 }
-
-// ErrSpill is what an error wraps when the temporary file of sorted keys fails.
-var ErrSpill = errors.New("temporary file of sorted keys")

@@ -13,8 +13,7 @@ import (
 // goroutines.
 func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, error) {
 	o.setDefaults()
-	hits := newHits(o.Temp, o.hitBytes, o.Threads)
-	hits.disk = o.Disk
+	hits := newHits(o.Disk, o.Temp, o.hitBytes, o.Threads)
 	if err := t.scan(ctx, f, o, func() sink { return &expander{t, o.First, hits.Writer()} }); err != nil {
 		hits.Close()
 		return nil, err

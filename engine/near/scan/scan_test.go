@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { leaks.Main(m) }
 // answer maps chunks of a size, in any order and the last one twice, and reduces.
 func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit {
 	t.Helper()
-	hits := newHits(t.TempDir(), 1<<20, 1)
+	hits := newHits(nil, t.TempDir(), 1<<20, 1)
 	defer hits.Close()
 	to := &expander{tables, 0, hits.Writer()}
 	m, err := tables.newMapper(func(matches []match) error { return to.take(t.Context(), matches) })
@@ -318,16 +318,16 @@ func TestScanHits(t *testing.T) {
 func TestSpill(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
-	testHits(t, newHits(dir, 1, 2), dir, rng, 1000)
+	testHits(t, newHits(nil, dir, 1, 2), dir, rng, 1000)
 	// Runs that are sorted by digits.
-	testHits(t, newHits(dir, 2*3*radixLeast/2*sortBytes, 2), dir, rng, 2)
+	testHits(t, newHits(nil, dir, 2*3*radixLeast/2*sortBytes, 2), dir, rng, 2)
 
-	for range newHits(dir, 0, 1).All(context.Background()) {
+	for range newHits(nil, dir, 0, 1).All(context.Background()) {
 		t.Error("a hit of none")
 	}
 
 	// A file that cannot be, and one that is lost.
-	w := newHits(dir+"/none", 1, 1).Writer()
+	w := newHits(nil, dir+"/none", 1, 1).Writer()
 	var err error
 	for i := range uint64(1000) {
 		if err = w.Add(Hit{Query: i}); err != nil {
@@ -358,7 +358,7 @@ func testHits(t *testing.T, hits *hits, dir string, rng *rand.Rand, runs int64) 
 	for _, w := range writers {
 		w.Close()
 	}
-	slices.SortFunc(want, func(a, b Hit) int { return a.record().compare(b.record()) })
+	slices.SortFunc(want, func(a, b Hit) int { return compareRecords(a.record(), b.record()) })
 	want = slices.Compact(want)
 	var got []Hit
 	for h, err := range hits.All(context.Background()) {
@@ -367,8 +367,8 @@ func testHits(t *testing.T, hits *hits, dir string, rng *rand.Rand, runs int64) 
 		}
 		got = append(got, h)
 	}
-	if hits.Spilt() < runs*256*recordBytes || !slices.Equal(got, want) {
-		t.Errorf("%d hits after %d bytes of runs, want %d", len(got), hits.Spilt(), len(want))
+	if hits.runs.Bytes() < runs*256*recordBytes || !slices.Equal(got, want) {
+		t.Errorf("%d hits after %d bytes of runs, want %d", len(got), hits.runs.Bytes(), len(want))
 	}
 	if err := hits.Close(); err != nil {
 		t.Error(err)

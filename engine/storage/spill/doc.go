@@ -1,0 +1,63 @@
+// Package spill holds sorted records in temporary files where memory does not do.
+//
+// A sorted run is a file of records in order. What is sorted in memory piece by piece is written
+// as one run a piece, and all runs are merged when they are read:
+//
+//	records ..memory full--> sort --Spill--> run 0 --.
+//	records ..memory full--> sort --Spill--> run 1 ---+--Merge--> records in order, each once
+//	records ..what is left-> sort -------------------'
+//
+// What comes in order needs no merge: it is appended to one [Run], and mapped when it is whole.
+//
+// Records are one to three words, in order of the words, and lie in files as they do in memory:
+// runs are for the process that wrote them. The files are temporary ones of package disk: they
+// have no name where the system allows that, and are gone however the process ends.
+//
+// Cost: a record is written once and read once, sequentially, in pieces of a buffer; again for
+// each [runsMost] runs, which are merged into one. A merge of r runs takes log2 r comparisons a
+// record. Errors are [Error].
+package spill
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// A Record is what runs consist of: one to three words, of which the first counts most.
+type Record interface {
+	uint64 | [2]uint64 | [3]uint64
+}
+
+// An Error says that a temporary file failed: usually, that its folder is full, or does not exist.
+type Error struct {
+	What string // the records, such as "hits"
+	Dir  string // of the file
+	Err  error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("temporary file of sorted %s in %s: %v", e.What, e.Dir, e.Err)
+}
+
+// Unwrap returns what the system said.
+func (e *Error) Unwrap() error { return e.Err }
+
+// less says whether a comes before b.
+func less[R Record](a, b *R) bool {
+	x, y := words(a), words(b)
+	for i, v := range x {
+		if v != y[i] {
+			return v < y[i]
+		}
+	}
+	return false
+}
+
+func words[R Record](r *R) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(r)), unsafe.Sizeof(*r)/8)
+}
+
+// bytesOf returns the memory of records.
+func bytesOf[R Record](records []R) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(records))), uintptr(len(records))*unsafe.Sizeof(*new(R)))
+}

@@ -1,0 +1,123 @@
+package spill
+
+import (
+	"errors"
+	"io"
+	"unsafe"
+)
+
+// A merger yields the records of several sources in order, each once.
+type merger[R Record] struct {
+	heads []*head[R] // a heap by their next records
+}
+
+// A head is a source of records in order: of a run, or in memory.
+type head[R Record] struct {
+	next R
+	rest []R // that follow, in memory
+
+	run    *Run[R] // from which more comes; nil for none
+	at     int     // its next record that is not in memory
+	buffer []R
+}
+
+// advance takes the next record; false at the end.
+func (h *head[R]) advance() (bool, error) {
+	if len(h.rest) == 0 {
+		if err := h.fill(); err != nil || len(h.rest) == 0 {
+			return false, err
+		}
+	}
+	h.next, h.rest = h.rest[0], h.rest[1:]
+	return true, nil
+}
+
+// fill reads what comes next of the run.
+func (h *head[R]) fill() error {
+	if h.run == nil {
+		return nil
+	}
+	h.rest = h.buffer[:min(len(h.buffer), h.run.count-h.at)]
+	b := bytesOf(h.rest)
+	n, err := h.run.file.File().ReadAt(b, int64(h.at)*int64(unsafe.Sizeof(h.next)))
+	if n == len(b) {
+		err = nil
+	} else if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	h.at += len(h.rest)
+	return h.run.failed(err)
+}
+
+// merge returns a merger of runs, whose writes it flushes, each read in pieces of so many bytes, and of
+// records in memory.
+func merge[R Record](runs []*Run[R], bufferBytes int, lists [][]R) (*merger[R], error) {
+	var m merger[R]
+	for _, r := range runs {
+		if err := r.out.Flush(); err != nil {
+			return nil, r.failed(err)
+		}
+		m.heads = append(m.heads, &head[R]{run: r, buffer: make([]R, max(bufferBytes/int(unsafe.Sizeof(r.last)), 1))})
+	}
+	for _, l := range lists {
+		m.heads = append(m.heads, &head[R]{rest: l})
+	}
+	some := m.heads[:0]
+	for _, h := range m.heads {
+		ok, err := h.advance()
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			some = append(some, h)
+		}
+	}
+	m.heads = some
+	for i := len(m.heads)/2 - 1; i >= 0; i-- {
+		m.down(i)
+	}
+	return &m, nil
+}
+
+// down moves head i of the heap to where it belongs, below.
+func (m *merger[R]) down(i int) {
+	h := m.heads
+	for {
+		first := 2*i + 1
+		if first >= len(h) {
+			return
+		}
+		if second := first + 1; second < len(h) && less(&h[second].next, &h[first].next) {
+			first = second
+		}
+		if !less(&h[first].next, &h[i].next) {
+			return
+		}
+		h[i], h[first] = h[first], h[i]
+		i = first
+	}
+}
+
+// all calls yield with every record, once, until it returns false.
+func (m *merger[R]) all(yield func(R) bool) error {
+	var last R
+	for some := false; len(m.heads) > 0; {
+		next := m.heads[0].next
+		if !some || next != last {
+			if !yield(next) {
+				return nil
+			}
+			some, last = true, next
+		}
+		ok, err := m.heads[0].advance()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			m.heads[0] = m.heads[len(m.heads)-1]
+			m.heads = m.heads[:len(m.heads)-1]
+		}
+		m.down(0)
+	}
+	return nil
+}

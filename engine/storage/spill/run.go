@@ -1,0 +1,115 @@
+package spill
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"os"
+	"unsafe"
+
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// A Run is a sorted run: records in order in a temporary file. It belongs to one goroutine.
+type Run[R Record] struct {
+	file  *disk.Temp
+	out   *bufio.Writer
+	what  string
+	dir   string
+	count int
+	last  R // when count > 0
+
+	mapped []byte
+	unmap  func() error
+}
+
+// Create makes an empty run in the folder dir, or in the system's folder for temporary files when
+// dir is empty. What names the records, in messages and in the file's name. Writes are of
+// bufferBytes.
+func Create[R Record](d *disk.Disk, dir, what string, bufferBytes int) (*Run[R], error) {
+	r := &Run[R]{what: what, dir: cmp.Or(dir, os.TempDir())}
+	file, err := d.Temp(r.dir, what)
+	if err != nil {
+		return nil, r.failed(err)
+	}
+	r.file, r.out = file, bufio.NewWriterSize(file, bufferBytes)
+	return r, nil
+}
+
+// failed returns the error of a call about the file, nil for nil.
+func (r *Run[R]) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{What: r.what, Dir: r.dir, Err: err}
+}
+
+// Len returns the number of records.
+func (r *Run[R]) Len() int { return r.count }
+
+// Append adds records, which must be in order and not come before those that are there.
+func (r *Run[R]) Append(records []R) error {
+	if len(records) == 0 {
+		return nil
+	}
+	r.count += len(records)
+	r.last = records[len(records)-1]
+	_, err := r.out.Write(bytesOf(records))
+	return r.failed(err)
+}
+
+// AppendDistinct adds those of the records, which must be in order, that are not there yet. It moves
+// them to the front of records.
+func (r *Run[R]) AppendDistinct(records []R) error {
+	n := 0
+	for _, v := range records {
+		if n > 0 && v == records[n-1] || n == 0 && r.count > 0 && v == r.last {
+			continue
+		}
+		records[n] = v
+		n++
+	}
+	return r.Append(records[:n])
+}
+
+// Map returns all records, mapped. They are valid until [Run.Rewind] or [Run.Close], before which
+// nothing may be appended.
+func (r *Run[R]) Map() (_ []R, err error) {
+	if err := r.out.Flush(); err != nil {
+		return nil, r.failed(err)
+	}
+	if r.count == 0 {
+		return nil, nil
+	}
+	if r.mapped, r.unmap, err = store.Map(r.file.File()); err != nil {
+		return nil, r.failed(err)
+	}
+	return unsafe.Slice((*R)(unsafe.Pointer(unsafe.SliceData(r.mapped))), r.count), nil
+}
+
+// Rewind makes the run empty.
+func (r *Run[R]) Rewind() error {
+	if err := errors.Join(r.release(), r.file.Rewind()); err != nil {
+		return r.failed(err)
+	}
+	r.out.Reset(r.file)
+	r.count = 0
+	return nil
+}
+
+func (r *Run[R]) release() (err error) {
+	if r.unmap != nil {
+		err = r.unmap()
+		r.mapped, r.unmap = nil, nil
+	}
+	return err
+}
+
+// Close gives the file back. It may be called on nil.
+func (r *Run[R]) Close() error {
+	if r == nil {
+		return nil
+	}
+	return r.failed(errors.Join(r.release(), r.file.Close()))
+}

@@ -1,0 +1,126 @@
+package spill
+
+import (
+	"errors"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"ndd/engine/storage/disk"
+)
+
+// Runs are sorted runs that are merged in the end. [Runs.Spill] may be called from many goroutines;
+// the other methods when no Spill is under way.
+type Runs[R Record] struct {
+	disk        *disk.Disk
+	dir, what   string
+	bufferBytes int
+
+	mu      sync.Mutex
+	runs    []*Run[R]
+	spilled atomic.Int64
+}
+
+// runsMost is how many runs are merged at a time: each has a buffer and an open file.
+const runsMost = 128
+
+// NewRuns returns no runs yet, which will be made in the folder dir, or in the system's folder for
+// temporary files when dir is empty. What names the records, in messages and in the files' names.
+// Memory is about memoryBytes for the buffers of a merge, but 4 KiB to 256 KiB for each run.
+func NewRuns[R Record](d *disk.Disk, dir, what string, memoryBytes int) *Runs[R] {
+	return &Runs[R]{disk: d, dir: dir, what: what, bufferBytes: min(max(memoryBytes/runsMost, 4<<10), 256<<10)}
+}
+
+// Bytes returns how many bytes went to files so far.
+func (s *Runs[R]) Bytes() int64 { return s.spilled.Load() }
+
+// Spill writes records, which must be in order, as a run. Where runs have become many it merges them
+// into one.
+func (s *Runs[R]) Spill(records []R) error {
+	run, err := Create[R](s.disk, s.dir, s.what, s.bufferBytes)
+	if err != nil {
+		return err
+	}
+	if err := run.Append(records); err != nil {
+		run.Close()
+		return err
+	}
+	return s.add(run)
+}
+
+// add takes a run over that is written.
+func (s *Runs[R]) add(run *Run[R]) error {
+	if err := run.out.Flush(); err != nil {
+		run.Close()
+		return run.failed(err)
+	}
+	s.spilled.Add(int64(run.count) * int64(unsafe.Sizeof(run.last)))
+	s.mu.Lock()
+	s.runs = append(s.runs, run)
+	var full []*Run[R]
+	if len(s.runs) == runsMost {
+		full, s.runs = s.runs, nil
+	}
+	s.mu.Unlock()
+	if full == nil {
+		return nil
+	}
+	one, err := s.one(full)
+	if err = errors.Join(err, closeAll(full)); err != nil {
+		one.Close()
+		return err
+	}
+	return s.add(one)
+}
+
+// one merges runs into one.
+func (s *Runs[R]) one(runs []*Run[R]) (*Run[R], error) {
+	m, err := merge(runs, s.bufferBytes, nil)
+	if err != nil {
+		return nil, err
+	}
+	one, err := Create[R](s.disk, s.dir, s.what, s.bufferBytes)
+	if err != nil {
+		return nil, err
+	}
+	var failed error
+	some := make([]R, 0, s.bufferBytes/int(unsafe.Sizeof(one.last)))
+	err = m.all(func(r R) bool {
+		if some = append(some, r); len(some) == cap(some) {
+			failed = one.Append(some)
+			some = some[:0]
+		}
+		return failed == nil
+	})
+	return one, errors.Join(err, failed, one.Append(some))
+}
+
+// Merge yields all records that were spilled, and those of lists in memory, which must each be in
+// order: in order, each once. After an error there is nothing more.
+func (s *Runs[R]) Merge(lists [][]R) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		m, err := merge(s.runs, s.bufferBytes, lists)
+		if err == nil {
+			err = m.all(func(r R) bool { return yield(r, nil) })
+		}
+		if err != nil {
+			var none R
+			yield(none, err)
+		}
+	}
+}
+
+// Close gives the files back. It may be called again.
+func (s *Runs[R]) Close() error {
+	err := closeAll(s.runs)
+	s.runs = nil
+	return err
+}
+
+func closeAll[R Record](runs []*Run[R]) (err error) {
+	for _, r := range runs {
+		err = errors.Join(err, r.Close())
+	}
+	return err
+}

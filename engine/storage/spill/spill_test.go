@@ -1,0 +1,205 @@
+package spill
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ndd/engine/oracle/faults"
+	"ndd/engine/storage/disk"
+)
+
+func compare3(a, b [3]uint64) int {
+	return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
+}
+
+// records are n of which some repeat, in order.
+func records(rng *rand.Rand, n int) [][3]uint64 {
+	list := make([][3]uint64, n)
+	for i := range list {
+		list[i] = [3]uint64{rng.Uint64N(50) << 58, rng.Uint64N(4), rng.Uint64N(20)}
+	}
+	slices.SortFunc(list, compare3)
+	return list
+}
+
+// nothingLeft wants an empty folder.
+func nothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+}
+
+// TestMerge merges none to many runs, and what is in memory, and holds the result against a sort.
+// With many, runs are merged into one before.
+func TestMerge(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []int{0, 1, 2, runsMost - 1, runsMost, runsMost + 1, 3 * runsMost} {
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		s := NewRuns[[3]uint64](nil, dir, "things", 1)
+		var want [][3]uint64
+		var wait sync.WaitGroup
+		for range n {
+			list := records(rng, rng.IntN(400)) // more than a buffer of 4 KiB, or none
+			want = append(want, list...)
+			wait.Go(func() {
+				if err := s.Spill(list); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		if s.Bytes() < int64(24*len(want)) || len(s.runs) >= runsMost {
+			t.Errorf("%d runs: %d bytes of %d records, %d runs are left", n, s.Bytes(), len(want), len(s.runs))
+		}
+		lists := [][][3]uint64{nil, records(rng, 100), records(rng, 1)}
+		want = append(append(want, lists[1]...), lists[2]...)
+		slices.SortFunc(want, compare3)
+		want = slices.Compact(want)
+		for range 2 { // it may be read again
+			var got [][3]uint64
+			for r, err := range s.Merge(lists) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, r)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d runs: %d records, want %d", n, len(got), len(want))
+			}
+		}
+		for range s.Merge(lists) {
+			break
+		}
+		if err := errors.Join(s.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	nothingLeft(t, dir)
+}
+
+// TestWords orders records of every width by their words, the first of which counts most.
+func TestWords(t *testing.T) {
+	a, b := uint64(1), uint64(1)<<63
+	if !less(&a, &b) || less(&b, &a) || less(&a, &a) {
+		t.Error("one word")
+	}
+	if x, y := ([2]uint64{1, 9}), ([2]uint64{2, 0}); !less(&x, &y) || less(&y, &x) || less(&x, &x) {
+		t.Error("two words")
+	}
+	if x, y := ([3]uint64{1, 2, 3}), ([3]uint64{1, 2, 1 << 40}); !less(&x, &y) || less(&y, &x) {
+		t.Error("three words")
+	}
+}
+
+// TestRun appends keys, each once, maps them, and does that again.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Create[uint64](nil, dir, "keys", 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, err := r.Map(); err != nil || len(got) > 0 {
+		t.Errorf("an empty run: %d, %v", got, err)
+	}
+	for round := range uint64(3) {
+		if err := r.Rewind(); err != nil {
+			t.Fatal(err)
+		}
+		var want []uint64
+		for i := range uint64(1000) {
+			v := round << 40
+			if err := r.AppendDistinct([]uint64{v + i, v + i, v + i + 1, v + i + 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range uint64(1001) {
+			want = append(want, round<<40+i)
+		}
+		if err := r.Append(nil); err != nil {
+			t.Error(err)
+		}
+		if got, err := r.Map(); err != nil || !slices.Equal(got, want) || r.Len() != len(want) {
+			t.Fatalf("%d of %d keys, want %d: %v", len(got), r.Len(), len(want), err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t, dir)
+}
+
+// TestFaults has every call to the disk fail in turn: it is an error that says which file of which
+// folder, and nothing is left.
+func TestFaults(t *testing.T) {
+	dir := t.TempDir()
+	work := func(d *disk.Disk) (err error) {
+		s := NewRuns[[2]uint64](d, dir, "things", 1)
+		defer func() { err = errors.Join(err, s.Close()) }()
+		for i := range uint64(runsMost) {
+			if err := s.Spill([][2]uint64{{i, 1}, {i + 1, 2}}); err != nil {
+				return err
+			}
+		}
+		n := 0
+		for _, err := range s.Merge([][][2]uint64{{{0, 0}}}) {
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		if n != 1+2*runsMost {
+			t.Errorf("%d records", n)
+		}
+		return nil
+	}
+	calls := faults.Calls(t, work)
+	for n, call := range calls {
+		if n%7 > 0 && n < len(calls)-20 {
+			continue
+		}
+		f := faults.Fault{Call: call, Number: n}
+		err := work(f.Disk())
+		var e *Error
+		if call.Call == disk.CallRemove && err == nil {
+			continue // done again when the file is closed
+		}
+		if !errors.Is(err, f.Err()) || !errors.As(err, &e) || e.Dir != dir || !strings.Contains(err.Error(), "temporary file of sorted things in "+dir+": ") {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	nothingLeft(t, dir)
+	_, err := Create[uint64](nil, filepath.Join(dir, "none"), "keys", 64)
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestLost reads runs whose files are shorter than they were: that is an error, and no end.
+func TestLost(t *testing.T) {
+	s := NewRuns[uint64](nil, t.TempDir(), "things", 1)
+	defer s.Close()
+	if err := s.Spill([]uint64{1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.runs[0].file.File().Truncate(8); err != nil {
+		t.Fatal(err)
+	}
+	n, last := 0, error(nil)
+	for _, err := range s.Merge(nil) {
+		n, last = n+1, err
+	}
+	var e *Error
+	if !errors.As(last, &e) || n != 1 {
+		t.Errorf("%d records, %v", n, last)
+	}
+}
