@@ -7,27 +7,27 @@ import (
 	"time"
 
 	"ndd/engine/corpus/document"
-	"ndd/engine/corpus/simhash"
 )
 
 // batch is some units in a row. The scanner fills items, a worker their results.
-type batch struct {
-	items []item
+type batch[R any] struct {
+	items []item[R]
 	bytes int64 // taken from the budget
 }
 
 // item is a unit and then what became of it.
-type item struct {
-	unit     document.Unit
-	record   Record
-	scanned  bool // the scanner gave a unit
-	repaired bool
-	err      error // of the scanner or of extraction; a *document.Skip may be passed over
+type item[R any] struct {
+	unit      document.Unit
+	number    int // of the unit, -1 where the scanner gave none
+	result    R
+	textBytes int
+	repaired  bool
+	err       error // of the scanner or of extraction; a *document.Skip may be passed over
 }
 
 // scan reads the inputs into batches.
-func (p *pipeline) scan(ctx context.Context, inputs []string, yield func(*batch) bool) error {
-	b := new(batch)
+func (p *pipeline[R]) scan(ctx context.Context, inputs []string, yield func(*batch[R]) bool) error {
+	b := new(batch[R])
 	send := func() error {
 		if len(b.items) == 0 {
 			return nil
@@ -35,11 +35,19 @@ func (p *pipeline) scan(ctx context.Context, inputs []string, yield func(*batch)
 		if !yield(b) {
 			return ctx.Err()
 		}
-		b = &batch{items: make([]item, 0, len(b.items))}
+		b = &batch[R]{items: make([]item[R], 0, len(b.items))}
 		return nil
 	}
 	var size int64
 	for unit, err := range document.Scan(ctx, inputs, p.cfg.Document, p.cfg.Stdin) {
+		number := -1
+		if err == nil {
+			number = p.units
+			p.units++
+			if p.steps.Want != nil && !p.steps.Want(number) {
+				continue
+			}
+		}
 		// A unit larger than the whole budget would wait for ever.
 		unitBytes := min(int64(unit.Size()), p.limit)
 		if unitBytes > 0 && !p.budget.TryAcquire(unitBytes) {
@@ -52,7 +60,7 @@ func (p *pipeline) scan(ctx context.Context, inputs []string, yield func(*batch)
 				return err
 			}
 		}
-		b.items = append(b.items, item{unit: unit, scanned: err == nil, err: err})
+		b.items = append(b.items, item[R]{unit: unit, number: number, err: err})
 		b.bytes += unitBytes
 		size += unitBytes
 		if size >= batchBytes || len(b.items) >= batchUnits {
@@ -65,10 +73,10 @@ func (p *pipeline) scan(ctx context.Context, inputs []string, yield func(*batch)
 	return send()
 }
 
-// work fingerprints batches until there are no more.
-func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
+// work makes the results of batches until there are no more.
+func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) error {
 	extractor := document.NewExtractor(p.cfg.Document)
-	fingerprinter, err := simhash.New(p.cfg.Recipe)
+	work, err := p.steps.Worker()
 	if err != nil {
 		return err
 	}
@@ -77,33 +85,34 @@ func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			b.items[i].fingerprint(extractor, fingerprinter)
+			if err := b.items[i].work(extractor, work); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// fingerprint makes the record of a unit.
-func (it *item) fingerprint(extractor *document.Extractor, fingerprinter *simhash.Fingerprinter) {
+// work makes the result of a unit. The error is that of the work.
+func (it *item[R]) work(extractor *document.Extractor, work func(int, *document.Document) (R, error)) (err error) {
 	if it.err != nil {
-		return
+		return nil
 	}
-	doc, err := extractor.Extract(it.unit)
+	var doc document.Document
+	doc, it.err = extractor.Extract(it.unit)
 	it.unit = document.Unit{} // its bytes are needed no more
-	if err != nil {
-		it.err = err
-		return
+	if it.err != nil {
+		return nil
 	}
-	fp, features, ok := fingerprinter.Fingerprint(doc.Text)
-	it.record = Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: features, TextBytes: len(doc.Text),
-		Value: doc.Value, Modified: doc.Modified}
-	it.repaired = doc.Repaired > 0
+	it.textBytes, it.repaired = len(doc.Text), doc.Repaired > 0
+	it.result, err = work(it.number, &doc)
+	return err
 }
 
-// emit hands on the records of a batch, from the goroutine that called Run, and counts.
-func (p *pipeline) emit(b *batch, emit func(Record) error) error {
+// emit hands on the results of a batch, from the goroutine that called Extract, and counts.
+func (p *pipeline[R]) emit(b *batch[R]) error {
 	for i := range b.items {
-		if err := p.report.take(&b.items[i], p.cfg.Document.Strict, emit); err != nil {
+		if err := p.take(&b.items[i]); err != nil {
 			return err
 		}
 	}
@@ -115,27 +124,27 @@ func (p *pipeline) emit(b *batch, emit func(Record) error) error {
 	return nil
 }
 
-// take counts one item and emits its record.
-func (r *Report) take(it *item, strict bool, emit func(Record) error) error {
-	if it.scanned {
-		it.record.Unit = r.Units
-		r.Units++
+// take counts one item and emits its result.
+func (p *pipeline[R]) take(it *item[R]) error {
+	r := &p.report
+	if it.number >= 0 {
+		r.Units = it.number + 1
 	}
 	if it.err != nil {
 		skip, ok := errors.AsType[*document.Skip](it.err)
-		if !ok || strict && skip.Reason.LosesData() {
+		if !ok || p.cfg.Document.Strict && skip.Reason.LosesData() {
 			return it.err
 		}
 		r.Skipped.Add(skip)
 		return nil
 	}
 	r.Documents++
-	r.TextBytes += int64(it.record.TextBytes)
-	if !it.record.OK {
-		r.TooFew++
-	}
+	r.TextBytes += int64(it.textBytes)
 	if it.repaired {
 		r.Repaired++
 	}
-	return emit(it.record)
+	if p.steps.Emit == nil {
+		return nil
+	}
+	return p.steps.Emit(it.result)
 }

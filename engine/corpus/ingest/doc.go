@@ -1,14 +1,15 @@
-// Package ingest turns inputs into fingerprints on all cores and hands them on in the order of the inputs.
+// Package ingest extracts the texts of inputs on all cores, has something made of each, and hands that on in the order
+// of the inputs: fingerprints ([Run]), or whatever a caller of [Extract] makes, such as sets of shingles.
 //
-//	             ┌─► worker: extract, tokenise, hash ─┐
-//	inputs ─► scan ─► worker ...                      ├─► emit, in order
-//	             └─► worker ...                       ┘
-//	             └──────── queue of batches ─────────►┘
+//	             ┌─► worker: extract, make ─┐
+//	inputs ─► scan ─► worker ...            ├─► emit, in order
+//	             └─► worker ...             ┘
+//	             └──── queue of batches ───►┘
 //
 // One goroutine scans (package document) and puts units into batches of about 64 KiB of text, so that a hand-over
 // between goroutines, about a microsecond, is small beside the work on a batch, about a millisecond. Package
-// parallel passes the batches to the workers and back to the goroutine that called [Run], in the order of the
-// inputs, which emits their records.
+// parallel passes the batches to the workers and back to the goroutine that called, in the order of the
+// inputs, which emits their results.
 //
 // # Memory
 //
@@ -17,6 +18,6 @@
 //
 // # Concurrency
 //
-// Run may be called from several goroutines at once. Its callbacks are called from the goroutine that called
-// it. All its goroutines have ended when it returns.
+// Run and Extract may be called from several goroutines at once. Emit and progress are called from the goroutine that
+// called them. All their goroutines have ended when they return.
 package ingest

@@ -4,14 +4,9 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"runtime"
-	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/parallel"
 )
 
 // Config says what to read and how to fingerprint it.
@@ -39,7 +34,7 @@ type Record struct {
 	ID          string
 	Fingerprint simhash.Fingerprint // 0, and without meaning, unless OK
 	OK          bool                // the document has features enough
-	Features    int                 // distinct ones
+	Features    int                 // see [simhash.Fingerprinter.Fingerprint]
 	TextBytes   int                 // of the extracted text
 	Value       document.Value      // of the field that the options ask for
 	Modified    int64               // see document.Document
@@ -58,15 +53,8 @@ type Report struct {
 	Skipped   document.Tally
 }
 
-const (
-	// BudgetBytes are enough for all workers to have something to do.
-	BudgetBytes = 256 << 20
-
-	batchBytes  = 64 << 10
-	batchUnits  = 256
-	queueDepth  = 4 // batches in flight for each worker
-	progressGap = 100 * time.Millisecond
-)
+// BudgetBytes are enough for all workers to have something to do.
+const BudgetBytes = 256 << 20
 
 // Run reads the inputs as package document does and calls emit with a record for each document, in order. It stops
 // at the first error: of the inputs (naming file and place), of emit, or of the context. Everything before it in
@@ -74,6 +62,41 @@ const (
 // with an error too.
 func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) error) (Report, error) {
 	return run(ctx, inputs, cfg, cfg.budget(), emit)
+}
+
+// run is Run with a budget, in bytes of units in flight.
+func run(ctx context.Context, inputs []string, cfg Config, budget int64, emit func(Record) error) (Report, error) {
+	if cfg.Recipe == (simhash.Recipe{}) {
+		cfg.Recipe = simhash.Default()
+	}
+	if err := cfg.Recipe.Validate(); err != nil {
+		return Report{}, err
+	}
+	tooFew := 0
+	report, err := extract(ctx, inputs, cfg, budget, Steps[Record]{
+		Worker: func() (func(int, *document.Document) (Record, error), error) { return fingerprint(cfg.Recipe) },
+		Emit: func(r Record) error {
+			if !r.OK {
+				tooFew++
+			}
+			return emit(r)
+		},
+	})
+	report.TooFew = tooFew
+	return report, err
+}
+
+// fingerprint returns a worker that makes the records of documents.
+func fingerprint(r simhash.Recipe) (func(int, *document.Document) (Record, error), error) {
+	fingerprinter, err := simhash.New(r)
+	if err != nil {
+		return nil, err
+	}
+	return func(unit int, doc *document.Document) (Record, error) {
+		fp, features, ok := fingerprinter.Fingerprint(doc.Text)
+		return Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: features, TextBytes: len(doc.Text),
+			Value: doc.Value, Modified: doc.Modified, Unit: unit}, nil
+	}, nil
 }
 
 // budget is what a run has in flight: two of the longest documents at least.
@@ -92,51 +115,3 @@ func (c *Config) longest() int64 {
 // NeedBytes returns the most memory that a run takes beside the program itself: what is in flight
 // twice, for the collector, and a document that is longer than it said.
 func (c *Config) NeedBytes() uint64 { return 2*uint64(c.budget()) + uint64(c.longest()) }
-
-// run is Run with a budget, in bytes of units in flight.
-func run(ctx context.Context, inputs []string, cfg Config, budget int64, emit func(Record) error) (Report, error) {
-	if cfg.Recipe == (simhash.Recipe{}) {
-		cfg.Recipe = simhash.Default()
-	}
-	if err := cfg.Recipe.Validate(); err != nil {
-		return Report{}, err
-	}
-	if cfg.Threads <= 0 {
-		cfg.Threads = runtime.GOMAXPROCS(0)
-	}
-	if cfg.Document.Meter == nil {
-		cfg.Document.Meter = &document.Meter{}
-	}
-
-	p := newPipeline(cfg, budget)
-	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads}
-	err := parallel.Ordered(ctx, o, func(ctx context.Context, yield func(*batch) bool) error {
-		return p.scan(ctx, inputs, yield)
-	}, p.work, func(b *batch) error { return p.emit(b, emit) })
-	p.report.Files, p.report.BytesRead = p.files(), p.bytes()
-	if cfg.Progress != nil {
-		cfg.Progress(p.progress(true))
-	}
-	return p.report, err
-}
-
-// pipeline is the state of one Run.
-type pipeline struct {
-	cfg    Config
-	budget *semaphore.Weighted
-	limit  int64 // of budget
-
-	report Report
-	told   time.Time // of the last call of cfg.Progress
-}
-
-func newPipeline(cfg Config, budget int64) *pipeline {
-	return &pipeline{cfg: cfg, budget: semaphore.NewWeighted(budget), limit: budget, told: time.Now()}
-}
-
-func (p *pipeline) files() int64 { return p.cfg.Document.Meter.Files.Load() }
-func (p *pipeline) bytes() int64 { return p.cfg.Document.Meter.Bytes.Load() }
-
-func (p *pipeline) progress(done bool) Progress {
-	return Progress{Files: p.files(), BytesRead: p.bytes(), Documents: p.report.Documents, Done: done}
-}

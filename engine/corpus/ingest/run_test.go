@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -200,5 +201,53 @@ func TestRunProgress(t *testing.T) {
 	want := ingest.Progress{Files: report.Files, BytesRead: report.BytesRead, Documents: report.Documents, Done: true}
 	if last != want || calls < 3 {
 		t.Errorf("%d calls, the last %+v, want %+v", calls, last, want)
+	}
+}
+
+// TestExtract: units that are not wanted are counted and not worked on, results come in order, and an error of a worker
+// ends the run.
+func TestExtract(t *testing.T) {
+	dir := corpus(t, 300)
+	all, _ := oneByOne(t, dir)
+	var want []string
+	for _, r := range all {
+		if r.Unit%3 == 1 {
+			want = append(want, fmt.Sprint(r.Unit, " ", r.ID))
+		}
+	}
+	for _, threads := range []int{1, 4} {
+		var got []string
+		workers := atomic.Int32{}
+		steps := ingest.Steps[string]{
+			Want: func(unit int) bool { return unit%3 == 1 },
+			Worker: func() (func(int, *document.Document) (string, error), error) {
+				workers.Add(1)
+				return func(unit int, doc *document.Document) (string, error) { return fmt.Sprint(unit, " ", doc.ID), nil }, nil
+			},
+			Emit: func(s string) error { got = append(got, s); return nil },
+		}
+		report, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps)
+		if err != nil || report.Units != all[len(all)-1].Unit+1 || report.Documents != len(got) || int(workers.Load()) != threads {
+			t.Fatalf("%+v, %v: %d results of %d units, %d workers", report, err, len(got), len(all), workers.Load())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+		stop := errors.New("no more")
+		steps.Emit, steps.Worker = nil, func() (func(int, *document.Document) (string, error), error) {
+			return func(unit int, _ *document.Document) (string, error) {
+				if unit > 100 {
+					return "", stop
+				}
+				return "", nil
+			}, nil
+		}
+		if _, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps); !errors.Is(err, stop) {
+			t.Errorf("a worker's error: %v", err)
+		}
+		steps.Worker = func() (func(int, *document.Document) (string, error), error) { return nil, stop }
+		if _, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps); !errors.Is(err, stop) {
+			t.Errorf("no worker: %v", err)
+		}
 	}
 }

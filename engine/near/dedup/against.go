@@ -10,9 +10,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/jaccard"
 )
 
@@ -93,73 +92,27 @@ func (a *against) raise(i int, share float64) {
 	}
 }
 
-// read reads the old documents and compares those that are wanted.
+// read reads the old documents and compares those that are wanted with those that are near them.
 func (a *against) read(ctx context.Context, threads int) error {
-	opts := a.corpus.options
-	opts.Meter = a.v.Meter
-	g, inner := errgroup.WithContext(ctx)
-	todo := make(chan []document.Unit, 2*threads)
-	g.Go(func() error {
-		defer close(todo)
-		var units []document.Unit
-		bytes := 0
-		send := func() error {
-			select {
-			case todo <- units:
-				units, bytes = nil, 0
-				return nil
-			case <-inner.Done():
-				return inner.Err()
-			}
-		}
-		for u, err := range document.Scan(inner, a.v.Known, opts, nil) {
-			if _, skipped := errors.AsType[*document.Skip](err); skipped {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			units = append(units, u)
-			if bytes += u.Size(); bytes >= taskBytes {
-				if err := send(); err != nil {
-					return err
+	_, err := ingest.Extract(ctx, a.v.Known, a.corpus.again(a.v, threads), ingest.Steps[struct{}]{
+		Worker: func() (func(int, *document.Document) (struct{}, error), error) {
+			shingler, err := jaccard.New(a.v.Shingles)
+			var set, own, buf []uint64
+			return func(_ int, doc *document.Document) (none struct{}, err error) {
+				near := a.wanted[doc.ID]
+				if len(near) == 0 {
+					return none, nil
 				}
-			}
-		}
-		return send()
+				set = shingler.Append(set[:0], doc.Text)
+				for _, i := range near {
+					if own, buf, err = a.sets.get(i, buf); err != nil {
+						return none, err
+					}
+					a.raise(i, jaccard.Similarity(own, set))
+				}
+				return none, nil
+			}, err
+		},
 	})
-	for range threads {
-		g.Go(func() error { return a.compare(opts, todo) })
-	}
-	return g.Wait()
-}
-
-// compare compares the old documents that are wanted with those that are near them.
-func (a *against) compare(opts document.Options, todo <-chan []document.Unit) error {
-	extractor := document.NewExtractor(opts)
-	shingler, err := jaccard.New(a.v.Shingles)
-	if err != nil {
-		return err
-	}
-	var set, own, buf []uint64
-	for units := range todo {
-		for _, u := range units {
-			doc, err := extractor.Extract(u)
-			if err != nil {
-				continue // no document
-			}
-			near := a.wanted[doc.ID]
-			if len(near) == 0 {
-				continue
-			}
-			set = shingler.Append(set[:0], doc.Text)
-			for _, i := range near {
-				if own, buf, err = a.sets.get(i, buf); err != nil {
-					return err
-				}
-				a.raise(i, jaccard.Similarity(own, set))
-			}
-		}
-	}
-	return nil
+	return err
 }

@@ -226,8 +226,8 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			x.starts = append(x.starts, u.From)
 			continue
 		}
-		if _, err := k.corpus.text(k.extractor, u, uint32(k.row)); err != nil {
-			return x, err
+		if doc, err := k.extractor.Extract(u); err != nil || !k.corpus.same(uint32(k.row), &doc) {
+			return x, changed(k.corpus.ID(uint32(k.row)))
 		}
 		x.cuts = append(x.cuts, cut{u.From, u.To})
 	}

@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/jaccard"
 	"ndd/engine/storage/disk"
 )
@@ -114,97 +116,57 @@ func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func
 // shingle reads the documents again and makes the sets of the members, which
 // are ascending.
 func (c *Corpus) shingle(ctx context.Context, v *Verify, s *sets, members []uint32, threads int) error {
-	g, inner := errgroup.WithContext(ctx)
-	todo := make(chan []task, 2*threads)
-	g.Go(func() error {
-		defer close(todo)
-		return c.members(inner, v, members, todo)
-	})
-	for range threads {
-		g.Go(func() error {
-			extractor := document.NewExtractor(c.options)
+	row, next := -1, 0
+	member := map[int]int{} // by unit, of those that are on their way
+	var mu sync.Mutex       // of member
+	made := 0
+	report, err := ingest.Extract(ctx, c.inputs, c.again(v, threads), ingest.Steps[struct{}]{
+		Want: func(unit int) bool {
+			if !c.units.has(unit) {
+				return false
+			}
+			if row++; next == len(members) || uint32(row) != members[next] {
+				return false
+			}
+			mu.Lock()
+			member[unit] = next
+			mu.Unlock()
+			next++
+			return true
+		},
+		Worker: func() (func(int, *document.Document) (struct{}, error), error) {
 			shingler, err := jaccard.New(v.Shingles)
-			if err != nil {
-				return err
-			}
 			var set []uint64
-			for tasks := range todo {
-				for _, t := range tasks {
-					text, err := c.text(extractor, t.unit, members[t.member])
-					if err != nil {
-						return err
-					}
-					set = shingler.Append(set[:0], text)
-					if err := s.put(t.member, set); err != nil {
-						return err
-					}
+			return func(unit int, doc *document.Document) (none struct{}, err error) {
+				mu.Lock()
+				i := member[unit]
+				delete(member, unit)
+				mu.Unlock()
+				if !c.same(members[i], doc) {
+					return none, changed(c.ID(members[i]))
 				}
-			}
-			return nil
-		})
-	}
-	return g.Wait()
-}
-
-// A task is a unit whose text is needed.
-type task struct {
-	member int
-	unit   document.Unit
-}
-
-// taskBytes are the texts that pass to a worker at a time.
-const taskBytes = 64 << 10
-
-// members sends the units of the members, some at a time.
-func (c *Corpus) members(ctx context.Context, v *Verify, members []uint32, todo chan<- []task) error {
-	opts := c.options
-	opts.Meter = v.Meter
-	var tasks []task
-	bytes, unit, row, next := 0, 0, -1, 0
-	send := func() error {
-		select {
-		case todo <- tasks:
-			tasks, bytes = nil, 0
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	for u, err := range document.Scan(ctx, c.inputs, opts, nil) {
-		if _, skipped := errors.AsType[*document.Skip](err); skipped {
-			continue // as the first time
-		}
-		if err != nil {
-			return err
-		}
-		isRow := c.units.has(unit)
-		if unit++; !isRow {
-			continue
-		}
-		if row++; next == len(members) || uint32(row) != members[next] {
-			continue
-		}
-		tasks = append(tasks, task{next, u})
-		next++
-		if bytes += u.Size(); bytes >= taskBytes {
-			if err := send(); err != nil {
-				return err
-			}
-		}
-	}
-	if unit != c.scanned || next != len(members) {
+				set = shingler.Append(set[:0], doc.Text)
+				return none, s.put(i, set)
+			}, err
+		},
+		Emit: func(struct{}) error { made++; return nil },
+	})
+	if err == nil && (report.Units != c.scanned || made != len(members)) {
 		return changed(strings.Join(c.inputs, ", "))
 	}
-	return send()
+	return err
 }
 
-// text is that of a row, which must be what it was.
-func (c *Corpus) text(extractor *document.Extractor, u document.Unit, row uint32) (string, error) {
-	doc, err := extractor.Extract(u)
-	if err != nil || doc.ID != c.ID(row) || uint32(min(uint64(len(doc.Text)), math.MaxUint32)) != c.lengths[row] {
-		return "", changed(c.ID(row))
-	}
-	return doc.Text, nil
+// again returns how documents are read another time: what was skipped then is skipped now.
+func (c *Corpus) again(v *Verify, threads int) ingest.Config {
+	cfg := ingest.Config{Document: c.options, Threads: threads}
+	cfg.Document.Meter, cfg.Document.Strict = v.Meter, false
+	return cfg
+}
+
+// same returns whether the document of a row is what it was.
+func (c *Corpus) same(row uint32, doc *document.Document) bool {
+	return doc.ID == c.ID(row) && uint32(min(uint64(len(doc.Text)), math.MaxUint32)) == c.lengths[row]
 }
 
 // A group is what a document is kept for.
