@@ -62,8 +62,12 @@ const (
 // ErrTooMany is what Sweep returns when there are more matches than the limit.
 var ErrTooMany = errors.New("too many matches to hold")
 
-// Sweeps reports whether a sweep should answer n queries faster than a search.
-func (s *Segment) Sweeps(n int) bool {
+// Sweeps reports whether a sweep should answer n queries faster than a search. It is false of a
+// segment whose file cannot be read any more, of which a search then says so.
+func (s *Segment) Sweeps(n int) (sweeps bool) {
+	var fault error
+	defer func() { sweeps = sweeps && fault == nil }()
+	defer store.CatchFault(&fault)()
 	if s.meta.Fingerprints == 0 || n < sweepQueries {
 		return false
 	}
