@@ -20,22 +20,23 @@
 // The other way, transposing the bits of eight keys into 64 rows, moving rows and transposing back,
 // takes 14 a key, most of them shifts, for which there are only half of the pipes.
 
-#define DST  R0
-#define SRC  R1
-#define LEFT R2
-#define PLAN R3
+#define DST  R0     // permuted keys
+#define SRC  R1     // keys
+#define LEFT R2     // keys to go; in the loop of four, less four
+#define PLAN R3     // the picks: eight registers of bytes, eight of tests
 
 // PICK sets bit i of the bytes of a and b, for the keys in V16 and V17.
 #define PICK(i, from, test) \
-	VTBL   from.B16, [V16.B16], V20.B16 \
+	VTBL   from.B16, [V16.B16], V20.B16 \ // the source bytes
 	VTBL   from.B16, [V17.B16], V21.B16 \
-	VCMTST test.B16, V20.B16, V20.B16   \
+	VCMTST test.B16, V20.B16, V20.B16   \ // all ones if their bits are set
 	VCMTST test.B16, V21.B16, V21.B16   \
-	VSLI   $i, V20.B16, V18.B16         \
+	VSLI   $i, V20.B16, V18.B16         \ // to bit i and above
 	VSLI   $i, V21.B16, V19.B16
 
 // func permuteNEON(dst, src *uint64, n int, p *picks)
 TEXT ·permuteNEON(SB), NOSPLIT, $0-32
+	// The arguments, and the permutation in 16 registers.
 	MOVD   dst+0(FP), DST
 	MOVD   src+8(FP), SRC
 	MOVD   n+16(FP), LEFT
@@ -44,17 +45,17 @@ TEXT ·permuteNEON(SB), NOSPLIT, $0-32
 	VLD1.P 64(PLAN), [V4.B16, V5.B16, V6.B16, V7.B16]
 	VLD1.P 64(PLAN), [V8.B16, V9.B16, V10.B16, V11.B16]
 	VLD1   (PLAN), [V12.B16, V13.B16, V14.B16, V15.B16]
-	SUBS   $4, LEFT
+	SUBS   $4, LEFT                     // four keys?
 	BLT    rest
 
 four:
-	VLD1.P 32(SRC), [V16.B16, V17.B16]
+	VLD1.P 32(SRC), [V16.B16, V17.B16]  // four keys
 
 	// Step 0 has nothing to insert into.
 permute:
-	VTBL   V0.B16, [V16.B16], V18.B16
+	VTBL   V0.B16, [V16.B16], V18.B16   // bit 0: the source bytes
 	VTBL   V0.B16, [V17.B16], V19.B16
-	VCMTST V8.B16, V18.B16, V18.B16
+	VCMTST V8.B16, V18.B16, V18.B16     // all ones if their bits are set
 	VCMTST V8.B16, V19.B16, V19.B16
 	PICK(1, V1, V9)
 	PICK(2, V2, V10)
@@ -63,8 +64,8 @@ permute:
 	PICK(5, V5, V13)
 	PICK(6, V6, V14)
 	PICK(7, V7, V15)
-	TBNZ   $63, LEFT, store
-	VST1.P [V18.B16, V19.B16], 32(DST)
+	TBNZ   $63, LEFT, store             // a rest is stored by itself
+	VST1.P [V18.B16, V19.B16], 32(DST)  // four permuted keys
 	SUBS   $4, LEFT
 	BGE    four
 
@@ -81,7 +82,7 @@ rest:
 	B     permute
 
 store:
-	CMN   $2, LEFT
+	CMN   $2, LEFT                      // one, two or three?
 	BLT   first
 	FMOVQ F18, (DST)
 	BEQ   done

@@ -8,27 +8,28 @@
 // hold elements behind the run, which lie in Low all the same (PlanarPad); their
 // bits are dropped from the mask of hits.
 
-#define RUN    SI
-#define PROBES DI
+#define RUN    SI   // the next run
+#define PROBES DI   // all probes
 #define LEFT   R15 // runs to go, this one included
-#define LOW    R10
-#define KEYS   R11
-#define DST    BX
+#define LOW    R10  // the low bits of all keys
+#define KEYS   R11  // how many there are
+#define DST    BX   // where the next hit goes
 #define ROOM   R14 // hits that dst can still take
 #define PTR    R8  // next elements
 #define LEN    R9  // elements of the run to go; negative: behind its end
 #define POS    R13 // rank of the next elements
 #define NUMBER R12 // of the probe
-#define T0     AX
-#define T1     DX
+#define T0     AX   // scratch
+#define T1     DX   // scratch
 #define BITS   CX  // two for each of 16 elements
 
-#define VQ    Y0
-#define VLIM  Y1
+#define VQ    Y0    // low bits of the probe's key in every lane
+#define VLIM  Y1    // its limit in every lane
 #define BYTES Y2  // 1 in every byte
 
 // func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanAVX2(SB), NOSPLIT, $0-96
+	// The arguments.
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), ROOM
 	MOVQ runs_base+24(FP), RUN
@@ -39,17 +40,17 @@ TEXT ·planarScanAVX2(SB), NOSPLIT, $0-96
 	MOVQ PlanarTable_Keys(AX), KEYS
 	TESTQ LEFT, LEFT
 	JZ   done
-	LOAD_TABLE(T0, X3)
-	VPCMPEQD Y3, Y3, Y3
+	LOAD_TABLE(T0, X3)                  // the popcount by table
+	VPCMPEQD Y3, Y3, Y3                 // all ones is -1, whose magnitude is 1
 	VPABSB Y3, BYTES
 
 	PCALIGN $32
 run:
 	// Start <= Keys && Len <= Keys-Start && Len <= PlanarLongest && Len <= ROOM, and there is such a probe
-	MOVQ PlanarRun_Start(RUN), POS
+	MOVQ PlanarRun_Start(RUN), POS      // the run
 	MOVL PlanarRun_Len(RUN), LEN
 	MOVL PlanarRun_Probe(RUN), NUMBER
-	MOVQ KEYS, T0
+	MOVQ KEYS, T0                       // keys behind its start
 	SUBQ POS, T0
 	JCS  done
 	CMPQ LEN, T0
@@ -63,61 +64,61 @@ run:
 	JCC  done
 	MOVQ NUMBER, T0
 	SHLQ $4, T0                           // PlanarProbe has 16 bytes
-	VPBROADCASTW PlanarProbe_Key(PROBES)(T0*1), VQ
-	VPBROADCASTW PlanarProbe_Limit(PROBES)(T0*1), VLIM
+	VPBROADCASTW PlanarProbe_Key(PROBES)(T0*1), VQ // what is compared
+	VPBROADCASTW PlanarProbe_Limit(PROBES)(T0*1), VLIM // and how near it must be
 	JMP  more
 
 step:
-	VPXOR (PTR), VQ, Y3
-	COUNT_BYTES(Y3, Y4)
-	VPMADDUBSW BYTES, Y3, Y3
+	VPXOR (PTR), VQ, Y3                 // the bits that differ
+	COUNT_BYTES(Y3, Y4)                 // counted by byte
+	VPMADDUBSW BYTES, Y3, Y3            // by element
 	VPMAXUB VLIM, Y3, Y3                  // both below 256
 	VPCMPEQW VLIM, Y3, Y3                 // count <= limit
-	VPMOVMSKB Y3, BITS
+	VPMOVMSKB Y3, BITS                  // two bits an element
 	// Two bits for each element of the run.
-	LEAQ (LEN)(LEN*1), T0
-	MOVL $32, T1
+	LEAQ (LEN)(LEN*1), T0               // two for each element that is left
+	MOVL $32, T1                        // but no more than there are
 	CMPQ T0, T1
 	CMOVQHI T1, T0
-	BZHIL T0, BITS, BITS
-	SUBQ $16, LEN
-	TESTL BITS, BITS
+	BZHIL T0, BITS, BITS                // what is behind the run is dropped
+	SUBQ $16, LEN                       // so many fewer
+	TESTL BITS, BITS                    // any hit?
 	JNZ  hits
 
 stepped:
-	ADDQ $32, PTR
+	ADDQ $32, PTR                       // the next elements
 	ADDQ $16, POS
 
 more:
-	TESTQ LEN, LEN
+	TESTQ LEN, LEN                      // any left?
 	JGT  step
 
-	ADDQ $PlanarRun__size, RUN
+	ADDQ $PlanarRun__size, RUN          // the next run
 	DECQ LEFT
 	JNZ  run
 
 done:
 	SUBQ dst_base+0(FP), DST
 	SHRQ $4, DST                          // PlanarHit has 16 bytes
-	MOVQ DST, hits+80(FP)
-	MOVQ runs_len+32(FP), T0
+	MOVQ DST, hits+80(FP)               // hits
+	MOVQ runs_len+32(FP), T0            // done runs
 	SUBQ LEFT, T0
 	MOVQ T0, done+88(FP)
 	VZEROUPPER
 	RET
 
 hits:
-	ANDL $0x55555555, BITS
+	ANDL $0x55555555, BITS              // one bit an element
 
 hit:
-	TZCNTL BITS, T0
-	SHRL $1, T0
-	ADDQ POS, T0
-	MOVQ T0, PlanarHit_Pos(DST)
+	TZCNTL BITS, T0                     // the first hit
+	SHRL $1, T0                         // its element
+	ADDQ POS, T0                        // its rank
+	MOVQ T0, PlanarHit_Pos(DST)         // write it
 	MOVQ NUMBER, PlanarHit_Probe(DST)
 	ADDQ $PlanarHit__size, DST
-	DECQ ROOM
-	LEAL -1(BITS), T0
+	DECQ ROOM                           // so much less room
+	LEAL -1(BITS), T0                   // without its bit
 	ANDL T0, BITS
 	JNZ  hit
 	JMP  stepped

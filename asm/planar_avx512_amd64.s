@@ -5,7 +5,7 @@
 
 // planarScanAVX512 looks at up to 32 elements a step, which is a whole run as a
 // rule: they lie on one line of 64 bytes or on two neighbours, both of which are
-// loaded, aligned and under a mask. An unaligned load would ask for the next line
+// loaded, aligned and under a mask. An unaligned load would fetch the next line
 // too, mask or no mask, for two runs in three in vain: that made a probe twice as
 // slow. Where one line holds them all it is loaded twice.
 //
@@ -15,26 +15,27 @@
 //
 // No branch depends on where a run lies. AVX-512 masks a load's faults too.
 
-#define RUN    SI
-#define PROBES DI
+#define RUN    SI   // the next run
+#define PROBES DI   // all probes
 #define LEFT   R15 // runs to go, this one included
-#define LOW    R10
-#define KEYS   R11
-#define DST    BX
+#define LOW    R10  // the low bits of all keys
+#define KEYS   R11  // how many there are
+#define DST    BX   // where the next hit goes
 #define ROOM   R14 // hits that dst can still take
 #define LINE   R8  // address of the next element's line
 #define LEN    R9  // elements of the run to go
 #define POS    R13 // rank of the next element, then of the first on its line
 #define NUMBER R12 // of the probe
-#define T0     AX
-#define BITS   CX
+#define T0     AX   // scratch
+#define BITS   CX   // a bit for each of 64 elements of two lines
 #define OFFSET DX  // elements on the line before the next
 
-#define VQ   Z1
-#define VLIM Z2
+#define VQ   Z1     // low bits of the probe's key in every lane
+#define VLIM Z2     // its limit in every lane
 
 // func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanAVX512(SB), NOSPLIT, $0-96
+	// The arguments.
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), ROOM
 	MOVQ runs_base+24(FP), RUN
@@ -49,94 +50,94 @@ TEXT ·planarScanAVX512(SB), NOSPLIT, $0-96
 	PCALIGN $32
 run:
 	// Start <= Keys && Len <= Keys-Start && Len <= PlanarLongest && Len <= ROOM, and there is such a probe
-	MOVQ PlanarRun_Start(RUN), POS
+	MOVQ PlanarRun_Start(RUN), POS      // the run
 	MOVL PlanarRun_Len(RUN), LEN
 	MOVL PlanarRun_Probe(RUN), NUMBER
-	MOVQ KEYS, T0
+	MOVQ KEYS, T0                       // keys behind its start
 	SUBQ POS, T0
 	JCS  done
-	CMPQ LEN, T0
+	CMPQ LEN, T0                        // is the run within them?
 	JHI  done
-	CMPQ LEN, ROOM
+	CMPQ LEN, ROOM                      // is there room for it?
 	JHI  done
 	CMPQ LEN, $const_PlanarLongest
 	JHI  done
-	CMPQ NUMBER, probes_len+56(FP)
+	CMPQ NUMBER, probes_len+56(FP)      // is there its probe?
 	JCC  done
 	MOVQ NUMBER, T0
 	SHLQ $4, T0                           // PlanarProbe has 16 bytes
-	VPBROADCASTW PlanarProbe_Key(PROBES)(T0*1), VQ
-	VPBROADCASTW PlanarProbe_Limit(PROBES)(T0*1), VLIM
+	VPBROADCASTW PlanarProbe_Key(PROBES)(T0*1), VQ // what is compared
+	VPBROADCASTW PlanarProbe_Limit(PROBES)(T0*1), VLIM // and how near it must be
 
 step:
-	LEAQ (LOW)(POS*2), LINE
+	LEAQ (LOW)(POS*2), LINE             // the next element
 	MOVL LINE, OFFSET
-	ANDQ $~63, LINE
-	ANDL $63, OFFSET
+	ANDQ $~63, LINE                     // its line
+	ANDL $63, OFFSET                    // its place there
 	SHRL $1, OFFSET
 	// The mask of min(LEN, 32) elements from OFFSET on; BZHI looks at eight bits of
 	// its count, so that a longer LEN is cut first.
-	MOVL $32, T0
+	MOVL $32, T0                        // min(LEN, 32) elements
 	CMPQ LEN, T0
 	CMOVQCS LEN, T0
-	SUBQ T0, LEN
-	MOVQ $-1, BITS
+	SUBQ T0, LEN                        // so many fewer
+	MOVQ $-1, BITS                      // a bit for each, from its place on: 32 of each line
 	BZHIQ T0, BITS, BITS
 	SHLXQ OFFSET, BITS, BITS
-	KMOVD BITS, K1
-	SHRQ $32, BITS
+	KMOVD BITS, K1                      // those of the first line
+	SHRQ $32, BITS                      // and those of the second
 	KMOVD BITS, K2
 	// The second line, if the mask has any of it.
-	NEGL BITS
+	NEGL BITS                           // -1 if there are any
 	SBBQ BITS, BITS
-	ANDL $64, BITS
-	VMOVDQU16.Z (LINE), K1, Z3
+	ANDL $64, BITS                      // the second line, or the first again
+	VMOVDQU16.Z (LINE), K1, Z3          // the elements, zeros elsewhere
 	VMOVDQU16.Z (LINE)(BITS*1), K2, Z4
-	VPXORD VQ, Z3, Z3
+	VPXORD VQ, Z3, Z3                   // the bits that differ
 	VPXORD VQ, Z4, Z4
-	VPOPCNTW Z3, Z3
+	VPOPCNTW Z3, Z3                     // how many
 	VPOPCNTW Z4, Z4
-	VPCMPUW $2, VLIM, Z3, K1, K3
+	VPCMPUW $2, VLIM, Z3, K1, K3        // within the limit
 	VPCMPUW $2, VLIM, Z4, K2, K4
-	KORTESTD K3, K4
+	KORTESTD K3, K4                     // any hit?
 	JNZ  hits
 
 stepped:
-	TESTQ LEN, LEN
+	TESTQ LEN, LEN                      // is there more of the run?
 	JNZ  more
 
-	ADDQ $PlanarRun__size, RUN
+	ADDQ $PlanarRun__size, RUN          // the next run
 	DECQ LEFT
 	JNZ  run
 
 done:
 	SUBQ dst_base+0(FP), DST
 	SHRQ $4, DST                          // PlanarHit has 16 bytes
-	MOVQ DST, hits+80(FP)
-	MOVQ runs_len+32(FP), T0
+	MOVQ DST, hits+80(FP)               // hits
+	MOVQ runs_len+32(FP), T0            // done runs
 	SUBQ LEFT, T0
 	MOVQ T0, done+88(FP)
 	VZEROUPPER
 	RET
 
 more:
-	ADDQ $32, POS
+	ADDQ $32, POS                       // the next 32 elements
 	JMP  step
 
 hits:
-	KUNPCKDQ K3, K4, K3
+	KUNPCKDQ K3, K4, K3                 // the hits of both lines
 	KMOVQ K3, BITS
-	SUBQ OFFSET, POS
+	SUBQ OFFSET, POS                    // the rank of the first line's first element
 
 hit:
-	TZCNTQ BITS, T0
-	ADDQ POS, T0
-	MOVQ T0, PlanarHit_Pos(DST)
+	TZCNTQ BITS, T0                     // the first hit
+	ADDQ POS, T0                        // its rank
+	MOVQ T0, PlanarHit_Pos(DST)         // write it
 	MOVQ NUMBER, PlanarHit_Probe(DST)
 	ADDQ $PlanarHit__size, DST
-	DECQ ROOM
-	LEAQ -1(BITS), T0
+	DECQ ROOM                           // so much less room
+	LEAQ -1(BITS), T0                   // without its bit
 	ANDQ T0, BITS
 	JNZ  hit
-	ADDQ OFFSET, POS
+	ADDQ OFFSET, POS                    // the next element's rank again
 	JMP  stepped

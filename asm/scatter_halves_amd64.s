@@ -6,13 +6,13 @@
 // A fingerprint X is its own word for the lower half, and rotated by 32 the one for the upper, once
 // the bits beyond Keep are the row's.
 //
-//	X  --------> low 32 bits' front: pile    words[next[pile]++] = X's low bits | row
+//	X  --------> low 32 bits' front: partition    words[next[partition]++] = X's low bits | row
 //	  `-RORX 32-> the same for the other half
 
 #define SRC    SI   // the next fingerprint
 #define LAST   CX  // behind the last fingerprint
 #define WORDS  DI   // of all partitions
-#define NEXT0  R8  // *uint64 of pile 0 of the upper half
+#define NEXT0  R8  // *uint64 of partition 0 of the upper half
 #define NEXT1  R9   // the same for the lower half
 #define ROW    R10 // of this fingerprint, in its place
 #define STEP   R11 // 1 in that place
@@ -20,21 +20,21 @@
 #define FRONT  R13 // 32 - Bits
 #define LOWER  AX   // the fingerprint: its lower half in front
 #define UPPER  BX   // the fingerprint, its upper half in front
-#define PILE   DX   // number of a partition
+#define PART   DX   // number of a partition
 #define AT     R15  // place of its next word
 
-// APPEND puts a rotated fingerprint on its pile.
+// APPEND puts a rotated fingerprint on its partition.
 #define APPEND(key, next) \
-	SHRXL FRONT, key, PILE         \ // front bits of the half
+	SHRXL FRONT, key, PART         \ // front bits of the half
 	BZHIQ KEEP, key, key           \ // the bits that the word keeps
-	MOVQ  (next)(PILE*8), AT       \ // its place
+	MOVQ  (next)(PART*8), AT       \ // its place
 	ADDQ  ROW, key                 \ // and the row above them
 	MOVQ  key, (WORDS)(AT*8)       \ // append the word
 	PREFETCHT0 64(WORDS)(AT*8)     \ // the partition's next line will be needed
 	INCQ  AT                       \ // the partition's next place
-	MOVQ  AT, (next)(PILE*8)
+	MOVQ  AT, (next)(PART*8)
 
-#define DEAL(i) \
+#define SCATTER(i) \
 	MOVQ  (i*8)(SRC), LOWER        \ // the fingerprint
 	RORXQ $32, LOWER, UPPER        \ // halves exchanged
 	APPEND(UPPER, NEXT0)           \ // to its partition by the upper half
@@ -67,10 +67,10 @@ TEXT ·scatterHalvesBMI2(SB), NOSPLIT, $0-40
 four:
 	CMPQ SRC, LAST                      // four fingerprints left?
 	JCC  rest
-	DEAL(0)
-	DEAL(1)
-	DEAL(2)
-	DEAL(3)
+	SCATTER(0)
+	SCATTER(1)
+	SCATTER(2)
+	SCATTER(3)
 	ADDQ $32, SRC                       // past these four
 	JMP  four
 rest:
@@ -78,7 +78,7 @@ rest:
 one:
 	CMPQ SRC, LAST                      // any left?
 	JCC  none
-	DEAL(0)
+	SCATTER(0)
 	ADDQ $8, SRC
 	JMP  one
 none:

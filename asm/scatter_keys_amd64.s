@@ -4,22 +4,22 @@
 #include "textflag.h"
 
 // Both forms permute a fingerprint (see permute_amd64.s), split its key into the
-// number of its pile and the word, and append the word. VPSHUFBITQMB brings the bits
-// that the word keeps to the low end at once. A pile's words begin at a
-// multiple of its room, a power of two, so that a pile is full when the place for
+// number of its partition and the word, and append the word. VPSHUFBITQMB brings the bits
+// that the word keeps to the low end at once. A partition's words begin at a
+// multiple of its room, a power of two, so that a partition is full when the place for
 // its next word is such a multiple.
 
 #define SRC    SI
 #define LAST   CX  // behind the last fingerprint
 #define WORDS  DI   // of all partitions
-#define NEXT   R8  // *uint32 of pile 0
+#define NEXT   R8  // *uint32 of partition 0
 #define ROW    R9  // of this fingerprint, in its place
 #define STEP   R10 // 1 in that place
 #define KEEP   R11  // bits that a word keeps
 #define SHIFT  R12 // 64 - Bits
-#define FILLED R13 // words that a pile takes, less one
+#define FILLED R13 // words that a partition takes, less one
 #define KEY    AX   // the permuted key, then the word
-#define PILE   BX   // number of the partition
+#define PART   BX   // number of the partition
 #define AT     DX   // place of its next word
 
 #define PREPARE \
@@ -40,19 +40,19 @@
 	MOVL $64, SHIFT             \ // SHIFT = 64 - Bits
 	SUBQ KeyPartitions_Bits(AX), SHIFT
 
-// key, at the front of PILE -> word in its pile
+// key, at the front of PART -> word in its partition
 #define APPEND(step) \
 	BZHIQ KEEP, KEY, KEY        \ // the bits that the word keeps
 	ADDQ  ROW, KEY              \ // and the row above them
 	ADDQ  step, ROW             \ // the next row
-	MOVL  (NEXT)(PILE*4), AT    \ // its place
+	MOVL  (NEXT)(PART*4), AT    \ // its place
 	MOVQ  KEY, (WORDS)(AT*8)    \ // append the word
 	INCL  AT                    \ // the partition's next place
-	MOVL  AT, (NEXT)(PILE*4)    \
+	MOVL  AT, (NEXT)(PART*4)    \
 	TESTL FILLED, AT                    // zero: the partition is full
 
 #define FINISH(done, full) \
-	MOVQ PILE, full             \ // the partition that is full, or -1
+	MOVQ PART, full             \ // the partition that is full, or -1
 	SUBQ src_base+8(FP), SRC    \ // done = fingerprints that are done, of eight bytes
 	SHRQ $3, SRC                \
 	MOVQ SRC, done              \
@@ -82,19 +82,19 @@ four:
 	ONE(24, K4)
 	// Append the four words, one after the other; the partition that fills ends the call.
 	KMOVQ K1, KEY
-	SHRXQ SHIFT, KEY, PILE              // its partition
+	SHRXQ SHIFT, KEY, PART              // its partition
 	APPEND(STEP)
 	JZ    full1                         // SRC has not moved yet
 	KMOVQ K2, KEY
-	SHRXQ SHIFT, KEY, PILE              // its partition
+	SHRXQ SHIFT, KEY, PART              // its partition
 	APPEND(STEP)
 	JZ    full2
 	KMOVQ K3, KEY
-	SHRXQ SHIFT, KEY, PILE              // its partition
+	SHRXQ SHIFT, KEY, PART              // its partition
 	APPEND(STEP)
 	JZ    full3
 	KMOVQ K4, KEY
-	SHRXQ SHIFT, KEY, PILE              // its partition
+	SHRXQ SHIFT, KEY, PART              // its partition
 	ADDQ  $32, SRC                      // past these four
 	APPEND(STEP)
 	JNZ   four
@@ -107,14 +107,14 @@ one:
 	JCC   none                          // any left?
 	ONE(0, K1)
 	KMOVQ K1, KEY                       // the key
-	SHRXQ SHIFT, KEY, PILE              // its partition
+	SHRXQ SHIFT, KEY, PART              // its partition
 	ADDQ  $8, SRC                       // past it
 	APPEND(STEP)
 	JNZ   one
 	JMP   full
 
 none:
-	MOVQ  $-1, PILE                     // no partition is full
+	MOVQ  $-1, PART                     // no partition is full
 	JMP   full
 	// SRC stood at the first of the four: behind the one that filled a partition are as many as it is of them.
 full3:
@@ -153,16 +153,16 @@ extract:
 	JCC   empty
 	MOVQ  (SRC), KEY                    // the fingerprint
 	ADDQ  $8, SRC                       // past it
-	PEXTQ MASK, KEY, PILE               // the leading bits, in order
+	PEXTQ MASK, KEY, PART               // the leading bits, in order
 	PEXTQ OTHER, KEY, KEY               // the others, in order
-	SHLXQ FRONT, PILE, PILE             // the leading ones to the front
-	ORQ   PILE, KEY                     // the permuted key
-	SHRXQ SHIFT, KEY, PILE              // its partition
+	SHLXQ FRONT, PART, PART             // the leading ones to the front
+	ORQ   PART, KEY                     // the permuted key
+	SHRXQ SHIFT, KEY, PART              // its partition
 	SHRXQ DROP, KEY, KEY                // the kept bits to the low end
 	APPEND(step-16(SP))
 	JNZ   extract
 	JMP   ended
 empty:
-	MOVQ  $-1, PILE                     // no partition is full
+	MOVQ  $-1, PART                     // no partition is full
 ended:
 	FINISH(done+40(FP), full+48(FP))
