@@ -2,17 +2,17 @@
 
 #include "textflag.h"
 
-// nearRowsAVX512 compares each key of a run with those behind it, 8 at a time: XOR,
+// nearRowsAVX512 compares each key of a bucket with those behind it, 8 at a time: XOR,
 // popcount, and the least count of each lane, compared with k once a row. Lanes behind
-// the run's end hold ones: 64 bits apart.
+// the bucket's end hold ones: 64 bits apart.
 
 #define DST  DI     // the next index goes here
 #define END  R9     // one past dst
 #define KEYS SI     // all keys
 #define LEN  R8     // how many there are
-#define ENDS BX     // the next run's end
-#define LEFT CX     // runs to go
-#define FROM R10    // where this run begins
+#define ENDS BX     // the next bucket's end
+#define LEFT CX     // buckets to go
+#define FROM R10    // where this bucket begins
 #define TO   R11    // and ends
 #define I    AX     // this row: index of its key
 #define J    DX     // index of the next eight to compare
@@ -41,8 +41,8 @@ TEXT ·nearRowsAVX512(SB), NOSPLIT, $0-104
 	TESTQ LEFT, LEFT
 	JZ   done
 
-run:
-	MOVL (ENDS), TO                     // this run's end
+bucket:
+	MOVL (ENDS), TO                     // this bucket's end
 	CMPQ TO, LEN                        // beyond the keys?
 	JA   done
 	MOVQ TO, T0
@@ -96,16 +96,16 @@ rest:
 	JB   row
 
 next:
-	MOVQ TO, FROM                       // the next run begins here, and ends at the next end
+	MOVQ TO, FROM                       // the next bucket begins here, and ends at the next end
 	ADDQ $4, ENDS
 	DECQ LEFT
-	JNZ  run
+	JNZ  bucket
 
 done:
 	SUBQ dst_base+0(FP), DST            // n indexes, of four bytes each
 	SHRQ $2, DST
 	MOVQ DST, n+88(FP)
-	SUBQ ends_base+48(FP), ENDS         // done runs, whose ends have four bytes each
+	SUBQ ends_base+48(FP), ENDS         // done buckets, whose ends have four bytes each
 	SHRQ $2, ENDS
 	MOVQ ENDS, done+96(FP)
 	VZEROUPPER                          // SSE code may follow

@@ -11,7 +11,7 @@ import (
 	"ndd/asm/guard"
 )
 
-// nearPairs is which keys have another near them behind them in their run.
+// nearPairs is which keys have another near them behind them in their bucket.
 func nearPairs(keys []uint64, ends []uint32, from uint32, k int) (rows []uint32) {
 	for _, to := range ends {
 		for i := from; i < to; i++ {
@@ -25,7 +25,7 @@ func nearPairs(keys []uint64, ends []uint32, from uint32, k int) (rows []uint32)
 }
 
 // nearRun is n keys of which some are near others; of the rest, none are by chance.
-func nearRun(rng *rand.Rand, n, k int) []uint64 {
+func nearBucket(rng *rand.Rand, n, k int) []uint64 {
 	keys := make([]uint64, n)
 	for i := range keys {
 		if keys[i] = rng.Uint64(); i > 0 && rng.IntN(8) == 0 {
@@ -35,8 +35,8 @@ func nearRun(rng *rand.Rand, n, k int) []uint64 {
 	return keys
 }
 
-// TestNearRowsRuns: a run of every length, at both ends of guarded memory, every k.
-func TestNearRowsRuns(t *testing.T) {
+// TestNearRowsBuckets: a bucket of every size, at both ends of guarded memory, every k.
+func TestNearRowsBuckets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const most = 80
 	region := guard.New(t, 8*most)
@@ -44,10 +44,10 @@ func TestNearRowsRuns(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for n := range most + 1 {
 			for k := range 64 {
-				run := nearRun(rng, n, k)
-				want := nearPairs(run, []uint32{uint32(n)}, 0, k)
+				bucket := nearBucket(rng, n, k)
+				want := nearPairs(bucket, []uint32{uint32(n)}, 0, k)
 				for _, keys := range [][]uint64{guard.Head[uint64](region, n), guard.Tail[uint64](region, n)} {
-					copy(keys, run)
+					copy(keys, bucket)
 					got, done := NearRows(dst[:n], keys, []uint32{uint32(n)}, 0, k)
 					if done != 1 || !slices.Equal(dst[:got], want) {
 						t.Fatalf("n=%d k=%d: rows %d, want %d", n, k, dst[:got], want)
@@ -58,7 +58,7 @@ func TestNearRowsRuns(t *testing.T) {
 	})
 }
 
-// TestNearRowsMany: many runs, in calls with little room, of which one is too long.
+// TestNearRowsMany: many buckets, in calls with little room, of which one is too large.
 func TestNearRowsMany(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for seed := range uint64(60) {
@@ -66,13 +66,13 @@ func TestNearRowsMany(t *testing.T) {
 			var keys []uint64
 			var ends []uint32
 			for range 200 {
-				keys = append(keys, nearRun(rng, rng.IntN(1<<rng.IntN(8)), 3)...)
+				keys = append(keys, nearBucket(rng, rng.IntN(1<<rng.IntN(8)), 3)...)
 				ends = append(ends, uint32(len(keys)))
 			}
 			long := -1
 			if seed%2 == 0 {
 				long = len(ends)
-				keys = append(keys, nearRun(rng, NearRunMax+1, 3)...)
+				keys = append(keys, nearBucket(rng, NearBucketMax+1, 3)...)
 				ends = append(ends, uint32(len(keys)))
 			}
 			var rows []uint32
@@ -81,7 +81,7 @@ func TestNearRowsMany(t *testing.T) {
 			for done < len(ends) && done != long {
 				n, ready := NearRows(dst, keys, ends[done:], from, 3)
 				if rows = append(rows, dst[:n]...); ready == 0 {
-					t.Fatalf("seed %d: no progress at run %d", seed, done)
+					t.Fatalf("seed %d: no progress at bucket %d", seed, done)
 				}
 				done += ready
 				from = ends[done-1]
@@ -94,8 +94,8 @@ func TestNearRowsMany(t *testing.T) {
 				t.Fatalf("seed %d: %d rows, want %d", seed, len(rows), len(want))
 			}
 			if long >= 0 {
-				if n, ready := NearRows(make([]uint32, 2*NearRunMax), keys, ends[long:], from, 3); n+ready != 0 {
-					t.Fatalf("a run of %d keys was taken", NearRunMax+1)
+				if n, ready := NearRows(make([]uint32, 2*NearBucketMax), keys, ends[long:], from, 3); n+ready != 0 {
+					t.Fatalf("a bucket of %d keys was taken", NearBucketMax+1)
 				}
 			}
 		}
@@ -125,14 +125,14 @@ func FuzzNearRows(f *testing.F) {
 		var keys []uint64
 		var ends []uint32
 		for _, n := range lengths[:min(len(lengths), 50)] {
-			keys = append(keys, nearRun(rng, int(n), k)...)
+			keys = append(keys, nearBucket(rng, int(n), k)...)
 			ends = append(ends, uint32(len(keys)))
 		}
 		want := nearPairs(keys, ends, 0, k)
 		dst := make([]uint32, len(keys))
 		eachFuzzKernel(t, func(kernel string) {
 			if n, done := NearRows(dst, keys, ends, 0, k); done != len(ends) || !slices.Equal(dst[:n], want) {
-				t.Fatalf("%s: rows %d of %d runs, want %d", kernel, dst[:n], done, want)
+				t.Fatalf("%s: rows %d of %d buckets, want %d", kernel, dst[:n], done, want)
 			}
 		})
 	})
@@ -156,7 +156,7 @@ func BenchmarkNearRows(b *testing.B) {
 					end += n
 					ends = append(ends, end)
 				}
-				dst := make([]uint32, NearRunMax)
+				dst := make([]uint32, NearBucketMax)
 				start := time.Now()
 				for b.Loop() {
 					if n, done := NearRows(dst, keys, ends, 0, 3); n != 0 || done != len(ends) {

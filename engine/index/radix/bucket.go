@@ -18,7 +18,7 @@ const (
 type worker[E element] struct {
 	tmp    *memory.Buffer[E]
 	counts [][]uint32 // by depth of recursion
-	ends   []uint32   // of [Runs]
+	ends   []uint32   // of [Buckets]
 }
 
 func (w *worker[E]) free() {

@@ -19,7 +19,7 @@
 //	each bucket, in cache: count the next 14 bits, scatter into leaves of 0.75
 //	elements, copy back while an insertion sort puts the few inversions right
 //
-// [Runs] stops before the leaves: keys that share some leading bits come together,
+// [Buckets] stops before the leaves: keys that share some leading bits come together,
 // unsorted, for whoever compares them with each other. [Distinct] hands each bucket on while it is in the cache, without its repetitions,
 // and lets what is made of it take its place in memory.
 //

@@ -40,7 +40,7 @@ type sorter[E element] struct {
 	room    int                                         // the most that place gives
 	yield   func(ctx context.Context, sorted []E) error // they are there
 	order   *order                                      // of [Distinct]: takes each bucket instead of yield
-	runs    func(keys []uint64, ends []uint32) error    // of [Runs]: takes the runs of each bucket instead
+	emit    func(keys []uint64, ends []uint32) error    // of [Buckets]: takes what each bucket is split into instead
 	floor   int                                         // the lowest bit that is looked at
 }
 
@@ -105,7 +105,7 @@ func (s *sorter[E]) run(ctx context.Context) error {
 // and aligned to it.
 func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 	width := bits.Len64(iv.high ^ iv.low)
-	if width == 0 && s.runs == nil {
+	if width == 0 && s.emit == nil {
 		return s.copy(ctx, iv.low, n)
 	}
 	digit := min(width-s.floor, digitMax, max(bits.Len(uint(n))-s.aim, 1))
@@ -120,7 +120,7 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 		}
 		return sum
 	}
-	whole := s.runs != nil && shift == s.floor // buckets are runs: none is split
+	whole := s.emit != nil && shift == s.floor // buckets are done: none is split
 	for d := 0; d < 1<<digit; {
 		low := iv.low + uint64(d)<<shift
 		size := total(d)
@@ -213,7 +213,7 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 	if err != nil {
 		return err
 	}
-	if err := s.buckets(ctx, dst, ends, shift); err != nil || s.order != nil || s.runs != nil {
+	if err := s.buckets(ctx, dst, ends, shift); err != nil || s.order != nil || s.emit != nil {
 		return err
 	}
 	return s.yield(ctx, dst)
@@ -280,8 +280,8 @@ func (s *sorter[E]) buckets(ctx context.Context, dst []E, ends []int, shift int)
 			switch {
 			case s.order != nil:
 				err = s.distinct(s.workers[t], bucket, shift)
-			case s.runs != nil:
-				err = s.group(s.workers[t], bucket, shift)
+			case s.emit != nil:
+				err = s.split(s.workers[t], bucket, shift)
 			default:
 				err = s.workers[t].sort(bucket, shift)
 			}

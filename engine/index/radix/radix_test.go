@@ -212,8 +212,8 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestRuns: all keys are in some run, and those that share leading bits in one.
-func TestRuns(t *testing.T) {
+// TestBuckets: all keys are in some bucket, and those that share leading bits in one.
+func TestBuckets(t *testing.T) {
 	const mask = 0x5555555555555555
 	for _, n := range []int{0, 1, 100, 30_000, 200_000} {
 		for name, src := range sets(n) {
@@ -229,9 +229,9 @@ func TestRuns(t *testing.T) {
 					t.Run(fmt.Sprintf("n=%d/%s/leading=%d/threads=%d", n, name, leading, threads), func(t *testing.T) {
 						var mu sync.Mutex
 						var all []uint64
-						runs, longest := make(map[uint64]int), 0
+						bucketOf, largest := make(map[uint64]int), 0
 						count := 0
-						err := Runs(t.Context(), make([]uint64, n), Chunks{src}, Options{Mask: mask, Threads: threads}, leading, func(keys []uint64, ends []uint32) error {
+						err := Buckets(t.Context(), make([]uint64, n), Chunks{src}, Options{Mask: mask, Threads: threads}, leading, func(keys []uint64, ends []uint32) error {
 							mu.Lock()
 							defer mu.Unlock()
 							all = append(all, keys...)
@@ -239,16 +239,16 @@ func TestRuns(t *testing.T) {
 							for _, to := range ends {
 								count++
 								for _, k := range keys[from:to] {
-									if run, ok := runs[k>>(64-leading)]; ok && run != count {
-										t.Fatalf("leading bits of %#x are in runs %d and %d", k, run, count)
+									if b, ok := bucketOf[k>>(64-leading)]; ok && b != count {
+										t.Fatalf("leading bits of %#x are in buckets %d and %d", k, b, count)
 									}
-									runs[k>>(64-leading)] = count
+									bucketOf[k>>(64-leading)] = count
 								}
-								longest = max(longest, int(to-from))
+								largest = max(largest, int(to-from))
 								from = to
 							}
 							if int(from) != len(keys) {
-								t.Fatalf("runs end at %d of %d keys", from, len(keys))
+								t.Fatalf("buckets end at %d of %d keys", from, len(keys))
 							}
 							return nil
 						})
@@ -256,8 +256,8 @@ func TestRuns(t *testing.T) {
 						if err != nil || !slices.Equal(all, want) {
 							t.Fatalf("%d keys of %d, %v", len(all), n, err)
 						}
-						if name == "random" && leading > 20 && longest > 64 {
-							t.Fatalf("a run of %d keys", longest)
+						if name == "random" && leading > 20 && largest > 64 {
+							t.Fatalf("a bucket of %d keys", largest)
 						}
 					})
 				}

@@ -7,6 +7,7 @@ import "ndd/engine/memory"
 // documents, and gone at once when the search is over.
 type arena []interface{ Free() }
 
+// arrayOf returns an array of n elements that is freed with the arena.
 func arrayOf[T memory.Plain](a *arena, n int) ([]T, error) {
 	b, err := memory.Make[T](n)
 	if err != nil {

@@ -10,18 +10,18 @@ import (
 )
 
 // costs of joining are in ns a fingerprint and table, one thread (BenchmarkJoin,
-// asm.BenchmarkNearRows): bringing runs together, comparing a run, and each key of it.
-type costs struct{ partition, run, key float64 }
+// asm.BenchmarkNearRows): bringing buckets together, comparing a bucket, and each key of it.
+type costs struct{ partition, bucket, key float64 }
 
 var (
-	costsWide = costs{partition: 9, run: 1.3, key: 0.064} // AVX-512
-	costsGo   = costs{partition: 15, run: 4, key: 0.49}
+	costsWide = costs{partition: 9, bucket: 1.3, key: 0.064} // AVX-512
+	costsGo   = costs{partition: 15, bucket: 4, key: 0.49}
 )
 
-// runLeast is what runs come to when a table has bits enough: what is shorter is not split.
-const runLeast = 6
+// bucketMin is what buckets come to when a table has bits enough: what is smaller is not split.
+const bucketMin = 6
 
-// Choose is the design for joining n distinct fingerprints that should cost least. Its
+// Choose returns the design for joining n distinct fingerprints that should cost least. Its
 // tables have radius 0.
 func Choose(n, k int) permute.Design {
 	d, _ := choose(n, k, 1, func(mask uint64) float64 { return math.Ldexp(1, -bits.OnesCount64(mask)) })
@@ -43,8 +43,8 @@ func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permut
 				cost = math.Inf(1)
 				break
 			}
-			run := max(runLeast, float64(n)*share(t.Mask))
-			cost += c.partition + c.run + c.key*run
+			bucket := max(bucketMin, float64(n)*share(t.Mask))
+			cost += c.partition + c.bucket + c.key*bucket
 		}
 		if cost < least {
 			best, least = d, cost
@@ -54,14 +54,14 @@ func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permut
 }
 
 const (
-	sampleKeys  = 128     // tell a run of n/8,000 keys
+	sampleKeys  = 128     // tell a bucket of n/8,000 keys
 	sampleSeeds = 4       // designs by different bits, of which one suits the sample best
 	sampleMany  = 1 << 16 // keys from which so many are looked at: 2 ms
 )
 
-// suit is the design for joining n fingerprints like those of a sample: far from uniform, of
+// chooseForSample returns the design for joining n fingerprints like those of a sample: far from uniform, of
 // which many bits may always be the same. Which bits lead makes all the difference there.
-func suit(sample []uint64, n, k int) (best permute.Design) {
+func chooseForSample(sample []uint64, n, k int) (best permute.Design) {
 	few := make([]uint64, 0, sampleKeys)
 	for i := range min(sampleKeys, len(sample)) {
 		few = append(few, sample[i*len(sample)/min(sampleKeys, len(sample))])
@@ -72,14 +72,14 @@ func suit(sample []uint64, n, k int) (best permute.Design) {
 			masked[i] = f & mask
 		}
 		slices.Sort(masked)
-		equal, run := 0, 0
+		equal, before := 0, 0
 		for i := 1; i < len(masked); i++ {
 			if masked[i] != masked[i-1] {
-				run = 0
+				before = 0
 				continue
 			}
-			run++
-			equal += run
+			before++
+			equal += before
 		}
 		return max(float64(equal)/float64(max(1, len(few)*(len(few)-1)/2)), math.Ldexp(1, -bits.OnesCount64(mask)))
 	}

@@ -11,11 +11,11 @@ import (
 	"slices"
 )
 
-// Options say what counts as a cluster and which document stands for it.
+// Options configures what is a cluster, and which document represents it.
 type Options struct {
 	K       int  // largest Hamming distance of near-duplicates
 	Star    bool // every member must be within K of the representative
-	Threads int  // default: as many as there are processors
+	Threads int  // goroutines; 0 or less: as many as there are processors
 
 	// StarBytes is how much memory the representatives of one star cluster's
 	// documents may take while they are looked up; default 256 MiB, in which
@@ -32,7 +32,7 @@ type Options struct {
 
 const starBytesDefault = 256 << 20
 
-// withDefaults fills in what the caller left empty.
+// withDefaults returns o with defaults for what the caller left empty.
 func (o Options) withDefaults() Options {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -47,9 +47,8 @@ func (o Options) withDefaults() Options {
 const RowsMax = math.MaxUint32
 
 // NeedBytes returns the most memory that [Find] takes for that many documents, beside
-// their fingerprints: while they are sorted 16 bytes each and 16 of what is
-// made of it; then up to 32, and with Star the representatives; and the
-// sort's buckets.
+// their fingerprints: while they are sorted 16 bytes each, and 16 of the sorted arrays;
+// then up to 32, and with Star the representatives; and the sort's buckets.
 func (o Options) NeedBytes(documents uint64) uint64 {
 	o = o.withDefaults()
 	bytes := 32*documents + uint64(o.Threads)<<21
@@ -75,13 +74,13 @@ type Result struct {
 	representatives []uint32
 }
 
-// Len is the number of clusters.
+// Len returns the number of clusters.
 func (r *Result) Len() int { return len(r.ends) }
 
-// Rows is the number of documents in clusters.
+// Rows returns the number of documents in clusters.
 func (r *Result) Rows() int { return len(r.rows) }
 
-// Cluster is the i-th cluster of two documents or more, in order of their
+// Cluster returns the i-th cluster, from 0, of two documents or more, in order of their
 // first rows.
 func (r *Result) Cluster(i int) Cluster {
 	from := uint32(0)
@@ -91,7 +90,7 @@ func (r *Result) Cluster(i int) Cluster {
 	return Cluster{r.rows[from:r.ends[i]:r.ends[i]], r.representatives[i]}
 }
 
-// Clusters yields all of them, in order, with their numbers from 0.
+// Clusters returns all clusters, in order, with their numbers from 0.
 func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 	return func(yield func(int, Cluster) bool) {
 		for i := range r.ends {
@@ -102,19 +101,19 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 	}
 }
 
-// Distance is that of two rows' fingerprints, in bits.
+// Distance returns the distance of two rows' fingerprints, in bits.
 func (r *Result) Distance(a, b uint32) int {
 	return bits.OnesCount64(r.fingerprints[a] ^ r.fingerprints[b])
 }
 
-// Find groups documents, one fingerprint a row. The result depends on nothing
+// Find returns the clusters of documents, one fingerprint a row. The result depends on nothing
 // but the fingerprints, K, Star and Prefer; it holds on to the fingerprints,
-// which must not change. Memory: [Options.NeedBytes].
+// which must not change. Memory: [Options.NeedBytes]. The error is that of ctx, or of memory that is not there.
 //
 // Without Star, clusters are the connected components: near pairs may chain,
 // so distances can exceed K. With Star, documents are taken in order of
-// preference, and each that no former one has taken becomes a representative
-// and takes everything within K that is still free.
+// preference, and each that is in no cluster yet becomes the representative of one
+// that has everything within K that is still free.
 func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error) {
 	if uint64(len(fingerprints)) > RowsMax {
 		return nil, fmt.Errorf("%d documents are more than the %d that can be clustered at once", len(fingerprints), uint64(RowsMax))
@@ -133,27 +132,27 @@ func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	p.first.free() // nobody needs distinct any more
+	p.first.free() // distinct is not needed any more
 	if err := r.gather(p, roots, best); err != nil {
 		return nil, err
 	}
 	return r, ctx.Err()
 }
 
-// connect finds for each fingerprint the root of its cluster.
+// connect returns for each fingerprint the root of its cluster.
 func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err error) {
 	elements, err := arrayOf[uint32](&p.memory, len(p.distinct))
 	if err != nil {
 		return nil, err
 	}
-	u := newUnion(elements)
+	u := newUnionFind(elements)
 	if len(u) > 1 {
 		d := Choose(len(u), p.K)
 		p.Meter.begin(len(u) * len(d.Tables))
 		err = Connect(ctx, p.distinct, d, p.Threads, p.Meter, func(a uint64, near []uint64) {
 			x := p.index(a)
 			for _, b := range near {
-				if u.join(x, p.index(b)) {
+				if u.union(x, p.index(b)) {
 					p.Meter.joined()
 				}
 			}
@@ -166,7 +165,7 @@ func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err
 }
 
 // gather collects the rows of the fingerprints that have the same root. It
-// makes best that of each root.
+// sets best of each root to the best of its cluster.
 func (r *Result) gather(p *prints, roots, best []uint32) error {
 	count, err := arrayOf[uint32](&p.memory, len(roots)) // rows, by root
 	if err != nil {

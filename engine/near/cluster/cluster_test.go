@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { leaks.Main(m) }
 
-// TestJoin holds the pairs of sets of every shape against brute force, some with runs beyond what the
+// TestJoin holds the pairs of sets of every shape against brute force, some with buckets beyond what the
 // kernel takes.
 func TestJoin(t *testing.T) {
 	for k := 0; k <= 6; k++ {
@@ -32,7 +32,7 @@ func TestJoin(t *testing.T) {
 			continue
 		}
 		if k%3 == 0 && !testing.Short() {
-			n = 3 * asm.NearRunMax / 2
+			n = 3 * asm.NearBucketMax / 2
 		}
 		for _, set := range sets.All(n, 0, k, uint64(k)) {
 			distinct := slices.Clone(set.Base)
@@ -259,9 +259,9 @@ func TestSkew(t *testing.T) {
 			i, _ := slices.BinarySearch(prints, f)
 			return i
 		}
-		whole := newUnion(make([]uint32, len(prints)))
+		whole := newUnionFind(make([]uint32, len(prints)))
 		for _, p := range want {
-			whole.join(uint32(p.A), uint32(p.B))
+			whole.union(uint32(p.A), uint32(p.B))
 		}
 		whole.flatten()
 		for _, threads := range []int{1, 3} {
@@ -273,13 +273,13 @@ func TestSkew(t *testing.T) {
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s, %d threads: %d pairs, want %d; %v", name, threads, len(got), len(want), err)
 			}
-			u := newUnion(make([]uint32, len(prints)))
+			u := newUnionFind(make([]uint32, len(prints)))
 			err = Connect(t.Context(), prints, Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
 				for _, b := range near {
 					if bits.OnesCount64(a^b) > 3 {
 						t.Errorf("%s: %x is linked to %x", name, a, b)
 					}
-					u.join(uint32(place(a)), uint32(place(b)))
+					u.union(uint32(place(a)), uint32(place(b)))
 				}
 			})
 			if err != nil || !slices.Equal(u.flatten(), whole) {
@@ -289,9 +289,9 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestLong: runs of more keys than the kernel takes, which are not worth a join by themselves.
-func TestLong(t *testing.T) {
-	const n, k = asm.NearRunMax + 100, 6
+// TestLargeBuckets: buckets of more keys than the kernel takes, which are not worth a join by themselves.
+func TestLargeBuckets(t *testing.T) {
+	const n, k = asm.NearBucketMax + 100, 6
 	d := Choose(n, k)
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -301,7 +301,7 @@ func TestLong(t *testing.T) {
 				free = append(free, bit)
 			}
 		}
-		base := make([]uint64, n) // equal but for 12 bits: one run, in that table
+		base := make([]uint64, n) // equal but for 12 bits: one bucket, in that table
 		for i, x := range rng.Perm(1 << len(free))[:n] {
 			for b, bit := range free {
 				base[i] |= uint64(x) >> b & 1 << bit

@@ -2,42 +2,42 @@
 // near: [Join] and [Pairs] find every pair within Hamming distance k, [Connect] enough of them to
 // tell what is connected, [Find] the clusters. Memory: [Options.NeedBytes], about 32 bytes a document.
 //
-//	rows --sort--> distinct --for each table: permute, partition--> runs of equal leading bits --XOR, popcount--> links --union-find--> components
-//	components --star: members by preference, each looks for a representative--> stars
+//	rows --sort--> distinct --for each table: permute, partition--> buckets of equal leading bits --XOR, popcount--> links --union-find--> components
+//	components --Star: members by preference, each looks for a representative--> stars
 //
 // The join needs no index and no sort: for each table of a radius-0 design the
-// fingerprints that share its leading bits are brought together as a run
-// (radix.Runs), and all pairs of a run are compared (asm.NearRows). A pair is
+// fingerprints that share its leading bits are brought together in a bucket
+// (radix.Buckets), and all pairs of a bucket are compared (asm.NearRows). A pair is
 // reported by its canonical table only (permute.Design.First), so no pair twice and
 // no memory for pairs.
 //
-// Comparing is so cheap, eight keys a step, that few tables with long runs are
-// best: runs of 15 to 150. Cost for n fingerprints, T tables with p leading bits,
+// Comparing is so cheap, eight keys a step, that few tables with large buckets are
+// best: buckets of 15 to 150 keys. Cost for n fingerprints, T tables with p leading bits,
 // one thread, AVX-512: T partitions (9 to 10 ns a fingerprint) and as many
-// comparisons of runs (1.3 ns, and 0.064 for each key of a run, n/2^p of them).
-// [Choose] takes the design with the least of both. Measured (BenchmarkJoin):
+// comparisons within buckets (1.3 ns, and 0.064 for each key of a bucket, n/2^p of them).
+// [Choose] returns the design with the least of both. Measured (BenchmarkJoin):
 //
-//	n       tables   leading bits   a run    ns a fingerprint
+//	n       tables   leading bits   a bucket ns a fingerprint
 //	1e6     4        16             15       53
 //	1e7     5        18             38       64
 //	1e8     6        21             48       79
 //
-// # Clumps
+// # Dense groups
 //
-// A site's template makes clumps: thousands of fingerprints of which each is near hundreds.
-// Equal fingerprints are joined before and cost nothing. Of a clump, clusters need no pairs but what
-// connects it: in a run where near pairs are many each key takes all that are near it out of
-// the run, and what has been taken is not compared again (spanner). Stars need no pairs either: a
+// A site's template makes dense groups: thousands of fingerprints of which each is near hundreds.
+// Equal fingerprints are brought together before and cost nothing. Of a dense group, clusters need no pairs but those
+// that connect it: in a bucket where near pairs are many they are the edges of a spanning forest, and a key that
+// another has reached is not compared again (forest.go). Stars need no pairs either: a
 // member is compared with representatives, which are few where members are dense. Where
-// very many different ones share the leading bits of a table, what is not connected of their run
+// very many different ones share the leading bits of a table, what is not connected of their bucket
 // is joined by itself, with tables of bits that tell these apart; a corpus built to collide in those too
-// costs the square of its run. Measured, one thread (BenchmarkClumps), us a document:
+// costs the square of its bucket. Measured, one thread (BenchmarkDenseGroups), us a document:
 //
 //	documents                              near pairs   clusters   stars
-//	400,000 in 20 clumps, 0-3 bits changed   22 million      0.4     0.5
-//	400,000 in 20 clumps, 2-6 bits changed   19 million      1.3     1.9
+//	400,000 in 20 groups, 0-3 bits changed   22 million      0.4     0.5
+//	400,000 in 20 groups, 2-6 bits changed   19 million      1.3     1.9
 //	262,144, all values of 18 bits          129 million      1.0     1.4
-//	4,194,304, all values of 22 bits      3,760 million      2.5     3.7 (ndd dedup, with its output)
+//	4,194,304, all values of 22 bits      3,760 million      2.5     3.7 (with reading and output)
 //
 // Pairs themselves cost some 200 ns each, in [Join] and [Pairs] only (BenchmarkPairs).
 //
@@ -48,6 +48,6 @@
 //
 // # Concurrency
 //
-// Runs are compared, and components solved, on Options.Threads threads; links go into one
+// Buckets are compared, and components solved, by Options.Threads goroutines; links go into one
 // lock-free forest. Results depend on nothing but the fingerprints and options.
 package cluster

@@ -15,7 +15,8 @@ import (
 // each other, each pair once, from one goroutine at a time and in no order.
 // The fingerprints must be distinct; the design must have radius 0.
 //
-// Memory beside them is 8 bytes a fingerprint, off the heap, and a bucket a thread.
+// Memory beside them is 8 bytes a fingerprint, off the heap, and a bucket a thread. The error is that of ctx, or of
+// memory that is not there.
 func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, emit func(a, b uint64)) error {
 	var mu sync.Mutex
 	return join(ctx, fingerprints, d, threads, joiner{emit: func(a, b uint64) {
@@ -25,17 +26,17 @@ func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads 
 	}})
 }
 
-// Connect is Join that may leave out pairs which the others connect, and may repeat some: link is
-// told enough of them to connect what Join's pairs connect, a fingerprint with some that are near it,
-// from several goroutines. The slice belongs to link during the call. What costs Join its time where very
-// many are near each other, their pairs, costs nothing here. The meter, if not nil, counts
+// Connect calls link with enough pairs to connect all that the pairs of [Join] connect: each time with a fingerprint
+// and some that are near it. It leaves out pairs that the others connect, and may repeat some. link is called from
+// several goroutines; the slice belongs to it during the call. Where very many fingerprints are near each other Join
+// spends its time on their pairs; Connect does not. The meter, if not nil, counts
 // fingerprints, once for each table.
 func Connect(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter, link func(a uint64, near []uint64)) error {
 	pair := func(a, b uint64) { link(a, []uint64{b}) }
 	return join(ctx, fingerprints, d, threads, joiner{emit: pair, link: link, meter: m})
 }
 
-// join compares with joiners like j.
+// join joins each table of the design with a copy of j.
 func join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, j joiner) error {
 	rows, err := memory.Make[uint64](len(fingerprints))
 	if err != nil {
@@ -49,36 +50,36 @@ func join(ctx context.Context, fingerprints []uint64, d permute.Design, threads 
 		j := j
 		j.ctx, j.design, j.table, j.perm = ctx, &d, t, permute.New(tab.Mask)
 		o := radix.Options{Mask: tab.Mask, Threads: threads}
-		if err := radix.Runs(ctx, rows.Data, radix.Chunks{fingerprints}, o, tab.Leading(), j.runs); err != nil {
+		if err := radix.Buckets(ctx, rows.Data, radix.Chunks{fingerprints}, o, tab.Leading(), j.buckets); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// joiner compares the runs of one table.
+// joiner compares the keys in the buckets of one table.
 type joiner struct {
 	ctx    context.Context
 	design *permute.Design
 	table  int
 	perm   permute.Permutation
-	depth  int                           // of joins of runs
+	depth  int                           // of joins within buckets
 	emit   func(a, b uint64)             // of a pair, in its canonical table
-	link   func(a uint64, near []uint64) // of few pairs that connect a run, in any table; nil if all pairs are wanted
+	link   func(a uint64, near []uint64) // of few pairs that connect a bucket, in any table; nil if all pairs are wanted
 	meter  *Meter                        // may be nil
 }
 
-// runs compares all pairs of each run. The kernel says which keys have a near one behind them.
-func (j *joiner) runs(keys []uint64, ends []uint32) error {
-	var rows [asm.NearRunMax]uint32
+// buckets compares all pairs of each bucket. The kernel says which keys have a near one behind them.
+func (j *joiner) buckets(keys []uint64, ends []uint32) error {
+	var rows [asm.NearBucketMax]uint32
 	j.meter.compared(len(keys))
-	s := spanner{k: j.design.K, link: j.linkKeys}
+	f := spanningForest{k: j.design.K, link: j.linkKeys}
 	from := uint32(0)
 	for len(ends) > 0 {
 		n, done := asm.NearRows(rows[:], keys, ends, from, j.design.K)
-		j.found(keys, ends, from, rows[:n], &s)
+		j.found(keys, ends, from, rows[:n], &f)
 		if done == 0 {
-			if err := j.long(keys[from:ends[0]]); err != nil {
+			if err := j.large(keys[from:ends[0]]); err != nil {
 				return err
 			}
 			done = 1
@@ -89,32 +90,33 @@ func (j *joiner) runs(keys []uint64, ends []uint32) error {
 	return j.ctx.Err()
 }
 
-// spanRows is from how many rows of a run on it is rather connected than searched for all pairs.
-const spanRows = 8
+// forestRows is from how many rows with pairs on a bucket is connected by a forest rather than searched for all pairs.
+const forestRows = 8
 
-// found deals with the rows that have a near one behind them in their runs.
-func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32, s *spanner) {
-	run := 0
+// found finds the pairs of the rows that have a near one behind them in their buckets, or connects those.
+func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32, f *spanningForest) {
+	bucket := 0
 	for len(rows) > 0 {
-		for ends[run] <= rows[0] {
-			from = ends[run]
-			run++
+		for ends[bucket] <= rows[0] {
+			from = ends[bucket]
+			bucket++
 		}
 		near := 1
-		for near < len(rows) && rows[near] < ends[run] {
+		for near < len(rows) && rows[near] < ends[bucket] {
 			near++
 		}
-		if j.link != nil && near >= spanRows {
-			s.span(keys[from:ends[run]])
+		if j.link != nil && near >= forestRows {
+			f.connect(keys[from:ends[bucket]])
 		} else {
 			for _, i := range rows[:near] {
-				j.row(keys[i], keys[i+1:ends[run]])
+				j.row(keys[i], keys[i+1:ends[bucket]])
 			}
 		}
 		rows = rows[near:]
 	}
 }
 
+// row reports the pairs of a key with those behind it.
 func (j *joiner) row(a uint64, behind []uint64) {
 	for _, b := range behind {
 		if bits.OnesCount64(a^b) <= j.design.K {
@@ -124,29 +126,34 @@ func (j *joiner) row(a uint64, behind []uint64) {
 }
 
 const (
-	nestMin = 4096 // keys of a run from which joining it costs less than comparing all pairs
-	nestMax = 2    // joins in joins: what is still together then is compared
+	rejoinMin   = 4096 // keys of a bucket from which joining it costs less than comparing all pairs
+	rejoinDepth = 2    // joins within joins: what is still together then is compared
 )
 
-// long compares all pairs of a run that the kernel does not take: of a corpus that is far from
-// uniform. What shares the leading bits of this table may differ in those of others, so a very long
-// run is joined by itself, with tables of its own; but first what is dense in it is connected, if
+// large compares all pairs of a bucket that the kernel does not take: of a corpus that is far from
+// uniform. What shares the leading bits of this table may differ in those of others, so a very large
+// bucket is joined by itself, with tables of its own; but first what is dense in it is connected, if
 // that is all that is wanted.
-func (j *joiner) long(keys []uint64) error {
-	nest := len(keys) >= nestMin && j.depth < nestMax
+func (j *joiner) large(keys []uint64) error {
+	rejoin := len(keys) >= rejoinMin && j.depth < rejoinDepth
 	if j.link != nil {
-		s := spanner{ctx: j.ctx, k: j.design.K, link: j.linkKeys}
-		if nest {
-			s.patience = spanPatience
+		f := spanningForest{ctx: j.ctx, k: j.design.K, link: j.linkKeys}
+		if rejoin {
+			f.perKey = comparisonsPerKey
 		}
-		keys = s.span(keys)
+		keys = f.connect(keys)
 	}
 	switch {
 	case j.ctx.Err() != nil || len(keys) < 2:
 		return j.ctx.Err()
-	case nest:
-		return j.nest(keys)
+	case rejoin:
+		return j.rejoin(keys)
 	}
+	return j.allPairs(keys)
+}
+
+// allPairs compares all pairs of keys.
+func (j *joiner) allPairs(keys []uint64) error {
 	found := make([]uint32, 1024)
 	for i, a := range keys {
 		if i%256 == 255 && j.ctx.Err() != nil {
@@ -163,21 +170,21 @@ func (j *joiner) long(keys []uint64) error {
 	return nil
 }
 
-// nest joins a run by itself.
-func (j *joiner) nest(keys []uint64) error {
+// rejoin joins a bucket by itself.
+func (j *joiner) rejoin(keys []uint64) error {
 	prints := make([]uint64, len(keys))
 	asm.Unpermute(prints, keys, j.perm.Mask())
 	inner := joiner{depth: j.depth + 1, emit: j.print, link: j.link}
 	if j.link != nil {
-		inner.emit = j.emit // found here: no matter where else
+		inner.emit = j.emit // found here, wherever else it is found
 	}
-	return join(j.ctx, prints, suit(prints, len(prints), j.design.K), 1, inner)
+	return join(j.ctx, prints, chooseForSample(prints, len(prints), j.design.K), 1, inner)
 }
 
 // pair reports two keys if this table is the pair's canonical one.
 func (j *joiner) pair(a, b uint64) { j.print(j.perm.Invert(a), j.perm.Invert(b)) }
 
-// print does so for fingerprints.
+// print reports two fingerprints if this table is the pair's canonical one.
 func (j *joiner) print(a, b uint64) {
 	if j.design.First(a^b) == j.table {
 		j.emit(min(a, b), max(a, b))

@@ -12,16 +12,16 @@ import (
 // A Pair is two distinct fingerprints within K of each other, A < B.
 type Pair struct{ A, B uint64 }
 
-// Distance is theirs, in bits.
+// Distance returns their distance, in bits.
 func (p Pair) Distance() int { return bits.OnesCount64(p.A ^ p.B) }
 
 // pairBatch is how many pairs pass from the join to the consumer at a time: a
 // hand-over between goroutines costs about as much as finding 100 pairs.
 const pairBatch = 1024
 
-// Pairs yields every pair of distinct fingerprints within o.K of each other,
+// Pairs returns every pair of distinct fingerprints within o.K of each other,
 // each once and in no order, as they are found: nothing is kept of them. After an
-// error, of the context, nothing follows. Memory: 16 bytes a fingerprint.
+// error, which may be that of ctx, nothing follows. Memory: 16 bytes a fingerprint.
 func Pairs(ctx context.Context, fingerprints []uint64, o Options) iter.Seq2[Pair, error] {
 	o = o.withDefaults()
 	return func(yield func(Pair, error) bool) {

@@ -18,6 +18,7 @@ type prints struct {
 	ends     []uint32 // distinct[i] has rows[ends[i-1]:ends[i]]
 }
 
+// newPrints sorts fingerprints. Free what it returns.
 func newPrints(ctx context.Context, fingerprints []uint64, o Options) (p *prints, err error) {
 	buffer, err := memory.Make[radix.Pair](len(fingerprints))
 	if err != nil {
@@ -62,14 +63,15 @@ func newPrints(ctx context.Context, fingerprints []uint64, o Options) (p *prints
 	return p, nil
 }
 
+// free frees all memory.
 func (p *prints) free() {
 	p.memory.free()
 	p.first.free()
 }
 
-// index is the place of a fingerprint that is there. Where they are uniform the third guess,
-// by what the one before is off, is off by some ten; from there steps double until it is
-// between two, as they have to where clumps make guesses bad.
+// index returns the index in distinct of a fingerprint that is there. It interpolates: where they are uniform the third
+// guess, by what the one before is off, is off by some ten; from there steps double until it is
+// between two, as they have to where dense groups make guesses bad.
 func (p *prints) index(f uint64) uint32 {
 	d := p.distinct
 	last := len(d) - 1
@@ -99,6 +101,7 @@ func (p *prints) index(f uint64) uint32 {
 // guessOff is how far a good guess is off.
 const guessOff = 8
 
+// rowsOf returns the rows of distinct[i].
 func (p *prints) rowsOf(i int) []uint32 {
 	if i == 0 {
 		return p.rows[:p.ends[0]]
@@ -116,7 +119,7 @@ func (p *prints) better(a, b uint32) int {
 	return cmp.Compare(a, b)
 }
 
-// best is the row preferred among those of each fingerprint.
+// best returns, by fingerprint, the row preferred among those that have it.
 func (p *prints) best() ([]uint32, error) {
 	best, err := arrayOf[uint32](&p.memory, len(p.ends))
 	for i := range best {

@@ -8,15 +8,15 @@ import (
 	"ndd/permute"
 )
 
-// representatives are fingerprints in order of preference, which tell who is the first of them within
-// k bits of another. While they are few, all are compared. When they are more, there are tables
-// of them, as of any index, but that they grow: each finds by some bits of a fingerprint those that agree in
+// representatives are fingerprints in order of preference, of which first returns the first within
+// k bits of another. While they are few, all are compared. When they are more, there are hash tables
+// of them, which grow: each finds by some bits of a fingerprint those that agree in
 // them.
 //
-//	bits of a table --hash--> spot: from, size --> | a f g . | c | b e d h i . . . |   room, in powers of two
+//	bits of a table --hash--> bucket: from, size --> | a f g . | c | b e d h i . . . |   room, in powers of two
 //
-// Napkin: a table is a miss for the spot and one for its fingerprints, eight of which are compared a step;
-// the tables' misses overlap. They are made anew each time that there are four times as many, by
+// Napkin: a table is a miss for the bucket and one for its fingerprints, eight of which are compared a step;
+// the tables' misses overlap. They are built anew each time that there are four times as many, by
 // the bits that tell apart best those that there are.
 type representatives struct {
 	k     int
@@ -26,68 +26,70 @@ type representatives struct {
 	ids  []uint32
 
 	design permute.Design // of the tables; none while all are compared
-	spots  []spot         // of all tables
-	log    int            // log2 of the spots of a table
-	grow   int            // when to make the tables anew
-	room   []uint64       // fingerprints by spot
-	ranks  []int32        // their places in keys
-	empty  [32][]uint32   // rooms without a spot, by log2 of their size
+	table  []bucket       // the buckets of all tables
+	bits   int            // log2 of the buckets of a table
+	grow   int            // size beyond which the tables are built anew
+	room   []uint64       // fingerprints by bucket
+	ranks  []int32        // their indexes in keys
+	free   [32][]uint32   // ranges of room without a bucket, by log2 of their size
 }
 
-// spot is where those are that agree in a table's bits, and in what else has the same hash.
-type spot struct{ from, size uint32 }
+// A bucket is the range of room of those that agree in a table's bits, or have the same hash of them.
+type bucket struct{ from, size uint32 }
 
 const (
-	starFew   = 4096 // from which on there are tables: where comparing all takes 300 ns
-	starBlock = 256  // compared at a time
-	starTable = 4    // times that they may be more until there are other tables
+	tablesMin    = 4096 // size from which on there are tables: where comparing all takes 300 ns
+	withinBlock  = 256  // compared at a time
+	growthFactor = 4    // by which they may grow until the tables are built anew
 )
 
 func (r *representatives) reset() {
 	r.keys, r.ids = r.keys[:0], r.ids[:0]
-	r.design.Tables, r.grow = nil, starFew
-	r.spots, r.room, r.ranks = r.spots[:0], r.room[:0], r.ranks[:0]
+	r.design.Tables, r.grow = nil, tablesMin
+	r.table, r.room, r.ranks = r.table[:0], r.room[:0], r.ranks[:0]
 }
 
-// full tells whether there is no room for more. Slices that grow are there twice for a moment.
+// full reports whether there is no room for more. Slices that grow are there twice for a moment.
 func (r *representatives) full() bool {
-	return 2*int64(12*len(r.keys)+12*len(r.room)+8*len(r.spots)) >= r.bytes
+	return 2*int64(12*len(r.keys)+12*len(r.room)+8*len(r.table)) >= r.bytes
 }
 
+// add adds a fingerprint behind all others.
 func (r *representatives) add(key uint64, id uint32) {
 	r.keys, r.ids = append(r.keys, key), append(r.ids, id)
 	switch {
 	case len(r.keys) > r.grow:
-		r.tables()
+		r.buildTables()
 	case len(r.design.Tables) > 0:
 		r.enter(len(r.keys) - 1)
 	}
 }
 
-// tables makes tables for all that there are and as many more as are expected.
-func (r *representatives) tables() {
-	r.grow = starTable * len(r.keys)
-	r.design = suit(r.keys, r.grow, r.k)
-	r.log = bits.Len(uint(r.grow - 1))
-	n := len(r.design.Tables) << r.log
-	r.spots = slices.Grow(r.spots[:0], n)[:n]
-	clear(r.spots)
+// buildTables builds tables for all that there are and as many more as are expected.
+func (r *representatives) buildTables() {
+	r.grow = growthFactor * len(r.keys)
+	r.design = chooseForSample(r.keys, r.grow, r.k)
+	r.bits = bits.Len(uint(r.grow - 1))
+	n := len(r.design.Tables) << r.bits
+	r.table = slices.Grow(r.table[:0], n)[:n]
+	clear(r.table)
 	r.room, r.ranks = r.room[:0], r.ranks[:0]
-	clear(r.empty[:])
+	clear(r.free[:])
 	for i := range r.keys {
 		r.enter(i)
 	}
 }
 
-func (r *representatives) spot(table int, key uint64) *spot {
+// bucket returns the bucket of a key in a table.
+func (r *representatives) bucket(table int, key uint64) *bucket {
 	const odd = 0x9e3779b97f4a7c15
-	return &r.spots[table<<r.log|int(key&r.design.Tables[table].Mask*odd>>(64-r.log))]
+	return &r.table[table<<r.bits|int(key&r.design.Tables[table].Mask*odd>>(64-r.bits))]
 }
 
-// enter puts one into each table.
+// enter puts fingerprint i into each table.
 func (r *representatives) enter(i int) {
 	for t := range r.design.Tables {
-		s := r.spot(t, r.keys[i])
+		s := r.bucket(t, r.keys[i])
 		if s.size&(s.size-1) == 0 { // 0, or full
 			r.widen(s)
 		}
@@ -96,13 +98,13 @@ func (r *representatives) enter(i int) {
 	}
 }
 
-// widen doubles the room of a spot that is full.
-func (r *representatives) widen(s *spot) {
+// widen doubles the room of a bucket that is full.
+func (r *representatives) widen(s *bucket) {
 	size := max(1, 2*s.size)
 	log := bits.Len32(size) - 1
 	from := uint32(len(r.room))
-	if free := r.empty[log]; len(free) > 0 {
-		from, r.empty[log] = free[len(free)-1], free[:len(free)-1]
+	if free := r.free[log]; len(free) > 0 {
+		from, r.free[log] = free[len(free)-1], free[:len(free)-1]
 	} else {
 		r.room = append(r.room, make([]uint64, size)...)
 		r.ranks = append(r.ranks, make([]int32, size)...)
@@ -110,12 +112,12 @@ func (r *representatives) widen(s *spot) {
 	if s.size > 0 {
 		copy(r.room[from:], r.room[s.from:s.from+s.size])
 		copy(r.ranks[from:], r.ranks[s.from:s.from+s.size])
-		r.empty[log-1] = append(r.empty[log-1], s.from)
+		r.free[log-1] = append(r.free[log-1], s.from)
 	}
 	s.from = from
 }
 
-// first is the place of the first one within k bits of a fingerprint, -1 if there is none. It may be called from
+// first returns the index of the first one within k bits of a fingerprint, -1 if there is none. It may be called from
 // many goroutines while nobody adds.
 func (r *representatives) first(key uint64) int32 {
 	if len(r.design.Tables) == 0 {
@@ -123,7 +125,7 @@ func (r *representatives) first(key uint64) int32 {
 	}
 	best := int32(-1)
 	for t := range r.design.Tables {
-		s := r.spot(t, key)
+		s := r.bucket(t, key)
 		if s.size == 0 {
 			continue
 		}
@@ -137,7 +139,7 @@ func (r *representatives) first(key uint64) int32 {
 	return best
 }
 
-// within is the first key within k bits of another, -1 if there is none.
+// within returns the index of the first key within k bits of another, -1 if there is none.
 func within(keys []uint64, key uint64, k int) int32 {
 	if len(keys) <= 4 {
 		for i, other := range keys {
@@ -147,9 +149,9 @@ func within(keys []uint64, key uint64, k int) int32 {
 		}
 		return -1
 	}
-	var hits [starBlock]uint32
-	for from := 0; from < len(keys); from += starBlock {
-		if n, _ := asm.Within64(hits[:], keys[from:min(from+starBlock, len(keys))], key, k); n > 0 {
+	var hits [withinBlock]uint32
+	for from := 0; from < len(keys); from += withinBlock {
+		if n, _ := asm.Within64(hits[:], keys[from:min(from+withinBlock, len(keys))], key, k); n > 0 {
 			return int32(from) + int32(hits[0])
 		}
 	}

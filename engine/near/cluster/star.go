@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// stars turns roots, the component of each fingerprint, into the representative that takes it.
+// stars replaces roots, the component of each fingerprint, by the representative whose star it is in.
 //
 // Stars lie within what near pairs connect, so each component is solved by itself. Taken one by one in
-// order of preference, a fingerprint that no former one has taken is a representative and takes
-// all within K that are still free; which comes to the same as that it looks for the best
-// representative within K, and is one if there is none:
+// order of preference, a fingerprint that is in no star yet is a representative, and all within K that are still free
+// are its star; which comes to the same as that each looks for the first
+// representative within K, and is one itself if there is none:
 //
 //	roots --by component--> members --by preference--> each: the first representative within K, or one more
 //
 // So a member is compared with the representatives of its neighbourhood and never with its neighbours,
-// who may be thousands: where they are dense few represent many.
+// which may be thousands: in a dense group a few represent all.
 func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 	var memory arena
 	defer memory.free()
@@ -59,10 +59,10 @@ func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 	return nil
 }
 
-// components are the members of components of two and more, one component after the other.
+// components lists the members of components of two and more, one component after the other.
 type components struct{ list, ends []uint32 }
 
-// listComponents lists by the roots of all fingerprints.
+// listComponents lists the components that the roots of all fingerprints tell.
 func listComponents(memory *arena, roots []uint32) (c components, err error) {
 	if c.ends, err = arrayOf[uint32](memory, len(roots)+1); err != nil {
 		return c, err
@@ -89,7 +89,7 @@ func listComponents(memory *arena, roots []uint32) (c components, err error) {
 	return c, nil
 }
 
-// of is the component of a root; others have none.
+// of returns the component of a root, and nothing for what is no root.
 func (c *components) of(root int) []uint32 {
 	from := uint32(0)
 	if root > 0 {
@@ -99,21 +99,21 @@ func (c *components) of(root int) []uint32 {
 }
 
 const (
-	starPart  = 1 << 14 // fingerprints whose components a thread solves at a time
-	starLarge = 1 << 15 // members from which on a component is worth all threads
-	starLook  = 1 << 12 // members that a thread looks up at a time
+	starPart  = 1 << 14 // fingerprints whose components a goroutine solves at a time
+	starLarge = 1 << 15 // members from which on a component is solved by all goroutines
+	starLook  = 1 << 12 // members that a goroutine looks up at a time
 )
 
-// star solves components.
+// star finds the stars of components.
 type star struct {
 	*prints
 	by, best []uint32 // by fingerprint
 	threads  int
 	reps     representatives
-	seen     []int32 // by member, who has been found for it; -1 nobody
+	found    []int32 // by member, which representative has been found for it; -1: none
 }
 
-// solve finds who takes each member of a component, which it reorders.
+// solve finds the representative of each member of a component, which it reorders.
 func (s *star) solve(ctx context.Context, members []uint32) error {
 	if s.Prefer == nil {
 		slices.SortFunc(members, func(a, b uint32) int { return cmp.Compare(s.best[a], s.best[b]) })
@@ -130,7 +130,7 @@ func (s *star) solve(ctx context.Context, members []uint32) error {
 			}
 			members = members[n:]
 		}
-		// What is left looks for those who were elected; who finds nobody takes part in the next election.
+		// The others look for the representatives that there are; those that find none take part in the next round.
 		free := members[:0]
 		for len(members) > 0 {
 			part := members[:min(len(members), s.threads*starLook)]
@@ -138,10 +138,10 @@ func (s *star) solve(ctx context.Context, members []uint32) error {
 				return err
 			}
 			for i, x := range part {
-				if s.seen[i] < 0 {
+				if s.found[i] < 0 {
 					free = append(free, x)
 				} else {
-					s.by[x] = s.reps.ids[s.seen[i]]
+					s.by[x] = s.reps.ids[s.found[i]]
 				}
 			}
 			members = members[len(part):]
@@ -151,17 +151,17 @@ func (s *star) solve(ctx context.Context, members []uint32) error {
 	return nil
 }
 
-// elect settles members, one by one, until there is no room for representatives, and returns how
-// many it settled.
+// elect finds the representatives of members, or makes them representatives, one by one, until there is no room for
+// more, and returns for how many it has.
 func (s *star) elect(ctx context.Context, members []uint32) (n int, err error) {
 	before := len(s.reps.keys)
 	if err := s.look(ctx, members); err != nil {
 		return 0, err
 	}
 	for i, x := range members {
-		r := s.seen[i]
+		r := s.found[i]
 		if r < 0 && len(s.reps.keys) > before {
-			r = s.reps.first(s.distinct[x]) // elected meanwhile
+			r = s.reps.first(s.distinct[x]) // that was added meanwhile
 		}
 		if r >= 0 {
 			s.by[x] = s.reps.ids[r]
@@ -176,12 +176,12 @@ func (s *star) elect(ctx context.Context, members []uint32) (n int, err error) {
 	return len(members), nil
 }
 
-// look finds for each member the best of the representatives so far, on all threads.
+// look finds for each member the first of the representatives so far, by all goroutines.
 func (s *star) look(ctx context.Context, members []uint32) error {
-	s.seen = slices.Grow(s.seen[:0], len(members))[:len(members)]
+	s.found = slices.Grow(s.found[:0], len(members))[:len(members)]
 	some := func(from, to int) {
 		for i := from; i < to; i++ {
-			s.seen[i] = s.reps.first(s.distinct[members[i]])
+			s.found[i] = s.reps.first(s.distinct[members[i]])
 		}
 	}
 	if len(members) <= starLook {

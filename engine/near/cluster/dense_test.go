@@ -13,9 +13,9 @@ import (
 	"ndd/engine/oracle/sets"
 )
 
-// clumps are sets of about n fingerprints that have far more near pairs than members, or
+// denseGroups returns sets of about n fingerprints that have far more near pairs than members, or
 // connect all of them.
-func clumps(n int) map[string][]uint64 {
+func denseGroups(n int) map[string][]uint64 {
 	rng := rand.New(rand.NewPCG(4, 20))
 	centres := make([]uint64, 20)
 	for i := range centres {
@@ -91,15 +91,15 @@ func greedy(base []uint64, o Options) (list []Cluster) {
 	return list
 }
 
-// TestClumps: what is dense is clustered without its pairs, runs beyond the kernel's are spanned, joined by
-// themselves, or both, and representatives have tables, or no room for all at once; as by
+// TestDenseGroups: what is dense is clustered without its pairs, buckets beyond the kernel's are connected by a forest,
+// joined by themselves, or both, and representatives have tables, or no room for all at once; as by
 // comparing all with all.
-func TestClumps(t *testing.T) {
-	n := 9000 // enough for tables of representatives: a walk has more than starFew
+func TestDenseGroups(t *testing.T) {
+	n := 9000 // enough for tables of representatives: a walk has more than tablesMin
 	if testing.Short() {
 		n = 3000
 	}
-	for name, base := range clumps(n) {
+	for name, base := range denseGroups(n) {
 		score := rand.New(rand.NewPCG(1, 1)).Perm(n)
 		scored := func(a, b int) int { return cmp.Compare(score[a]/8, score[b]/8) }
 		for _, prefer := range []func(a, b int) int{scored, nil} {
@@ -132,7 +132,7 @@ func TestLargeStar(t *testing.T) {
 		if testing.Short() && bytes == many {
 			continue
 		}
-		base := clumps(starLarge + 2*starLook)[name]
+		base := denseGroups(starLarge + 2*starLook)[name]
 		o := Options{K: 3, Star: true}
 		want := greedy(base, o)
 		for _, o.Threads = range []int{1, 4} {
@@ -164,10 +164,10 @@ func found(t *testing.T, what string, base []uint64, o Options, want []Cluster) 
 	}
 }
 
-// TestClumpsAreCheap counts the links of clumps that have hundreds of pairs for each.
-func TestClumpsAreCheap(t *testing.T) {
+// TestDenseGroupsAreCheap counts the links of dense groups that have hundreds of pairs for each.
+func TestDenseGroupsAreCheap(t *testing.T) {
 	for name, links := range map[string]int{"cube": 20, "balls": 20} {
-		base := slices.Compact(slices.Sorted(slices.Values(clumps(1 << 16)[name])))
+		base := slices.Compact(slices.Sorted(slices.Values(denseGroups(1 << 16)[name])))
 		n := 0
 		d := Choose(len(base), 3)
 		if err := Connect(t.Context(), base, d, 1, nil, func(_ uint64, near []uint64) { n += len(near) }); err != nil || n > links*len(base) {
@@ -196,9 +196,9 @@ func TestIndex(t *testing.T) {
 // made anew, by comparing with all.
 func TestRepresentatives(t *testing.T) {
 	const k = 3
-	n := starTable*starFew + 2
+	n := growthFactor*tablesMin + 2
 	if testing.Short() {
-		n = starFew + 100
+		n = tablesMin + 100
 	}
 	rng := rand.New(rand.NewPCG(6, 1))
 	r := representatives{k: k, bytes: 1 << 40}
@@ -215,7 +215,7 @@ func TestRepresentatives(t *testing.T) {
 			}
 			keys = append(keys, at)
 			r.add(at, uint32(i))
-			if i%starFew > 2 && i < n-2 && rng.IntN(8) > 0 {
+			if i%tablesMin > 2 && i < n-2 && rng.IntN(8) > 0 {
 				continue
 			}
 			for _, key := range []uint64{at, sets.Near(rng, at, k), sets.Near(rng, keys[rng.IntN(len(keys))], k), rng.Uint64()} {
@@ -227,9 +227,9 @@ func TestRepresentatives(t *testing.T) {
 	}
 }
 
-// BenchmarkClumps: 20 clumps of 20,000, and a cube of 18 bits, whose pairs are 129 million.
-func BenchmarkClumps(b *testing.B) {
-	large, cube := clumps(400_000), clumps(1 << 18)["cube"]
+// BenchmarkDenseGroups: 20 groups of 20,000, and a cube of 18 bits, whose pairs are 129 million.
+func BenchmarkDenseGroups(b *testing.B) {
+	large, cube := denseGroups(400_000), denseGroups(1 << 18)["cube"]
 	for name, prints := range map[string][]uint64{"balls": large["balls"], "wide": large["wide"], "cube": cube} {
 		for _, star := range []bool{false, true} {
 			b.Run(fmt.Sprintf("set=%s/star=%v", name, star), func(b *testing.B) {
@@ -253,7 +253,7 @@ func BenchmarkClumps(b *testing.B) {
 
 // BenchmarkPairs yields the 23 million pairs of a cube of 16 bits.
 func BenchmarkPairs(b *testing.B) {
-	cube := clumps(1 << 16)["cube"]
+	cube := denseGroups(1 << 16)["cube"]
 	pairs := 0
 	for b.Loop() {
 		pairs = 0
@@ -270,13 +270,13 @@ func BenchmarkPairs(b *testing.B) {
 	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(pairs), "ns/pair")
 }
 
-// TestSpan: links, with the pairs of what is left when patience runs out, connect what all pairs
+// TestSpanningForest: links, with the pairs of what is left after too many comparisons, connect what all pairs
 // connect, and no more.
-func TestSpan(t *testing.T) {
+func TestSpanningForest(t *testing.T) {
 	left := 0
-	for name, keys := range clumps(1500) {
+	for name, keys := range denseGroups(1500) {
 		keys = slices.Compact(slices.Sorted(slices.Values(keys)))
-		connect := func(u union, keys []uint64, all []uint64) {
+		connect := func(u unionFind, keys []uint64, all []uint64) {
 			place := func(f uint64) uint32 {
 				i, _ := slices.BinarySearch(all, f)
 				return uint32(i)
@@ -284,34 +284,34 @@ func TestSpan(t *testing.T) {
 			for i, a := range keys {
 				for _, b := range keys[i+1:] {
 					if bits.OnesCount64(a^b) <= 3 {
-						u.join(place(a), place(b))
+						u.union(place(a), place(b))
 					}
 				}
 			}
 		}
-		whole := newUnion(make([]uint32, len(keys)))
+		whole := newUnionFind(make([]uint32, len(keys)))
 		connect(whole, keys, keys)
 		whole.flatten()
-		for _, patience := range []int{0, 1, spanPatience} {
-			u := newUnion(make([]uint32, len(keys)))
-			s := spanner{k: 3, patience: patience, link: func(a uint64, near []uint64) {
+		for _, perKey := range []int{0, 1, comparisonsPerKey} {
+			u := newUnionFind(make([]uint32, len(keys)))
+			s := spanningForest{k: 3, perKey: perKey, link: func(a uint64, near []uint64) {
 				for _, b := range near {
 					connect(u, []uint64{a, b}, keys)
 				}
 			}}
 			order := slices.Clone(keys)
 			rand.New(rand.NewPCG(5, 5)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-			rest := s.span(order)
-			if left += len(s.taken); patience == 0 && len(rest) > 0 {
+			rest := s.connect(order)
+			if left += len(s.reached); perKey == 0 && len(rest) > 0 {
 				t.Errorf("%s: %d are left", name, len(rest))
 			}
 			connect(u, rest, keys)
 			if !slices.Equal(u.flatten(), whole) {
-				t.Errorf("%s, patience %d: %d left, other components", name, patience, len(rest))
+				t.Errorf("%s, %d comparisons a key: %d left, other components", name, perKey, len(rest))
 			}
 		}
 	}
 	if left == 0 {
-		t.Error("patience never ran out while there were some that had been taken")
+		t.Error("no forest was left unfinished with keys that had been reached")
 	}
 }

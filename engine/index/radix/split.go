@@ -7,42 +7,41 @@ import (
 )
 
 const (
-	// runAim is log2 of what the keys of a run should be at most before it is not worth while
-	// to split it: comparing eight of them with each other takes one step each.
-	runAim = 3
-	// runLong is the length beyond which a run is split by itself while there are leading
+	// smallBits is log2 of the size up to which it is not worth while to split a bucket:
+	// comparing eight keys with each other takes one step each.
+	smallBits = 3
+	// largeKeys is the size beyond which a bucket is split by itself while there are leading
 	// bits left.
-	runLong = 256
+	largeKeys = 256
 )
 
-// Runs brings the fingerprints of in together that share o.Mask's leading bits, leading of
-// them, and calls f with some at a time, permuted: run d is keys[ends[d-1]:ends[d]]. Keys that
-// share the leading bits are in one run; a short run may have others too, and within a run
+// Buckets brings the fingerprints of in together that share o.Mask's leading bits, leading of
+// them, and calls f with some buckets at a time, permuted: bucket d is keys[ends[d-1]:ends[d]]. Keys that
+// share the leading bits are in one bucket; a small bucket may have others too, and within a bucket
 // there is no order. f is called on all threads at the same time; what it is given is its own
 // during the call. Repetitions stay. memory must be as long as in; it is overwritten.
 //
 // It is a sort that stops early: one pass over memory, and one in the cache for the bits
 // that are left. An error of f or of ctx ends it.
-func Runs(ctx context.Context, memory []uint64, in Chunks, o Options, leading int, f func(keys []uint64, ends []uint32) error) error {
+func Buckets(ctx context.Context, memory []uint64, in Chunks, o Options, leading int, f func(keys []uint64, ends []uint32) error) error {
 	if leading < 1 || leading > 64 {
-		panic(fmt.Sprintf("radix: runs of %d leading bits", leading))
+		panic(fmt.Sprintf("radix: buckets of %d leading bits", leading))
 	}
 	s := newSorter(in, o, makeKeys)
 	s.floor = 64 - leading
-	s.runs = f
+	s.emit = f
 	if err := s.into(ctx, asKeys(memory)); err != nil {
 		return err
 	}
 	return ctx.Err()
 }
 
-// group brings the keys of a bucket together that share the bits from floor to low, and hands
-// on the runs.
-func (s *sorter[E]) group(w *worker[E], bucket []E, low int) error {
+// split splits a bucket by the bits from floor to low, and hands on the buckets that it comes to.
+func (s *sorter[E]) split(w *worker[E], bucket []E, low int) error {
 	keys := asWords(bucket)
-	if low <= s.floor || len(keys) <= 1<<runAim {
+	if low <= s.floor || len(keys) <= 1<<smallBits {
 		w.ends = append(w.ends[:0], uint32(len(keys)))
-		return s.runs(keys, w.ends)
+		return s.emit(keys, w.ends)
 	}
 	if err := w.room(len(keys)); err != nil {
 		return err
@@ -50,19 +49,19 @@ func (s *sorter[E]) group(w *worker[E], bucket []E, low int) error {
 	tmp := asWords(w.tmp.Data[:len(keys)])
 	w.ends = w.ends[:0]
 	w.part(tmp, keys, 0, low, s.floor, 0)
-	return s.runs(tmp, w.ends)
+	return s.emit(tmp, w.ends)
 }
 
 // part moves src to dst by bits from floor to low, as many as are worth while, and appends
-// to w.ends where its runs end if dst begins at base.
+// to w.ends where its buckets end if dst begins at base.
 func (w *worker[E]) part(dst, src []uint64, base uint32, low, floor, depth int) {
-	digit := min(max(bits.Len(uint(len(src)))-runAim, 1), leafDigit, low-floor)
+	digit := min(max(bits.Len(uint(len(src)))-smallBits, 1), leafDigit, low-floor)
 	shift := low - digit
 	ends := w.counters(depth, digit)
 	partition(dst, src, ends, uint(shift))
 	from := uint32(0)
 	for _, to := range ends {
-		if to-from > runLong && shift > floor {
+		if to-from > largeKeys && shift > floor {
 			w.part(src[from:to], dst[from:to], base+from, shift, floor, depth+1)
 			copy(dst[from:to], src[from:to])
 		} else if to > from {

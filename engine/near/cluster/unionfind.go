@@ -1,0 +1,56 @@
+package cluster
+
+import "sync/atomic"
+
+// unionFind is a disjoint-set forest over indices, 4 bytes each, in which many goroutines may unite sets
+// at a time. The root of a set is its least element, so the forest does not depend on the order of
+// the unions; with path halving alone they still cost O(log n) each, amortised.
+//
+// A parent is less than its child, always: what another goroutine changes meanwhile is that
+// parents become less, and elements that were roots are roots no more, which is why the
+// last step of a union compares and swaps.
+type unionFind []uint32
+
+// newUnionFind puts every element in a set of its own.
+func newUnionFind(elements []uint32) unionFind {
+	for i := range elements {
+		elements[i] = uint32(i)
+	}
+	return elements
+}
+
+// find returns the root of the set that x is in.
+func (u unionFind) find(x uint32) uint32 {
+	for {
+		parent := atomic.LoadUint32(&u[x])
+		if parent == x {
+			return x
+		}
+		if above := atomic.LoadUint32(&u[parent]); above != parent {
+			atomic.CompareAndSwapUint32(&u[x], parent, above)
+			parent = above
+		}
+		x = parent
+	}
+}
+
+// union makes one set of the two that a and b are in, and reports whether they were two.
+func (u unionFind) union(a, b uint32) bool {
+	for {
+		a, b = u.find(a), u.find(b)
+		if a == b {
+			return false
+		}
+		if atomic.CompareAndSwapUint32(&u[max(a, b)], max(a, b), min(a, b)) {
+			return true
+		}
+	}
+}
+
+// flatten returns the root of each element, in the same memory. There may be no more unions.
+func (u unionFind) flatten() []uint32 {
+	for i := range u {
+		u[i] = u[u[i]] // a parent is less than its child, so it is flat already
+	}
+	return u
+}
