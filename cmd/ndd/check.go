@@ -113,7 +113,7 @@ func (g *globals) check(ctx context.Context, f *finding) error {
 func (g *globals) checkIndex(ctx context.Context, f *finding) error {
 	bar := g.newBar("verifying", 0, bytesUnit)
 	x, err := engine.Open(ctx, f.Path, engine.OpenOptions{Threads: g.threads,
-		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+		Progress: bar.setOf})
 	bar.end()
 	if err != nil {
 		return err

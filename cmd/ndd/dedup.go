@@ -142,7 +142,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.write(ctx, to, c, r); err != nil {
+	if err := d.write(ctx, inputs, to, c, r); err != nil {
 		return err
 	}
 	if err := to.commit(); err != nil {
@@ -314,7 +314,7 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 		return nil, nil, err
 	}
 	config.Document.Meter = &document.Meter{}
-	bar := d.g.newMeterBar("reading", config.Document.Meter)
+	bar := d.g.newInputBar(ctx, "reading", inputs, config.Document.Meter)
 	c, report, err := dedup.ReadDocuments(ctx, inputs, config, read)
 	bar.end()
 	if err != nil {

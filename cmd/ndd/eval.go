@@ -197,7 +197,8 @@ func (g *globals) evalCorpus(ctx context.Context, inputs []string, c ingest.Conf
 		return nil, err
 	}
 	budget := memory.NewBudget(g.machine.Limit(0))
-	bar := g.newBar("reading", 0, bytesUnit)
+	c.Document.Meter = &document.Meter{}
+	bar := g.newInputBar(ctx, "reading", inputs, c.Document.Meter)
 	defer bar.end()
 	report := ingest.Report{}
 	for doc, err := range document.Read(ctx, inputs, c.Document, c.Stdin) {

@@ -55,10 +55,10 @@ func (f *folders) commit() error {
 }
 
 // write writes the result.
-func (d *deduping) write(ctx context.Context, to folders, c *dedup.Corpus, r *dedup.Result) (err error) {
+func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *dedup.Corpus, r *dedup.Result) (err error) {
 	if to.copies != nil {
 		meter := &document.Meter{}
-		bar := d.g.newMeterBar("copying", meter)
+		bar := d.g.newInputBar(ctx, "copying", inputs, meter)
 		err := r.Copy(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
 			return to.copies.Write(name, func(w *bufio.Writer) error { return fill(w) })
 		})

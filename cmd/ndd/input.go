@@ -91,8 +91,8 @@ func recipeOf(nameOrFile string) (simhash.Recipe, error) {
 // ingest fingerprints documents, with a progress bar and a summary, and
 // returns errPartly when input was lost.
 func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) error {
-	bar := g.newBar("reading", 0, bytesUnit)
-	c.Progress = func(p ingest.Progress) { bar.set(p.BytesRead) }
+	c.Document.Meter = &document.Meter{}
+	bar := g.newInputBar(ctx, "reading", inputs, c.Document.Meter)
 	report, err := ingest.Run(ctx, inputs, c, emit)
 	bar.end()
 	if err == nil {

@@ -28,7 +28,7 @@ func (o *openFlags) register(cmd *cobra.Command) {
 func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *worker.Options) (*engine.Index, error) {
 	bar := g.newBar("verifying", 0, bytesUnit)
 	x, err := engine.Open(ctx, dir, engine.OpenOptions{Threads: g.threads, Verify: o.verify, Load: o.preload, Budget: memory.NewBudget(g.machine.Limit(0)), Spread: spread,
-		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+		Progress: bar.setOf})
 	bar.end()
 	if err != nil {
 		return nil, memory.Advise(err, "without --preload the files are mapped instead")

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -49,26 +51,67 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// newBar begins a bar of a task; total may be 0 while it is unknown.
-func (g *globals) newBar(task string, total int64, unit func(int64) decor.Decorator) *bar {
+// progressText is what stands behind a bar: what is done, of a total that is 0 while it is unknown,
+// after so long.
+type progressText func(done, total int64, took time.Duration) string
+
+// newBar begins a bar of a task; total may be 0 while it is unknown: then there is only the text.
+func (g *globals) newBar(task string, total int64, text progressText) *bar {
 	if g.quiet || g.noProgress || !isTerminal(g.stderr) {
 		return &bar{}
 	}
 	p := mpb.New(mpb.WithOutput(g.stderr), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
-	b := p.New(total, mpb.BarStyle(), mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.Name(task+" ")), mpb.AppendDecorators(unit(total)))
+	begun := time.Now()
+	b := p.New(total, fillWhenKnown{}, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(task+" ")),
+		mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return text(s.Current, s.Total, time.Since(begun)) })))
 	g.messages.bar.Store(p)
 	return &bar{progress: p, bar: b, messages: g.messages}
 }
 
-func bytesUnit(total int64) decor.Decorator {
-	if total > 0 {
-		return decor.CountersKibiByte("% .1f / % .1f")
-	}
-	return decor.CurrentKibiByte("% .1f")
+// fillWhenKnown makes bars that are drawn from when their total is known.
+type fillWhenKnown struct{}
+
+// Build is part of mpb's interface.
+func (fillWhenKnown) Build() mpb.BarFiller {
+	filler := mpb.BarStyle().Build()
+	return mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+		if s.Total <= 0 {
+			return nil
+		}
+		return filler.Fill(w, s)
+	})
 }
 
-func countUnit(int64) decor.Decorator { return decor.CountersNoUnit("%d / %d") }
+// bytesUnit is the text of what is counted in bytes.
+func bytesUnit(done, total int64, took time.Duration) string {
+	return amounts(done, total, took, func(n int64) string { return humanize.IBytes(uint64(n)) })
+}
+
+// countUnit is the text of what is counted in pieces.
+func countUnit(done, total int64, took time.Duration) string {
+	return amounts(done, total, took, humanize.Comma)
+}
+
+// amounts writes what is done, of how much, how fast, and how long that will still take, as far as
+// each is known: "1.5 GiB / 4.0 GiB, 300 MiB/s, 9s left". Rates are told after a second.
+func amounts(done, total int64, took time.Duration, write func(int64) string) string {
+	text := write(done)
+	if total > 0 {
+		text += " / " + write(total)
+	}
+	rate := float64(done) / took.Seconds()
+	if took < time.Second || done <= 0 {
+		return text
+	}
+	if rate >= 1 {
+		text += ", " + write(int64(rate)) + "/s"
+	}
+	if total > done {
+		left := time.Duration(float64(total-done) / rate * float64(time.Second))
+		text += ", " + left.Round(time.Second).String() + " left"
+	}
+	return text
+}
 
 func (b *bar) set(done int64) {
 	if b.bar == nil {
@@ -79,6 +122,14 @@ func (b *bar) set(done int64) {
 		return
 	}
 	b.bar.SetCurrent(done)
+}
+
+// setOf is set where the total comes with what is done.
+func (b *bar) setOf(done, total uint64) {
+	if b.bar != nil && total > 0 {
+		b.bar.SetTotal(int64(total), false)
+	}
+	b.set(int64(done))
 }
 
 // end removes the bar.
@@ -96,13 +147,46 @@ func (g *globals) newMeterBar(task string, m *document.Meter) *meterBar {
 	return newMeterBar(g.newBar(task, 0, bytesUnit), func() (int64, int64) { return m.Bytes.Load(), 0 })
 }
 
+// newInputBar is a bar that follows the bytes of a meter while inputs are read. It fills once their
+// sizes are known, which are looked up meanwhile; those of pipes never are.
+func (g *globals) newInputBar(ctx context.Context, task string, inputs []string, m *document.Meter) *meterBar {
+	on := g.newBar(task, 0, bytesUnit)
+	if on.bar == nil || slices.ContainsFunc(inputs, document.ReadOnce) {
+		return newMeterBar(on, func() (int64, int64) { return m.Bytes.Load(), 0 })
+	}
+	var total atomic.Int64
+	ctx, cancel := context.WithCancel(ctx)
+	b := newMeterBar(on, func() (int64, int64) { return m.Bytes.Load(), total.Load() })
+	sized := make(chan struct{})
+	go func() {
+		defer close(sized)
+		total.Store(sizeOf(ctx, inputs))
+	}()
+	b.cancel = func() { cancel(); <-sized }
+	return b
+}
+
+// sizeOf returns the size of all files of the inputs, 0 if that cannot be known.
+func sizeOf(ctx context.Context, inputs []string) (bytes int64) {
+	for f, err := range document.Files(ctx, inputs) {
+		if ctx.Err() != nil {
+			return 0
+		}
+		if err != nil {
+			continue // what is wrong with it is said when it is read
+		}
+		if info, err := os.Stat(f.Path); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
 // newCompareBar is a bar that follows fingerprints while they are compared, and says how many duplicates there are
 // so far.
 func (g *globals) newCompareBar(task string, m *cluster.Meter) *meterBar {
-	unit := func(int64) decor.Decorator {
-		return decor.Any(func(decor.Statistics) string { return compared(m) })
-	}
-	return newMeterBar(g.newBar(task, 0, unit), func() (int64, int64) { return m.Compared.Load(), m.Total.Load() })
+	text := func(int64, int64, time.Duration) string { return compared(m) }
+	return newMeterBar(g.newBar(task, 0, text), func() (int64, int64) { return m.Compared.Load(), m.Total.Load() })
 }
 
 // compared is what stands behind the bar of a comparison.
@@ -113,7 +197,7 @@ func compared(m *cluster.Meter) string {
 
 // newMeterBar moves a bar by what it reads every now and then: what is done, and the total if it is known.
 func newMeterBar(on *bar, read func() (done, total int64)) *meterBar {
-	b := &meterBar{bar: on, stop: make(chan struct{}), done: make(chan struct{})}
+	b := &meterBar{bar: on, stop: make(chan struct{}), done: make(chan struct{}), cancel: func() {}}
 	go func() {
 		defer close(b.done)
 		tick := time.NewTicker(100 * time.Millisecond)
@@ -138,9 +222,11 @@ func newMeterBar(on *bar, read func() (done, total int64)) *meterBar {
 type meterBar struct {
 	*bar
 	stop, done chan struct{}
+	cancel     func() // ends what looks for the total
 }
 
 func (b *meterBar) end() {
+	b.cancel()
 	close(b.stop)
 	<-b.done
 	b.bar.end()

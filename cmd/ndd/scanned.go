@@ -173,8 +173,8 @@ func (s *scanned) begin(ctx context.Context, counted bool) (p scan.Plan, o scan.
 	if p, o, err = s.plan(counted); err != nil {
 		return p, o, nil, err
 	}
-	bar := s.b.g.newBar("scanning", int64(s.total), countUnit)
-	o.Progress = func(done uint64) { bar.set(int64(done)) }
+	bar := s.b.g.newBar("scanning", 8*int64(s.total), bytesUnit)
+	o.Progress = func(done uint64) { bar.set(8 * int64(done)) }
 	return p, o, bar.end, nil
 }
 

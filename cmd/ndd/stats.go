@@ -143,7 +143,7 @@ func (g *globals) stats(ctx context.Context, path string, verify engine.Verify) 
 func (s *statistics) index(ctx context.Context, g *globals, verify engine.Verify) error {
 	bar := g.newBar("verifying", 0, bytesUnit)
 	x, err := engine.Open(ctx, s.Path, engine.OpenOptions{Threads: g.threads, Verify: verify,
-		Progress: func(done, _ uint64) { bar.set(int64(done)) }})
+		Progress: bar.setOf})
 	bar.end()
 	if err != nil {
 		return err
