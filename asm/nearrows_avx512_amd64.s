@@ -47,7 +47,7 @@ bucket:
 	JA   done
 	MOVQ TO, T0
 	SUBQ FROM, T0 // TO < FROM: a large number
-	CMPQ T0, $1024                      // longer than NearRunMax?
+	CMPQ T0, $1024                      // larger than NearBucketMax?
 	JA   done
 	LEAQ (DST)(T0*4), T0                // does dst have room for an index a row?
 	CMPQ T0, END
