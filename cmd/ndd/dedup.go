@@ -16,7 +16,7 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
-	"ndd/engine/near/jaccard"
+	"ndd/engine/near/shingle"
 	"ndd/engine/result"
 	"ndd/permute"
 )
@@ -112,7 +112,7 @@ type deduping struct {
 	against     string
 	againstDocs []string
 	verify      string
-	shingles    jaccard.Options
+	shingles    shingle.Options
 	writeKept   string
 	json        bool
 	memory      string
@@ -206,7 +206,7 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 	if err != nil {
 		return nil, usagef("--verify %w", err)
 	}
-	if _, err := jaccard.New(d.shingles); err != nil || d.shingles.Words < 1 || d.shingles.Chars < 1 {
+	if _, err := shingle.New(d.shingles); err != nil || d.shingles.Words < 1 || d.shingles.Chars < 1 {
 		return nil, usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", d.shingles.Words, d.shingles.Chars)
 	}
 	if d.against != "" && len(d.againstDocs) == 0 {

@@ -17,7 +17,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
 	"ndd/engine/near/eval"
-	"ndd/engine/near/jaccard"
+	"ndd/engine/near/shingle"
 )
 
 // evalFlags are those of ndd eval.
@@ -192,7 +192,7 @@ func (g *globals) evalTables(f *evalFlags) (labels []eval.Label, truth eval.Trut
 
 // evalCorpus reads the documents. The error is errPartly when input was lost.
 func (g *globals) evalCorpus(ctx context.Context, inputs []string, c ingest.Config) (*eval.Corpus, error) {
-	corpus, err := eval.NewCorpus(jaccard.Options{})
+	corpus, err := eval.NewCorpus(shingle.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@
 //	text b ──► tokens ──► shingles ─┘ not shared ──► passages of a alone, of b alone
 //	recipe ──► fingerprints ──► distance, differing bits
 //
-// A shingle is 3 words or 5 characters of a script without spaces in a row, as in package jaccard. A
+// A shingle is 3 words or 5 characters of a script without spaces in a row, as in package shingle. A
 // passage is a longest row of tokens that no shared shingle covers: one replaced word is a passage of
 // one word. Text that only moved is shared, but for its ends.
 //
@@ -19,7 +19,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/token"
-	"ndd/engine/near/jaccard"
+	"ndd/engine/near/shingle"
 )
 
 // A Comparison is what two texts have in common, and what not.
@@ -62,13 +62,13 @@ func Texts(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := jaccard.New(jaccard.Options{Words: wordShingle, Chars: charShingle})
+	s, err := shingle.New(shingle.Options{Words: wordShingle, Chars: charShingle})
 	if err != nil {
 		return nil, err
 	}
 	c := &Comparison{Distance: -1}
 	setA, setB := s.Append(nil, a), s.Append(nil, b)
-	c.Shared, c.Jaccard = shared(setA, setB), jaccard.Similarity(setA, setB)
+	c.Shared, c.Jaccard = shared(setA, setB), shingle.Jaccard(setA, setB)
 	c.AInB, c.BInA = share(c.Shared, len(setA)), share(c.Shared, len(setB))
 	tokensA, err := tokens(a)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/jaccard"
+	"ndd/engine/near/shingle"
 )
 
 // errNoTexts is why what is known cannot be verified.
@@ -96,7 +96,7 @@ func (a *against) raise(i int, share float64) {
 func (a *against) read(ctx context.Context, threads int) error {
 	_, err := ingest.Extract(ctx, a.v.Known, a.corpus.again(a.v, threads), ingest.Steps[struct{}]{
 		Worker: func() (func(int, *document.Document) (struct{}, error), error) {
-			shingler, err := jaccard.New(a.v.Shingles)
+			shingler, err := shingle.New(a.v.Shingles)
 			var set, own, buf []uint64
 			return func(_ int, doc *document.Document) (none struct{}, err error) {
 				near := a.wanted[doc.ID]
@@ -108,7 +108,7 @@ func (a *against) read(ctx context.Context, threads int) error {
 					if own, buf, err = a.sets.get(i, buf); err != nil {
 						return none, err
 					}
-					a.raise(i, jaccard.Similarity(own, set))
+					a.raise(i, shingle.Jaccard(own, set))
 				}
 				return none, nil
 			}, err

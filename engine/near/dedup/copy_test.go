@@ -17,7 +17,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/near/jaccard"
+	"ndd/engine/near/shingle"
 )
 
 func simhashOf(f uint64) simhash.Fingerprint { return simhash.Fingerprint(f) }
@@ -209,7 +209,7 @@ func TestCopyWARC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Find(t.Context(), c, Options{K: 3, Verify: &Verify{Jaccard: 0.9, Shingles: jaccard.Options{Words: 3, Chars: 5}}})
+	r, err := Find(t.Context(), c, Options{K: 3, Verify: &Verify{Jaccard: 0.9, Shingles: shingle.Options{Words: 3, Chars: 5}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,14 +17,14 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/jaccard"
+	"ndd/engine/near/shingle"
 	"ndd/engine/storage/disk"
 )
 
 // A Verify says how texts are compared.
 type Verify struct {
 	Jaccard  float64         // least similarity of a document to what is kept for it, above 0 to 1
-	Shingles jaccard.Options // what is shared
+	Shingles shingle.Options // what is shared
 	Memory   int64           // bytes for shingle sets; default [VerifyMemory]. More of them go to a temporary file
 	TempDir  string          // of that file; default os.TempDir()
 	Disk     *disk.Disk      // that it is on; default the system's
@@ -135,7 +135,7 @@ func (c *Corpus) shingle(ctx context.Context, v *Verify, s *sets, members []uint
 			return true
 		},
 		Worker: func() (func(int, *document.Document) (struct{}, error), error) {
-			shingler, err := jaccard.New(v.Shingles)
+			shingler, err := shingle.New(v.Shingles)
 			var set []uint64
 			return func(unit int, doc *document.Document) (none struct{}, err error) {
 				mu.Lock()
@@ -224,7 +224,7 @@ func (p *splitter) split(ctx context.Context, c Cluster) ([]group, error) {
 func (p *splitter) find(leaders []int, member int) (g int, share float64, err error) {
 	var set []uint64
 	for i, leader := range leaders {
-		if jaccard.Bound(p.sets.size(leader), p.sets.size(member)) < p.least {
+		if shingle.JaccardBound(p.sets.size(leader), p.sets.size(member)) < p.least {
 			continue
 		}
 		if set == nil {
@@ -236,7 +236,7 @@ func (p *splitter) find(leaders []int, member int) (g int, share float64, err er
 		if other, p.bufs[1], err = p.sets.get(leader, p.bufs[1]); err != nil {
 			return 0, 0, err
 		}
-		if share := jaccard.Similarity(other, set); share >= p.least {
+		if share := shingle.Jaccard(other, set); share >= p.least {
 			return i, share, nil
 		}
 	}

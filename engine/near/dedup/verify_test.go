@@ -17,7 +17,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
-	"ndd/engine/near/jaccard"
+	"ndd/engine/near/shingle"
 )
 
 // chained writes JSONL whose lines change a word or some from one to the next,
@@ -127,7 +127,7 @@ func TestVerify(t *testing.T) {
 		}
 		for _, memory := range []int64{0, 1, 10_000} {
 			for _, threads := range []int{1, 3} {
-				v := &Verify{Jaccard: least, Shingles: jaccard.Options{Words: words}, Memory: memory, TempDir: t.TempDir(), Meter: &document.Meter{}}
+				v := &Verify{Jaccard: least, Shingles: shingle.Options{Words: words}, Memory: memory, TempDir: t.TempDir(), Meter: &document.Meter{}}
 				r, err := Find(t.Context(), c, Options{K: 8, Verify: v, Threads: threads})
 				if err != nil {
 					t.Fatal(err)
@@ -387,7 +387,7 @@ func TestVerifyKnown(t *testing.T) {
 	if err != nil || len(want) < 20 || len(rejected) < 20 {
 		t.Fatal(len(want), len(rejected), err)
 	}
-	o := Options{K: k, Known: known, Verify: &Verify{Jaccard: least, Shingles: jaccard.Options{Words: words, Chars: 5}, Known: []string{old}}}
+	o := Options{K: k, Known: known, Verify: &Verify{Jaccard: least, Shingles: shingle.Options{Words: words, Chars: 5}, Known: []string{old}}}
 	for _, o.Threads = range []int{1, 3} {
 		for _, o.Verify.Memory = range []int64{0, 1} {
 			r, err := Find(t.Context(), c, o)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ndd/engine/near/jaccard"
+	"ndd/engine/near/shingle"
 )
 
 // A Corpus is the documents that methods are measured on. Add documents, then measure.
@@ -16,12 +16,12 @@ type Corpus struct {
 	texts    []string
 	sets     [][]uint64 // of shingles, ascending
 	rows     map[string]int
-	shingler *jaccard.Shingler
+	shingler *shingle.Shingler
 }
 
 // NewCorpus returns an empty corpus whose Jaccard is of shingles by o.
-func NewCorpus(o jaccard.Options) (*Corpus, error) {
-	s, err := jaccard.New(o)
+func NewCorpus(o shingle.Options) (*Corpus, error) {
+	s, err := shingle.New(o)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (c *Corpus) Bytes() (sum uint64) {
 }
 
 // Jaccard returns the exact similarity of the documents of two rows.
-func (c *Corpus) Jaccard(a, b int) float64 { return jaccard.Similarity(c.sets[a], c.sets[b]) }
+func (c *Corpus) Jaccard(a, b int) float64 { return shingle.Jaccard(c.sets[a], c.sets[b]) }
 
 // Band is how alike two documents are, by their Jaccard.
 type Band int

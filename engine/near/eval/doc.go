@@ -8,7 +8,7 @@
 //
 // # Definitions
 //
-//	Jaccard          shingles that both texts have, over shingles that either has (package jaccard:
+//	Jaccard          shingles that both texts have, over shingles that either has (package shingle:
 //	                 3 words, or 5 characters of a script without spaces)
 //	band             near: Jaccard of at least 0.8; revised: 0.5 to 0.8; heavy: 0.2 to 0.5; low: below
 //	identical        equal once white space is removed and letters are folded

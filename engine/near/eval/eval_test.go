@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/near/jaccard"
+	"ndd/engine/near/shingle"
 	"ndd/engine/oracle/leaks"
 )
 
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { leaks.Main(m) }
 
 func newCorpus(t *testing.T, texts ...string) *Corpus {
 	t.Helper()
-	c, err := NewCorpus(jaccard.Options{})
+	c, err := NewCorpus(shingle.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package jaccard says how much two texts share: the number of shingles that
-// both have by the number that either has.
+// Package shingle makes sets of shingles of texts, and says how much two of them share: the number of shingles
+// that both have by the number that either has, their Jaccard similarity.
 //
 // A shingle is some tokens in a row, whatever their script: 3 words, or 5
 // characters of scripts without spaces such as Chinese, or some of both that are
@@ -14,7 +14,7 @@
 // Cost: 50-100 MB of text a second and core for a set, which takes 8 bytes a
 // shingle, about 1.4 bytes a byte of English; 1-2 ns an element for a
 // similarity. A [Shingler] belongs to one goroutine; sets are plain slices.
-package jaccard
+package shingle
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ import (
 	"ndd/engine/corpus/token"
 )
 
-// Options say what a shingle is: the fewest tokens in a row, from each token on, that are as long as Words words or Chars
+// Options configures what a shingle is: the fewest tokens in a row, from each token on, that are as long as Words words or Chars
 // characters, where a word counts 1/Words and a character 1/Chars. The tokens of a text that is shorter are one shingle.
 // Zero is the default.
 type Options struct {
@@ -114,8 +114,8 @@ func (s *Shingler) shingle() {
 	s.set = append(s.set, h)
 }
 
-// Similarity returns the share of two sets, 0 to 1; 1 if both are empty.
-func Similarity(a, b []uint64) float64 {
+// Jaccard returns the similarity of two sets, 0 to 1; 1 if both are empty.
+func Jaccard(a, b []uint64) float64 {
 	if len(a)+len(b) == 0 {
 		return 1
 	}
@@ -135,8 +135,8 @@ func Similarity(a, b []uint64) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// Bound returns the most that the similarity of sets of these sizes can be.
-func Bound(a, b int) float64 {
+// JaccardBound returns the most that the similarity of sets of these sizes can be.
+func JaccardBound(a, b int) float64 {
 	if a+b == 0 {
 		return 1
 	}

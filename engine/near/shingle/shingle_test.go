@@ -1,4 +1,4 @@
-package jaccard
+package shingle
 
 import (
 	"math/big"
@@ -23,7 +23,7 @@ func shingles(text string, n int) map[string]bool {
 	return set
 }
 
-func TestSimilarity(t *testing.T) {
+func TestJaccard(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 5 {
 		s, err := New(Options{Words: n + 1})
@@ -49,7 +49,7 @@ func TestSimilarity(t *testing.T) {
 			if len(x)+len(y) > 0 {
 				want = float64(both) / float64(len(x)+len(y)-both)
 			}
-			if got := Similarity(a, b); len(a) != len(x) || len(b) != len(y) || got != want || got > Bound(len(a), len(b)) {
+			if got := Jaccard(a, b); len(a) != len(x) || len(b) != len(y) || got != want || got > JaccardBound(len(a), len(b)) {
 				t.Fatalf("%d words: %q %q: %v, want %v", n+1, texts[0], texts[1], got, want)
 			}
 		}
@@ -67,7 +67,7 @@ func TestChinese(t *testing.T) {
 		t.Fatal(a)
 	}
 	// 中华 华人 人民 民共 共和 和国, and the first five of them with 民人 across the comma.
-	if got := Similarity(a[1:], b); got != 5.0/7 {
+	if got := Jaccard(a[1:], b); got != 5.0/7 {
 		t.Error(got)
 	}
 	if _, err := New(Options{Words: 17}); err == nil {
@@ -125,7 +125,7 @@ func TestMixedScripts(t *testing.T) {
 			if len(x)+len(y) > 0 {
 				want = float64(both) / float64(len(x)+len(y)-both)
 			}
-			if got := Similarity(a, b); len(a) != len(x) || len(b) != len(y) || got != want {
+			if got := Jaccard(a, b); len(a) != len(x) || len(b) != len(y) || got != want {
 				t.Fatalf("%+v: %q %q: %v, want %v", o, tokens[0], tokens[1], got, want)
 			}
 		}
@@ -139,7 +139,7 @@ func TestOneForeignWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := s.Append(nil, "今天我们学习使用Vue编写组件"), s.Append(nil, "今天我们学习使用React编写组件")
-	if len(a) != 9 || len(b) != 9 || Similarity(a, b) != 4.0/14 {
-		t.Errorf("%d and %d shingles, similarity %v", len(a), len(b), Similarity(a, b))
+	if len(a) != 9 || len(b) != 9 || Jaccard(a, b) != 4.0/14 {
+		t.Errorf("%d and %d shingles, similarity %v", len(a), len(b), Jaccard(a, b))
 	}
 }
