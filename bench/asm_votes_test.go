@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ndd/asm"
-	"ndd/engine/oracle/kernels"
+	"ndd/engine/oracle"
 )
 
 // BenchmarkVotes sums the bits of a document's feature hashes: a sentence, a page, a
@@ -21,7 +21,7 @@ func BenchmarkVotes(b *testing.B) {
 				wantSums[j] += hashes[i] >> j & 1 * uint64(weights[i])
 			}
 		}
-		kernels.All(b, func(kernel string) {
+		oracle.AllKernels(b, func(kernel string) {
 			var counts, sums [64]uint64
 			asm.Votes(&counts, hashes)
 			asm.WeightedVotes(&sums, hashes, weights)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ndd/asm"
-	"ndd/engine/oracle/kernels"
+	"ndd/engine/oracle"
 )
 
 // BenchmarkWithin64 scans what fits in L1, in L2, and 1 GiB. Beyond the caches the
@@ -21,7 +21,7 @@ func BenchmarkWithin64(b *testing.B) {
 		xs := words[:n]
 		keep := []uint64{xs[0], xs[n/2], xs[n-1]}
 		xs[0], xs[n/2], xs[n-1] = q, q^7, q^1<<63
-		kernels.All(b, func(kernel string) {
+		oracle.AllKernels(b, func(kernel string) {
 			b.Run(fmt.Sprintf("kernel=%s/n=%d", kernel, n), func(b *testing.B) {
 				hits, scanned := asm.Within64(dst, xs, q, k)
 				if hits != within64Count(xs, q, k) || scanned != n || dst[hits-1] != uint32(n-1) {
@@ -87,7 +87,7 @@ func BenchmarkWithin32(b *testing.B) {
 				want++
 			}
 		}
-		kernels.All(b, func(kernel string) {
+		oracle.AllKernels(b, func(kernel string) {
 			b.Run(fmt.Sprintf("kernel=%s/n=%d", kernel, n), func(b *testing.B) {
 				hits, scanned := asm.Within32(dst, xs, q, k)
 				if hits != want || scanned != n || dst[hits-1] != uint32(n-1) {

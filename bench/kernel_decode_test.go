@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/kernels"
+	"ndd/engine/oracle"
 	"ndd/huffman"
 )
 
@@ -44,7 +44,7 @@ func BenchmarkDecode(b *testing.B) {
 				total += n
 				fences = append(fences, keys[total])
 			}
-			kernels.All(b, func(kernel string) {
+			oracle.AllKernels(b, func(kernel string) {
 				dst := make([]uint64, huffman.MaxKeys(blockBytes)+1)
 				at := 0
 				for i := range 512 {

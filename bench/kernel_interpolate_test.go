@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ndd/asm"
-	"ndd/engine/oracle/kernels"
+	"ndd/engine/oracle"
 )
 
 // BenchmarkInterpolate seeks keys in sorted ones: sort.Search one by one, then the kernel of every
@@ -42,7 +42,7 @@ func BenchmarkInterpolate(b *testing.B) {
 					b.Fatal(sum)
 				}
 			})
-			kernels.All(b, func(kernel string) {
+			oracle.AllKernels(b, func(kernel string) {
 				dst := make([]int, distinct)
 				asm.Interpolate(dst, keys, sought)
 				if !slices.Equal(dst, want) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ndd/asm"
-	"ndd/engine/oracle/kernels"
+	"ndd/engine/oracle"
 )
 
 // BenchmarkPermute permutes slices that fit the first-level cache, the second, and none, every
@@ -28,7 +28,7 @@ func BenchmarkPermute(b *testing.B) {
 				copy(dst, src)
 			}
 		})
-		kernels.All(b, func(kernel string) {
+		oracle.AllKernels(b, func(kernel string) {
 			asm.Permute(dst, src, mask)
 			front := 64 - bits.OnesCount64(mask)
 			for i, x := range src {

@@ -18,7 +18,6 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
-	"ndd/engine/oracle/leaks"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -27,7 +26,7 @@ import (
 // memtableDocs is how many documents become a segment.
 const memtableDocs = 4096
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // rawFile writes fingerprints as a .bin and opens it.
 func rawFile(t testing.TB, prints []uint64) *ndf.File {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ndd/asm/guard"
-	"ndd/engine/oracle/kernels"
+	"ndd/engine/oracle"
 	"pgregory.net/rapid"
 )
 
@@ -125,7 +125,7 @@ func naiveBlock(code *Code, keys []uint64, blockBytes int) ([]byte, int) {
 func TestBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := sets(rng)
-	kernels.Each(t, func(t *testing.T) {
+	oracle.EachKernel(t, func(t *testing.T) {
 		for name, keys := range all {
 			code := codeOf(keys)
 			for _, size := range []int{64, 65, 71, 100, 128, 1000, 1024, 4096, 32768} {
@@ -173,7 +173,7 @@ func TestBlocks(t *testing.T) {
 
 // TestRoundTrip is TestBlocks for keys and codes that nobody thought of.
 func TestRoundTrip(t *testing.T) {
-	kernels.Each(t, func(t *testing.T) {
+	oracle.EachKernel(t, func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			width := rapid.IntRange(1, 64).Draw(t, "width")
 			keys := rapid.SliceOfN(rapid.Uint64Range(0, 1<<width-1), 1, 2000).Draw(t, "keys")
@@ -296,7 +296,7 @@ func TestCorrupt(t *testing.T) {
 		"long":                     {make([]byte, BlockBytesMax+1), sound, 4096},
 		"all ones":                 {ones, sound, 1 << 18},
 	}
-	kernels.Each(t, func(t *testing.T) {
+	oracle.EachKernel(t, func(t *testing.T) {
 		for name, c := range cases {
 			if n, err := code.DecodeBlock(make([]uint64, c.room), c.block, c.before, c.last); !errors.Is(err, ErrCorrupt) || n != 0 {
 				t.Errorf("%s: %d, %v, want 0, ErrCorrupt", name, n, err)
@@ -318,7 +318,7 @@ func TestCorrupt(t *testing.T) {
 // TestCodesMeetRawBits: of halves that are full to the last bit, one more key is refused, not read
 // out of the other side.
 func TestCodesMeetRawBits(t *testing.T) {
-	kernels.Each(t, func(t *testing.T) {
+	oracle.EachKernel(t, func(t *testing.T) {
 		full := 0
 		for seed := range uint64(400) {
 			keys := slice(rand.New(rand.NewPCG(seed, 5)), 40, 30)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ndd/asm/guard"
-	"ndd/engine/oracle/kernels"
+	"ndd/engine/oracle"
 	"pgregory.net/rapid"
 )
 
@@ -227,7 +227,7 @@ func FuzzHostileBlock(f *testing.F) {
 		out := guard.Tail[uint64](guard.New(t, 8*room), room)
 		var first []uint64
 		var firstErr error
-		kernels.All(t, func(kernel string) {
+		oracle.AllKernels(t, func(kernel string) {
 			n, err := code.DecodeBlock(out, in, before, last)
 			if err != nil && (!errors.Is(err, ErrCorrupt) || n != 0) || err == nil && n != Keys(block) {
 				t.Fatalf("%s: %d, %v", kernel, n, err)
@@ -267,7 +267,7 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		code := codeOf(keys)
 		out := make([]uint64, MaxKeys(blockBytes)+1)
-		kernels.All(t, func(kernel string) {
+		oracle.AllKernels(t, func(kernel string) {
 			for left := keys; len(left) > 1; {
 				block, n := AppendBlock(nil, code, left, blockBytes)
 				got, err := code.DecodeBlock(out, block, left[0], left[n])

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"ndd/engine/memory"
-	"ndd/engine/oracle/machine"
+	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -44,7 +44,7 @@ func TestPreloadRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	size, pages := uint64(info.Size()), filepath.Join(golden, "pages.ndf")
-	small, large := machine.With(t, size-1), machine.With(t, size)
+	small, large := oracle.Machine(t, size-1), oracle.Machine(t, size)
 	if status, out, said := on(t, large, "batch", "--preload", "-i", dir, pages); status != exitDone || out == "" {
 		t.Fatalf("status %d: %s", status, said)
 	}
@@ -135,7 +135,7 @@ func TestDedupLittle(t *testing.T) {
 		{8 << 30, nil, exitDone, "memory: up to 608 MiB to read documents"},
 		{8 << 30, []string{"--max-document", "1GiB"}, exitDone, "memory: up to 5.0 GiB to read documents"},
 	} {
-		status, out, said := on(t, machine.With(t, c.memory), append([]string{"dedup", "-v", path}, c.flags...)...)
+		status, out, said := on(t, oracle.Machine(t, c.memory), append([]string{"dedup", "-v", path}, c.flags...)...)
 		if status != c.status || !strings.Contains(said, c.want) || (out == "") != (status != exitDone) {
 			t.Errorf("%d, %q: status %d, %q, %s, want %s", c.memory, c.flags, status, out, said, c.want)
 		}
@@ -154,7 +154,7 @@ func TestBatchLittle(t *testing.T) {
 		}
 	}
 	index := builtIndex(t, f, "--design", "halves", "--layout", "planar") // whatever is fast here now
-	_, all, _ := on(t, machine.With(t, 8<<30), "batch", "-i", index, q)
+	_, all, _ := on(t, oracle.Machine(t, 8<<30), "batch", "-i", index, q)
 	for _, c := range []struct {
 		memory uint64
 		flags  []string
@@ -169,7 +169,7 @@ func TestBatchLittle(t *testing.T) {
 		{90 << 20, []string{"--memory", "1MiB"}, "matches 1.0 MiB"},
 	} {
 		args := append([]string{"batch", "--verbose", "--threads", "15", "-i", index, q}, c.flags...)
-		status, out, said := on(t, machine.With(t, c.memory), args...)
+		status, out, said := on(t, oracle.Machine(t, c.memory), args...)
 		refused := strings.Contains(c.want, "needs up to")
 		if !strings.Contains(said, c.want) || refused != (status == exitFailed) || !refused && (out != all || out == "") {
 			t.Errorf("%d, %q: status %d, %s, want %s", c.memory, c.flags, status, said, c.want)
@@ -183,7 +183,7 @@ func TestScanNothing(t *testing.T) {
 	if err := os.WriteFile(f, make([]byte, 800), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	status, out, said := on(t, machine.With(t, 0), "batch", "--scan", f, f)
+	status, out, said := on(t, oracle.Machine(t, 0), "batch", "--scan", f, f)
 	if status != exitFailed || out != "" || !strings.Contains(said, "answering 100 queries at a time needs up to") {
 		t.Errorf("status %d, %q, %s", status, out, said)
 	}

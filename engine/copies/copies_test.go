@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"ndd/engine/copies/signature"
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // english returns n sentences of random words between stop words.
 func english(random *rand.Rand, n int) string {

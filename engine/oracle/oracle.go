@@ -1,6 +1,8 @@
-// Package oracle answers by comparing everything with everything. It is what
-// every other way to answer is held against: slow, short, and without a
-// kernel, a table or a goroutine in it.
+// Package oracle is what tests hold the engine against. It answers by comparing
+// everything with everything: slow, short, and without a kernel, a table or a
+// goroutine in it. And it has what tests run on: every kernel of this machine
+// ([EachKernel]), machines with a given memory ([Machine]), and no goroutine
+// that is left behind ([NoLeaks]). No program links it.
 package oracle
 
 import (

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 )
 
 // TestMain fails if a goroutine of any test stays.
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // square is an item that carries its result.
 type square struct{ of, is int }

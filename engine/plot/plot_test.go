@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 var update = flag.Bool("update", false, "write the golden file anew")
 

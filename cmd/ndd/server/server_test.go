@@ -17,11 +17,11 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 const (
 	pageA = "the quick brown fox jumps over the lazy dog while seven wizards brew strong coffee beneath a pale moon"

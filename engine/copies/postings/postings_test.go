@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"ndd/engine/copies/signature"
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // randomSets returns sets with many near each other, some equal, some empty.
 func randomSets(random *rand.Rand, n int) (sets [][]uint64) {

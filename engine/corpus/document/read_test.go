@@ -18,10 +18,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/corpus/document"
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // tree writes files below a new folder and makes it the working directory, so that ids are short.
 func tree(t *testing.T, files map[string]string) {

@@ -17,10 +17,10 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // sentence is the i-th of many texts with features enough.
 func sentence(i int) string {

@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/leaks"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 func write(t testing.TB, path string, docs, unmarked int) {
 	t.Helper()

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/kernels"
+	"ndd/engine/oracle"
 	"pgregory.net/rapid"
 )
 
@@ -43,7 +43,7 @@ func sum(hashes []uint64, weights []uint32) Fingerprint {
 	return elect(&counter{hashes: hashes[:n], times: weights[:n]}, &counter{hashes: hashes[n:], times: weights[n:]})
 }
 
-func TestSumAgainstOracle(t *testing.T) { kernels.Each(t, testSumAgainstOracle) }
+func TestSumAgainstOracle(t *testing.T) { oracle.EachKernel(t, testSumAgainstOracle) }
 
 func testSumAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -61,7 +61,7 @@ func testSumAgainstOracle(t *testing.T) {
 	})
 }
 
-func TestSumOfManyHashes(t *testing.T) { kernels.Each(t, testSumOfManyHashes) }
+func TestSumOfManyHashes(t *testing.T) { oracle.EachKernel(t, testSumOfManyHashes) }
 
 func testSumOfManyHashes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -79,7 +79,7 @@ func testSumOfManyHashes(t *testing.T) {
 	}
 }
 
-func TestSumTies(t *testing.T) { kernels.Each(t, testSumTies) }
+func TestSumTies(t *testing.T) { oracle.EachKernel(t, testSumTies) }
 
 func testSumTies(t *testing.T) {
 	for _, c := range []struct {

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/oracle"
 	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/leaks"
 	"ndd/engine/storage/store"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 func build(t testing.TB, list []string) (*bytes.Buffer, []uint64) {
 	t.Helper()

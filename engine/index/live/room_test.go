@@ -6,12 +6,11 @@ import (
 
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
-	"ndd/engine/oracle/leaks"
-	"ndd/engine/oracle/machine"
+	"ndd/engine/oracle"
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 func halves(t testing.TB) permute.Design {
 	t.Helper()
@@ -25,7 +24,7 @@ func halves(t testing.TB) permute.Design {
 // TestMergeWithoutRoom refuses a merge that a machine has no room for, by name,
 // and not a buffer's worth.
 func TestMergeWithoutRoom(t *testing.T) {
-	b := memory.NewBudget(machine.With(t, 64<<20).Limit(0))
+	b := memory.NewBudget(oracle.Machine(t, 64<<20).Limit(0))
 	o := segment.Options{Design: halves(t), Threads: 1}
 	if r, err := reserveMerge(memtableDocs, o, b); err != nil || r.Bytes() != 0 {
 		t.Error(err)
@@ -44,7 +43,7 @@ func TestMergeWithoutRoom(t *testing.T) {
 // TestPlanBuild asks a machine that is not this one: what could use any amount leaves a sixteenth.
 func TestPlanBuild(t *testing.T) {
 	dir := t.TempDir()
-	left := memory.NewBudget(machine.With(t, 1<<30).Limit(0))
+	left := memory.NewBudget(oracle.Machine(t, 1<<30).Limit(0))
 	for _, c := range []struct {
 		budget *memory.Budget
 		docs   uint64

@@ -3,13 +3,13 @@ package plan
 import (
 	"testing"
 
-	"ndd/engine/oracle/kernels"
+	"ndd/engine/oracle"
 )
 
 // TestMeasure measures this machine: the costs are sound, always, and a search costs
 // something, in every backend, unless what was measured was disturbed, time after time.
 func TestMeasure(t *testing.T) {
-	kernels.All(t, func(kernel string) {
+	oracle.AllKernels(t, func(kernel string) {
 		var m *Machine
 		for try := 0; try == 0 || try < 10 && !costly(m); try++ {
 			var err error

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"ndd/engine/memory"
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // sets are inputs of every shape that has ever hurt a radix sort.
 func sets(n int) map[string][]uint64 {

@@ -16,12 +16,11 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/leaks"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // TestJoin holds the pairs of sets of every shape against brute force, some with buckets beyond what the
 // kernel takes.

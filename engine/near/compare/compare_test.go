@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 func compared(t *testing.T, a, b string) *Comparison {
 	t.Helper()

@@ -17,10 +17,10 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/shingle"
-	"ndd/engine/oracle/leaks"
+	"ndd/engine/oracle"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 func newCorpus(t *testing.T, texts ...string) *Corpus {
 	t.Helper()

@@ -15,13 +15,12 @@ import (
 
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
-	"ndd/engine/oracle/leaks"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { leaks.Main(m) }
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // answer maps chunks of a size, in any order and the last one twice, and reduces.
 func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit {

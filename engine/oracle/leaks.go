@@ -1,8 +1,4 @@
-// Package leaks ends tests that leave goroutines behind.
-//
-// A goroutine whose work is done may still have to be scheduled before it is gone. goleak gives it
-// less than half a second, which a loaded machine does not; here it has a minute. Only a leak costs that.
-package leaks
+package oracle
 
 import (
 	"fmt"
@@ -16,8 +12,11 @@ import (
 // timeout is how long goroutines that were told to end may take.
 const timeout = time.Minute
 
-// Main runs a package's tests, and fails if goroutines of theirs stay.
-func Main(m *testing.M) {
+// NoLeaks runs a package's tests, and fails if goroutines of theirs stay. It is for TestMain.
+//
+// A goroutine whose work is done may still have to be scheduled before it is gone. goleak gives it
+// less than half a second, which a loaded machine does not; here it has a minute. Only a leak costs that.
+func NoLeaks(m *testing.M) {
 	status := m.Run()
 	if err := stay(timeout); err != nil && status == 0 {
 		fmt.Fprintln(os.Stderr, "leaks:", err)

@@ -1,4 +1,4 @@
-package leaks
+package oracle
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ func TestStay(t *testing.T) {
 	}
 	end := make(chan struct{})
 	go func() { <-end }()
-	if err := stay(0); err == nil || !strings.Contains(err.Error(), "leaks.TestStay.func") {
+	if err := stay(0); err == nil || !strings.Contains(err.Error(), "oracle.TestStay.func") {
 		t.Errorf("a goroutine that stays: %v", err)
 	}
 	close(end)

@@ -1,5 +1,4 @@
-// Package machine makes machines for tests that ask how much memory there is.
-package machine
+package oracle
 
 import (
 	"fmt"
@@ -10,8 +9,9 @@ import (
 	"ndd/engine/memory"
 )
 
-// With is a machine whose control group leaves so many bytes.
-func With(t testing.TB, bytes uint64) memory.Machine {
+// Machine returns a machine whose control group leaves so many bytes, for tests that ask how much memory
+// there is.
+func Machine(t testing.TB, bytes uint64) memory.Machine {
 	t.Helper()
 	root := t.TempDir()
 	for name, content := range map[string]string{
