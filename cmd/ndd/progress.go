@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -223,11 +224,15 @@ type meterBar struct {
 	*bar
 	stop, done chan struct{}
 	cancel     func() // ends what looks for the total
+	ended      sync.Once
 }
 
+// end removes the bar; another call does nothing.
 func (b *meterBar) end() {
-	b.cancel()
-	close(b.stop)
-	<-b.done
-	b.bar.end()
+	b.ended.Do(func() {
+		b.cancel()
+		close(b.stop)
+		<-b.done
+		b.bar.end()
+	})
 }
