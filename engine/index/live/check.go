@@ -46,14 +46,14 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 		queries = append(queries, uint64(d.Fingerprint))
 	}
 	c.queries = queries
-	near := make([][]Hit, len(docs))
+	near := make([]Outcome, len(docs))
 	seen, err := c.near(near, queries, k, most)
 	if err != nil {
 		return nil, err
 	}
 	x := c.index
-	if slices.IndexFunc(near, func(h []Hit) bool { return h == nil }) < 0 {
-		return kept(near), x.sync(ctx, wal.Position(x.logged.Load()))
+	if slices.IndexFunc(near, func(o Outcome) bool { return o.Near == nil }) < 0 {
+		return near, x.sync(ctx, wal.Position(x.logged.Load()))
 	}
 	if err := x.lock(ctx); err != nil {
 		return nil, err
@@ -73,18 +73,9 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 	return p.out, x.sync(ctx, at)
 }
 
-// kept returns the outcomes of documents that are all kept out.
-func kept(near [][]Hit) []Outcome {
-	out := make([]Outcome, len(near))
-	for i := range out {
-		out[i].Near = near[i]
-	}
-	return out
-}
-
 // decide looks at what came in since the search, and prepares the insert of what is admitted. It
 // needs x.mu.
-func (c *Searcher) decide(docs []Doc, near [][]Hit, seen DocID, k, most int) (*pending, error) {
+func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (*pending, error) {
 	x := c.index
 	v := x.current.Load()
 	if seen < v.memtables[0].first { // some of what came in is in segments meanwhile
@@ -96,12 +87,11 @@ func (c *Searcher) decide(docs []Doc, near [][]Hit, seen DocID, k, most int) (*p
 	p := x.prepare()
 	w := View{index: x, version: v, clock: v.end()}
 	for i, d := range docs {
-		if near[i] == nil {
-			hits, err := c.since(w, p, seen, uint64(d.Fingerprint), k, most)
-			if err != nil {
+		if near[i].Near == nil {
+			if err := c.since(&near[i], w, p, seen, uint64(d.Fingerprint), k, most); err != nil {
 				return nil, err
 			}
-			if near[i] = hits; len(hits) == 0 {
+			if near[i].Near == nil {
 				if err := p.add(d); err != nil {
 					return nil, err
 				}
@@ -111,14 +101,14 @@ func (c *Searcher) decide(docs []Doc, near [][]Hit, seen DocID, k, most int) (*p
 				continue
 			}
 		}
-		p.out = append(p.out, Outcome{Near: near[i]})
+		p.out = append(p.out, near[i])
 	}
 	return p, nil
 }
 
 // near searches what the index holds now for everything within k of queries, and gives those that
-// have some to near. It returns the number of the first document that it did not see.
-func (c *Searcher) near(near [][]Hit, queries []uint64, k, most int) (DocID, error) {
+// have some to near, with the ID of the nearest. It returns the number of the first document that it did not see.
+func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, error) {
 	w, err := c.index.view(c.slot)
 	if err != nil {
 		return 0, err
@@ -128,15 +118,18 @@ func (c *Searcher) near(near [][]Hit, queries []uint64, k, most int) (DocID, err
 	if err != nil {
 		return 0, err
 	}
-	return w.clock, a.Each(0, func(i int, hits []Hit) error {
-		near[i] = hits
-		return nil
+	return w.clock, a.Each(0, func(i int, hits []Hit) (err error) {
+		near[i].Near = hits
+		if len(hits[0].Docs) > 0 && c.index.config.IDs {
+			near[i].ID, err = c.ID(w, hits[0].Docs[0])
+		}
+		return err
 	})
 }
 
-// since returns what is within k of a query among the documents from number seen on, which are in
-// memtables, and among those of the pending insert. It needs x.mu.
-func (c *Searcher) since(w View, p *pending, seen DocID, query uint64, k, most int) ([]Hit, error) {
+// since gives a document's outcome what is within k of it among the documents from number seen on,
+// which are in memtables, and among those of the pending insert. It needs x.mu.
+func (c *Searcher) since(o *Outcome, w View, p *pending, seen DocID, query uint64, k, most int) error {
 	c.query[0] = query
 	c.matches = p.near(c.matches[:0], c.positions, query, k)
 	if seen < w.clock {
@@ -145,8 +138,19 @@ func (c *Searcher) since(w View, p *pending, seen DocID, query uint64, k, most i
 		}
 	}
 	if len(c.matches) == 0 {
-		return nil, nil
+		return nil
 	}
 	a, err := c.hits(w, c.matches, most)
-	return a.Hits, err
+	if err != nil {
+		return err
+	}
+	o.Near = a.Hits
+	if docs := a.Hits[0].Docs; len(docs) > 0 {
+		if docs[0] >= p.first {
+			o.ID = p.docs[docs[0]-p.first].ID
+		} else {
+			o.ID, err = c.ID(w, docs[0])
+		}
+	}
+	return err
 }

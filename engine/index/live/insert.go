@@ -37,9 +37,10 @@ var ErrTooMany = errors.New("too many documents for one call")
 // near kept it out, a document of its ID did, which is Doc.
 type Outcome struct {
 	Inserted bool
-	Replaced bool  // it took the place of a document of its ID
-	Doc      DocID // the document that was inserted
-	Near     []Hit // what kept it out, nearest first
+	Replaced bool   // it took the place of a document of its ID
+	Doc      DocID  // the document that was inserted
+	Near     []Hit  // what kept it out, nearest first
+	ID       string // of the first document of the nearest, where documents have IDs
 }
 
 // Insert adds documents, all or none, in their order: those that are inserted have consecutive

@@ -9,6 +9,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
+	"ndd/engine/storage/store"
 )
 
 // A Hit is a stored fingerprint within the distance that was asked for.
@@ -53,6 +54,7 @@ type Searcher struct {
 	prints     []uint64 // of matches whose documents are looked for
 	query      [1]uint64
 	queries    []uint64
+	lookup     lookup // of IDs
 }
 
 // Searcher returns a searcher of the index, to be given back by [Searcher.Done].
@@ -134,6 +136,24 @@ func (c *Searcher) hits(w View, matches []Match, most int) (a Answers, err error
 		h.Docs = docs[:len(docs):len(docs)]
 	}
 	return a, nil
+}
+
+// ID returns the ID of a document of a view, empty where it has none.
+func (c *Searcher) ID(w View, doc DocID) (id string, err error) {
+	defer store.CatchFault(&err)()
+	if s := w.version.segmentOf(doc); s != nil {
+		row, ok := s.numbers.row(doc)
+		if !ok || s.Segment.IDs() == nil {
+			return "", nil
+		}
+		return c.lookup.of(w.version, s, row)
+	}
+	for _, m := range w.version.memtables {
+		if doc >= m.first && doc < m.end() && m.ids != nil {
+			return m.ids[doc-m.first], nil
+		}
+	}
+	return "", nil
 }
 
 // docs appends the first most documents of a match in a segment; total is how many there are. Where

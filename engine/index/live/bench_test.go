@@ -1,0 +1,110 @@
+package live
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
+)
+
+var held = flag.Int("held", 1_000_000, "fingerprints that an index of a benchmark holds")
+
+// ofSize returns an index in memory that holds so many fingerprints in one segment.
+func ofSize(b *testing.B, n int) *Index {
+	b.Helper()
+	c := Config{Design: halves(b), Table: table.Options{Layout: table.LayoutPlanar}}
+	s, free, err := inArena(segment.Input{Fingerprints: sets.Uniform(n, 1)}, segment.Options{Design: c.Design, Table: c.Table})
+	if err != nil {
+		b.Fatal(err)
+	}
+	x, err := New(c, s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { x.Close(); free() })
+	return x
+}
+
+func inArena(in segment.Input, o segment.Options) (*segment.Segment, func(), error) {
+	arena := new(store.Arena)
+	if err := segment.Write(context.Background(), arena, in, o); err != nil {
+		return nil, nil, err
+	}
+	source, err := arena.Source()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := segment.Open(source)
+	return s, arena.Free, err
+}
+
+// BenchmarkCheckAndInsert inserts fingerprints that are near none, in batches of so many, with
+// -cpu for the callers.
+func BenchmarkCheckAndInsert(b *testing.B) {
+	for _, batch := range []int{1, 64, 1024} {
+		b.Run(fmt.Sprintf("held=%d/batch=%d", *held, batch), func(b *testing.B) {
+			x := ofSize(b, *held)
+			var seed atomic.Uint64
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				rng := rand.New(rand.NewPCG(seed.Add(1), 9))
+				docs := make([]Doc, 0, batch)
+				insert := func() {
+					if _, err := x.CheckAndInsert(context.Background(), docs, 3, 1); err != nil {
+						b.Error(err)
+					}
+					docs = docs[:0]
+				}
+				for pb.Next() {
+					if docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(rng.Uint64())}); len(docs) == batch {
+						insert()
+					}
+				}
+				insert()
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "docs/s")
+			s := x.Stats()
+			b.ReportMetric(float64(s.Segments), "segments")
+			b.ReportMetric(float64(s.Buffered), "buffered")
+		})
+	}
+}
+
+// BenchmarkDurable does so with an index whose log is synced before each answer.
+func BenchmarkDurable(b *testing.B) {
+	for _, sync := range []wal.Sync{wal.Always, wal.Never} {
+		b.Run(fmt.Sprintf("sync=%v/callers=64", sync), func(b *testing.B) {
+			dir := filepath.Join(b.TempDir(), "index")
+			if err := Create(dir, Config{Design: halves(b), Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+				b.Fatal(err)
+			}
+			x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: sync})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer x.Close()
+			var seed atomic.Uint64
+			b.SetParallelism(64)
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				rng := rand.New(rand.NewPCG(seed.Add(1), 9))
+				for pb.Next() {
+					if _, err := x.CheckAndInsert(context.Background(), []Doc{{Fingerprint: simhash.Fingerprint(rng.Uint64())}}, 3, 1); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "docs/s")
+		})
+	}
+}

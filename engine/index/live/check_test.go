@@ -1,0 +1,329 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/table"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
+)
+
+// filled returns an index in memory that has no room until the returned function is called.
+func filled(t *testing.T, c Config) (x *Index, free func()) {
+	t.Helper()
+	x, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	x.sealing.Lock() // the sealer waits
+	var docs []Doc
+	for _, f := range sets.Uniform((memtablesMax+1)*memtableDocs, 3) {
+		docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
+	}
+	docs = docs[:memtablesMax*memtableDocs+1]
+	if _, err := x.Insert(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	return x, sync.OnceFunc(x.sealing.Unlock)
+}
+
+// TestCheckAndInsertWaiting has two near-duplicates wait for room, after both have searched and
+// found nothing: one is admitted.
+func TestCheckAndInsertWaiting(t *testing.T) {
+	for round := range 5 {
+		x, free := filled(t, Config{Design: halves(t)})
+		defer free()
+		const f = simhash.Fingerprint(0xabcdef)
+		outcomes := make(chan Outcome, 4)
+		var group sync.WaitGroup
+		for i := range cap(outcomes) {
+			group.Go(func() {
+				out, err := x.CheckAndInsert(t.Context(), []Doc{{Fingerprint: f ^ 1<<(20+i)}}, 3, 1)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				outcomes <- out[0]
+			})
+		}
+		for waiting := false; !waiting; time.Sleep(time.Millisecond) {
+			x.writer.mu.Lock()
+			waiting = x.room != nil
+			x.writer.mu.Unlock()
+		}
+		if round%2 == 0 {
+			time.Sleep(5 * time.Millisecond) // for all of them to wait, mostly
+		}
+		free()
+		group.Wait()
+		close(outcomes)
+		inserted, holder := 0, DocID(0)
+		for o := range outcomes {
+			if o.Inserted {
+				inserted++
+				holder = o.Doc
+			} else if len(o.Near) != 1 || o.Near[0].Distance != 2 || len(o.Near[0].Docs) != 1 {
+				t.Errorf("kept out by %+v", o.Near)
+			}
+		}
+		if inserted != 1 || holder != memtablesMax*memtableDocs+1 {
+			t.Fatalf("%d of four near-duplicates were inserted, the last as %d", inserted, holder)
+		}
+	}
+}
+
+// TestCheckAndInsertLate has what came in since the search be in segments already when the call gets
+// its turn.
+func TestCheckAndInsertLate(t *testing.T) {
+	x, free := filled(t, Config{Design: halves(t)})
+	defer free()
+	c := x.Searcher()
+	defer c.Done()
+	near := make([]Outcome, 1)
+	c.queries = []uint64{12345}
+	seen, err := c.near(near, c.queries, 3, 1)
+	if err != nil || near[0].Near != nil {
+		t.Fatal(near, err)
+	}
+	free()
+	docs := make([]Doc, 2*memtableDocs)
+	for i := range docs {
+		docs[i].Fingerprint = simhash.Fingerprint(rand.Uint64())
+	}
+	docs[1].Fingerprint = 12344
+	if _, err := x.Insert(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	for x.current.Load().memtables[0].first <= seen { // the near one is sealed
+		time.Sleep(time.Millisecond)
+	}
+	x.writer.mu.Lock()
+	defer x.writer.mu.Unlock()
+	p, err := c.decide([]Doc{{Fingerprint: 12345}}, near, seen, 3, 1)
+	if err != nil || len(p.docs) != 0 || len(p.out) != 1 || len(p.out[0].Near) != 1 {
+		t.Errorf("%+v, %v: a near-duplicate in a segment was not seen", p, err)
+	}
+}
+
+// TestInsertWhole inserts lists that do not fit beside each other: each has consecutive numbers, and
+// one whose context ends while it waits is not there at all.
+func TestInsertWhole(t *testing.T) {
+	x, free := filled(t, Config{Design: halves(t)})
+	defer free()
+	before := x.Stats().Documents
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := x.Insert(ctx, make([]Doc, 10)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("without room: %v", err)
+	}
+	if n := x.Stats().Documents; n != before {
+		t.Errorf("%d documents, want %d", n, before)
+	}
+	free()
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 20 {
+				docs := make([]Doc, 1+rand.IntN(3*memtableDocs))
+				for i := range docs {
+					docs[i].Fingerprint = simhash.Fingerprint(rand.Uint64())
+				}
+				out, err := x.Insert(t.Context(), docs)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for i, o := range out {
+					if !o.Inserted || o.Doc != out[0].Doc+DocID(i) {
+						t.Errorf("document %d of a list has number %d, the first one %d", i, o.Doc, out[0].Doc)
+						return
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	if _, err := x.Insert(t.Context(), make([]Doc, wal.RecordMax/8)); !errors.Is(err, ErrTooMany) {
+		t.Errorf("more than a record holds: %v", err)
+	}
+}
+
+// TestSealedLayout: what is inserted becomes segments of the index's own design and layout.
+func TestSealedLayout(t *testing.T) {
+	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
+		x, free := filled(t, Config{Design: halves(t), Table: table.Options{Layout: layout}})
+		free()
+		for x.Stats().Segments == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		for _, s := range x.current.Load().segments {
+			if s.Layout() != layout || s.Segment.Design().Name != "halves" {
+				t.Errorf("%s, %s: want %s", s.Segment.Design().Name, s.Layout(), layout)
+			}
+		}
+	}
+}
+
+// The model of a group of fingerprints that are all near each other: at most one document of them
+// is there, which has an ID.
+type groupInput struct {
+	group int
+	op    string // insert, delete, query
+	id    string
+}
+
+type groupOutput struct{ holder string } // who was there, or has been deleted; empty for nobody
+
+var groupModel = porcupine.Model{
+	Partition: func(history []porcupine.Operation) (parts [][]porcupine.Operation) {
+		groups := map[int][]porcupine.Operation{}
+		for _, o := range history {
+			g := o.Input.(groupInput).group
+			groups[g] = append(groups[g], o)
+		}
+		for _, list := range groups {
+			parts = append(parts, list)
+		}
+		return parts
+	},
+	Init: func() any { return "" },
+	Step: func(state, input, output any) (bool, any) {
+		held, in, out := state.(string), input.(groupInput), output.(groupOutput)
+		switch in.op {
+		case "insert":
+			if held == "" {
+				return out.holder == "", in.id
+			}
+			return out.holder == held, held
+		case "delete":
+			if held == in.id {
+				return out.holder == in.id, ""
+			}
+			return out.holder == "", held
+		}
+		return out.holder == held, held
+	},
+	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
+}
+
+// TestLinearizable has many callers check and insert, delete and query near-duplicates, while others
+// fill memtables so that seals, flushes, merges and waiting go on, and the index is closed and opened
+// now and then: what they are told is what one caller after another could have been told.
+func TestLinearizable(t *testing.T) {
+	seconds := 6 * time.Second
+	if testing.Short() {
+		seconds = 2 * time.Second
+	}
+	const groups, callers, rounds = 40, 6, 3
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	centre := sets.Uniform(groups, 8)
+	var mu sync.Mutex
+	var history []porcupine.Operation
+	begun := time.Now()
+	for round := range rounds {
+		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: 20_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), seconds/rounds)
+		var group sync.WaitGroup
+		for caller := range callers {
+			group.Go(func() {
+				rng := rand.New(rand.NewPCG(uint64(round), uint64(caller)))
+				for n := 0; ctx.Err() == nil; n++ {
+					in := groupInput{group: rng.IntN(groups), op: []string{"insert", "insert", "delete", "query"}[rng.IntN(4)]}
+					in.id = fmt.Sprint(in.group, "/", rng.IntN(4))
+					f := simhash.Fingerprint(sets.Near(rng, centre[in.group], 1))
+					call := time.Since(begun)
+					out, err := ask(x, in, f)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					history = append(history, porcupine.Operation{ClientId: caller, Input: in, Call: int64(call), Output: out, Return: int64(time.Since(begun))})
+					mu.Unlock()
+				}
+			})
+		}
+		group.Go(func() { // seals, flushes and merges
+			rng := rand.New(rand.NewPCG(uint64(round), 99))
+			for n := 0; ctx.Err() == nil; n++ {
+				docs := make([]Doc, 1+rng.IntN(5000))
+				for i := range docs {
+					docs[i] = Doc{Fingerprint: simhash.Fingerprint(rng.Uint64()), ID: fmt.Sprint("filler ", rng.IntN(50_000))}
+				}
+				if _, err := x.Insert(context.Background(), docs); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		group.Wait()
+		cancel()
+		if round%2 == 0 {
+			err = x.Close()
+		} else {
+			err = x.end()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d operations", len(history))
+	if len(history) < 100 {
+		t.Fatal("too few operations")
+	}
+	if res, info := porcupine.CheckOperationsVerbose(groupModel, history, time.Minute); res != porcupine.Ok {
+		path := filepath.Join(t.ArtifactDir(), "history.html")
+		porcupine.VisualizePath(groupModel, info, path)
+		t.Errorf("%v: see %s", res, path)
+	}
+}
+
+// ask makes one operation of the history.
+func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err error) {
+	ctx := context.Background()
+	switch in.op {
+	case "insert":
+		o, err := x.CheckAndInsert(ctx, []Doc{{Fingerprint: f, ID: in.id}}, 2, 1)
+		if err != nil || o[0].Inserted {
+			return out, err
+		}
+		return groupOutput{o[0].ID}, nil
+	case "delete":
+		n, err := x.Delete(ctx, in.id)
+		if n > 0 {
+			out.holder = in.id
+		}
+		return out, err
+	}
+	c := x.Searcher()
+	defer c.Done()
+	w, err := x.View()
+	if err != nil {
+		return out, err
+	}
+	defer w.Release()
+	a, err := c.Search(w, []uint64{uint64(f)}, 2, 1, Swept{})
+	if err != nil || len(a.Hits) == 0 {
+		return out, err
+	}
+	out.holder, err = c.ID(w, a.Hits[0].Docs[0])
+	return out, err
+}
