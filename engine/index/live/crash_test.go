@@ -1,0 +1,222 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/table"
+	"ndd/engine/oracle/crash"
+	"ndd/engine/oracle/faults"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+var cuts = flag.Int("cuts", 1, "power cuts in the long form, in hundreds or so")
+
+// contents returns all documents that are not deleted.
+func contents(t *testing.T, x *Index) map[DocID]Doc {
+	t.Helper()
+	docs := map[DocID]Doc{}
+	v := x.current.Load()
+	for _, s := range v.segments {
+		rows := make([]uint64, s.Documents())
+		if err := s.Rows(rows); err != nil {
+			t.Fatal(err)
+		}
+		for row, f := range rows {
+			doc := s.numbers.doc(uint64(row))
+			if s.dead.has(doc, documentsMax) {
+				continue
+			}
+			d := Doc{Fingerprint: simhash.Fingerprint(f)}
+			if list := s.Segment.IDs(); list != nil {
+				id, err := list.Cursor().ID(uint64(row))
+				if err != nil {
+					t.Fatal(err)
+				}
+				d.ID = id
+			}
+			docs[doc] = d
+		}
+	}
+	for _, m := range v.memtables {
+		for i := range m.len() {
+			if doc := m.first + DocID(i); !m.dead.has(doc, documentsMax) {
+				docs[doc] = Doc{simhash.Fingerprint(m.fingerprints[i]), m.ids[i]}
+			}
+		}
+	}
+	return docs
+}
+
+// A script is changes to an index, one after the other, with what it has after each.
+type script struct {
+	rng   *rand.Rand
+	after []map[DocID]Doc // after so many changes that were begun
+	model model
+}
+
+func newScript(seed uint64) *script {
+	return &script{rng: rand.New(rand.NewPCG(seed, 4)), after: []map[DocID]Doc{{}}, model: model{docs: map[DocID]Doc{}}}
+}
+
+// step makes a change; the model has it whatever comes of it.
+func (s *script) step(x *Index) error {
+	ctx := context.Background()
+	id := func() string { return fmt.Sprint("doc ", s.rng.IntN(60)) }
+	var act func() error
+	switch n := s.rng.IntN(10); {
+	case n < 6:
+		docs := make([]Doc, 1+s.rng.IntN(20))
+		for i := range docs {
+			docs[i] = Doc{simhash.Fingerprint(s.rng.Uint64()), id()}
+			s.model.insert(docs[i])
+		}
+		act = func() error { _, err := x.Insert(ctx, docs); return err }
+	case n < 8:
+		gone := id()
+		if n, ok := s.model.holder(gone); ok {
+			delete(s.model.docs, n)
+		}
+		act = func() error { _, err := x.Delete(ctx, gone); return err }
+	case n < 9:
+		act = func() error { return x.Flush(ctx) }
+	default:
+		act = func() error { return x.Merge(ctx, 1) }
+	}
+	s.after = append(s.after, maps.Clone(s.model.docs))
+	return act()
+}
+
+func openScripted(dir string, d *disk.Disk) (*Index, error) {
+	return Open(context.Background(), dir, OpenOptions{Write: true, Disk: d, Threads: 1, flushDocs: 1 << 40})
+}
+
+// TestPowerCut cuts the power behind calls to the disk, with none, half and all of what was not
+// durable kept: what is found is what was acknowledged, and at most the one change behind it.
+func TestPowerCut(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	r := crash.Record(t, base)
+	s := newScript(5)
+	x, err := openScripted(dir, r.Disk())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		if err := s.step(x); err != nil {
+			t.Fatal(err)
+		}
+		r.Mark(i + 1)
+		if i%13 == 12 {
+			if err := x.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if x, err = openScripted(dir, r.Disk()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := x.end(); err != nil {
+		t.Fatal(err)
+	}
+	step, seeds := 3, 1
+	if testing.Short() {
+		step = 11
+	}
+	if *cuts > 1 {
+		step, seeds = 1, *cuts
+	}
+	states := 0
+	r.States(step, seeds, func(state crash.State) {
+		states++
+		found := filepath.Join(t.TempDir(), "found")
+		r.Cut(found, state)
+		acknowledged := len(r.Marks(state))
+		x, err := openScripted(filepath.Join(found, "index"), nil)
+		if err != nil {
+			t.Fatalf("%v, %d acknowledged: %v", state, acknowledged, err)
+		}
+		got := contents(t, x)
+		whole := maps.Equal(got, s.after[acknowledged]) || acknowledged+1 < len(s.after) && maps.Equal(got, s.after[acknowledged+1])
+		if !whole {
+			t.Errorf("%v: %d documents, want the %d after %d changes, or those after one more", state, len(got), len(s.after[acknowledged]), acknowledged)
+		}
+		if _, err := x.Insert(t.Context(), []Doc{{1, "one more"}}); err != nil {
+			t.Errorf("%v: %v", state, err)
+		}
+		if err := x.Close(); err != nil {
+			t.Errorf("%v: %v", state, err)
+		}
+		os.RemoveAll(found)
+	})
+	t.Logf("%d states after %d calls", states, r.Calls())
+}
+
+// TestDiskFaults has each call to the disk fail: nothing that failed is acknowledged, and the index
+// is opened again with what was, and at most what was begun.
+func TestDiskFaults(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
+	design := halves(t)
+	var dir string
+	var s *script
+	acknowledged := 0
+	work := func(d *disk.Disk) error {
+		dir = filepath.Join(t.TempDir(), "index")
+		if err := Create(dir, Config{Design: design, IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		s, acknowledged = newScript(6), 0
+		x, err := openScripted(dir, d)
+		if err != nil {
+			return err
+		}
+		for range 16 {
+			if err = s.step(x); err != nil {
+				break
+			}
+			acknowledged = len(s.after) - 1
+		}
+		return errors.Join(err, x.Close())
+	}
+	calls := faults.Calls(t, work)
+	for n := 0; n < len(calls); n += step {
+		for _, lasting := range []bool{false, true} {
+			f := &faults.Fault{Call: calls[n], Number: n, Lasting: lasting}
+			err := work(f.Disk())
+			if err != nil && !errors.Is(err, f.Err()) && f.Err() != nil {
+				t.Errorf("%+v: another error: %v", f, err)
+			}
+			x, err := openScripted(dir, nil)
+			if err != nil {
+				t.Fatalf("%+v: %v", f, err)
+			}
+			got := contents(t, x)
+			found := false
+			for _, want := range s.after[acknowledged:] {
+				found = found || maps.Equal(got, want)
+			}
+			if !found {
+				t.Errorf("%+v: %d documents; %d after %d changes, of %d begun", f, len(got), len(s.after[acknowledged]), acknowledged, len(s.after)-1)
+			}
+			if err := x.Close(); err != nil {
+				t.Errorf("%+v: %v", f, err)
+			}
+		}
+	}
+	t.Logf("%d calls", len(calls))
+}
