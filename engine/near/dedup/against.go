@@ -15,14 +15,14 @@ import (
 	"ndd/engine/near/shingle"
 )
 
-// errNoTexts is why what is known cannot be verified.
+// errNoTexts says why what is known cannot be verified.
 var errNoTexts = errors.New("verifying needs the texts of the known documents: give their inputs")
 
 // verifyKnown looks up the texts of what known documents are near, and lets those stay whose own are not alike. It
 // returns rest with these rows.
 //
 //	new documents that are known --read again--> shingle sets --.
-//	inputs of the old documents --those that are named--> sets --compare--> similarity, or nobody has that name
+//	inputs of the old documents --those that are named--> sets --compare--> similarity, or none has that ID
 func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest []uint32) (_ []uint32, err error) {
 	if len(r.Known) == 0 {
 		return rest, nil
@@ -73,12 +73,12 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 type against struct {
 	corpus *Corpus
 	v      *Verify
-	wanted map[string][]int // places in Result.Known, by the id of the old document
-	sets   *sets            // of the new documents, by these places
+	wanted map[string][]int // indexes in Result.Known, by the ID of the old document
+	sets   *sets            // of the new documents, by these indexes
 	shares []atomic.Uint64  // 0 if the old document has not been seen, else 1 and the bits of the similarity
 }
 
-// share is the similarity of a known document and the old one, and whether the latter was there.
+// share returns the similarity of a known document and the old one, and whether the latter was there.
 func (a *against) share(i int) (share float64, seen bool) {
 	s := a.shares[i].Load()
 	return math.Float64frombits(max(s, 1) - 1), s > 0

@@ -1,116 +1,17 @@
 package dedup
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/corpus/document"
 )
 
-// Copies are the names under which the files of some inputs are copied: their
-// paths below the deepest folder that holds all inputs.
-//
-//	crawl.jsonl.gz         ->  crawl.jsonl.gz
-//	pages/                 ->  what is in pages
-//	2024/a.jsonl 2025/     ->  2024/a.jsonl, and 2025/ with what is in it
-type Copies struct {
-	root  string
-	names map[string]bool
-}
-
-// Has says whether a copy has that name, a path relative to the folder of the copies.
-func (c *Copies) Has(name string) bool { return c.names[name] }
-
-// NewCopies finds the names and refuses what cannot be copied to the folder
-// dir: standard input, a file that is named twice, and a dir within an input,
-// where the copies would be inputs of the next run.
-func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error) {
-	target, err := real(filepath.Dir(filepath.Clean(dir)))
-	if err != nil {
-		return nil, err
-	}
-	target = filepath.Join(target, filepath.Base(dir))
-	c := &Copies{}
-	first := true
-	for f, err := range document.Files(ctx, inputs) {
-		if _, skipped := errors.AsType[*document.Skip](err); skipped {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if document.ReadOnce(f.Path) {
-			return nil, fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
-		}
-		top := f.Root
-		if top == "" {
-			top = filepath.Dir(f.Path)
-		}
-		if top, err = real(top); err != nil {
-			return nil, err
-		}
-		if f.Root != "" && within(target, top) {
-			return nil, fmt.Errorf("%s lies in the input %s: copies would be inputs of the next run", dir, f.Root)
-		}
-		if first {
-			c.root, first = top, false
-		}
-		for !within(top, c.root) {
-			c.root = filepath.Dir(c.root)
-		}
-	}
-	c.names = map[string]bool{}
-	for f, err := range document.Files(ctx, inputs) {
-		if err != nil {
-			continue // it came up before
-		}
-		name, err := c.name(f)
-		if err != nil {
-			return nil, err
-		}
-		if c.names[name] {
-			return nil, fmt.Errorf("%s is named twice among the inputs", f.Path)
-		}
-		c.names[name] = true
-	}
-	return c, nil
-}
-
-// real is an absolute path without links.
-func real(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(path)
-}
-
-// within tells whether path is dir or lies below it.
-func within(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-func (c *Copies) name(f document.File) (string, error) {
-	dir, err := real(filepath.Dir(f.Path))
-	if err != nil {
-		return "", err
-	}
-	return filepath.Rel(c.root, filepath.Join(dir, filepath.Base(f.Path)))
-}
-
-// A Create makes a file of that name, which may have folders in it, and fills it.
+// A Create creates a file of that name, which may have folders in it, and fills it.
 type Create func(name string, fill func(w io.Writer) error) error
 
 // Copy reads the inputs again and copies them without what was dropped.
@@ -127,7 +28,7 @@ func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter,
 	}
 	opts := c.options
 	opts.Meter = meter
-	k := &copier{ctx: ctx, corpus: c, opts: opts, gone: r.gone(), extractor: document.NewExtractor(opts), row: -1}
+	k := &copier{ctx: ctx, corpus: c, opts: opts, dropped: r.droppedRows(), extractor: document.NewExtractor(opts), row: -1}
 	for f, err := range document.Files(ctx, c.inputs) {
 		if _, skipped := errors.AsType[*document.Skip](err); skipped {
 			continue
@@ -150,7 +51,7 @@ type copier struct {
 	ctx       context.Context
 	corpus    *Corpus
 	opts      document.Options
-	gone      bitmap
+	dropped   bitmap
 	extractor *document.Extractor
 	unit, row int // counted so far
 }
@@ -158,6 +59,7 @@ type copier struct {
 // cut is a range of bytes that is left out.
 type cut struct{ from, to int64 }
 
+// file copies a file without what was dropped.
 func (k *copier) file(f document.File, names *Copies, create Create) error {
 	x, err := k.scan(f)
 	if err != nil {
@@ -190,7 +92,7 @@ func (k *copier) file(f document.File, names *Copies, create Create) error {
 	})
 }
 
-// scanned is what was found in a file.
+// scanned is what a scan found in a file.
 type scanned struct {
 	units, kept int
 	cuts        []cut          // to leave out
@@ -199,6 +101,7 @@ type scanned struct {
 	whole       int64          // where it is damaged and does not
 }
 
+// scan finds out what of a file is to be left out.
 func (k *copier) scan(f document.File) (x scanned, err error) {
 	x.whole = math.MaxInt64
 	for u, err := range f.Scan(k.ctx, k.opts, nil) {
@@ -221,7 +124,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 		if k.unit++; isRow {
 			k.row++
 		}
-		if !isRow || !k.gone.has(k.row) {
+		if !isRow || !k.dropped.has(k.row) {
 			x.kept++
 			x.starts = append(x.starts, u.From)
 			continue
@@ -234,6 +137,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 	return x, nil
 }
 
+// copyFile copies a file as it is.
 func copyFile(w io.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -242,85 +146,4 @@ func copyFile(w io.Writer, path string) error {
 	defer f.Close()
 	_, err = io.Copy(w, f)
 	return err
-}
-
-// without copies a content but for the cuts, compressed as it was, in members of which
-// one begins at each start.
-func without(w io.Writer, content *document.Content, cuts []cut, starts []int64) error {
-	var out packer
-	switch content.Packing {
-	case document.Gzip:
-		out = gzip.NewWriter(w)
-	case document.Zstd:
-		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return err
-		}
-		out = z
-	default:
-		out = unpacked{w}
-	}
-	c := copying{in: bufio.NewReaderSize(content, 1<<17), out: out, to: w, starts: starts}
-	for _, cut := range cuts {
-		if err := c.copy(cut.from); err != nil {
-			return cmp.Or(err, out.Close())
-		}
-		if _, err := c.in.Discard(int(cut.to - cut.from)); err != nil {
-			return err
-		}
-		c.at = cut.to
-	}
-	err := c.copy(math.MaxInt64)
-	return cmp.Or(err, out.Close())
-}
-
-// packer compresses what is written, or does not.
-type packer interface {
-	io.WriteCloser
-	Reset(to io.Writer) // begins anew, after Close
-}
-
-type unpacked struct{ io.Writer }
-
-func (unpacked) Close() error    { return nil }
-func (unpacked) Reset(io.Writer) {}
-
-// copying is a file on its way.
-type copying struct {
-	in     *bufio.Reader
-	at     int64 // bytes of in that have been read
-	out    packer
-	to     io.Writer
-	starts []int64 // of members that are ahead
-	begun  bool    // there is something in this member
-}
-
-// copy copies up to an offset, or the end of the file.
-func (c *copying) copy(to int64) error {
-	for c.at < to {
-		next := to
-		for len(c.starts) > 0 && c.starts[0] <= c.at {
-			if c.starts[0] == c.at && c.begun {
-				if err := c.out.Close(); err != nil {
-					return err
-				}
-				c.out.Reset(c.to)
-				c.begun = false
-			}
-			c.starts = c.starts[1:]
-		}
-		if len(c.starts) > 0 {
-			next = min(next, c.starts[0])
-		}
-		n, err := io.CopyN(c.out, c.in, next-c.at)
-		c.at += n
-		c.begun = c.begun || n > 0
-		if errors.Is(err, io.EOF) && to == math.MaxInt64 {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

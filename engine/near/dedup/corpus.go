@@ -15,12 +15,12 @@ import (
 	"ndd/engine/memory"
 )
 
-// A Corpus is documents by row, from 0.
+// A Corpus has documents by row, from 0. It may be read by many goroutines once it is read whole.
 type Corpus struct {
 	recipe  *simhash.Recipe // nil for raw fingerprints
 	prints  []uint64
 	lengths []uint32 // of texts; empty for raw fingerprints
-	names   names    // empty where the rows are the names
+	ids     idColumn // empty where the rows are the IDs
 	values  values   // by which to keep, if the policy goes by one
 
 	o        ReadOptions
@@ -34,22 +34,22 @@ type Corpus struct {
 	scanned int    // units
 }
 
-// ReadOptions say how a corpus is read.
+// ReadOptions configures how a corpus is read.
 type ReadOptions struct {
 	Keep    Keep
-	Find    Options        // what is going to be asked of it: memory depends on it
+	Find    Options        // with which Find will be called: memory depends on them
 	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
-	Threads int            // default: as many as there are processors
+	Threads int            // goroutines; 0 or less: as many as there are processors
 
-	// Say, if not nil, is told the most memory that everything takes, as
-	// [NeedBytes] has it: of fingerprints before they are read; of documents before
+	// Say, if not nil, is called with the most memory that everything takes, which is
+	// [NeedBytes]: for fingerprints before they are read; for documents before
 	// that, when their number is unknown and 0, and before they are compared.
 	Say func(documents int, bytes uint64)
 
 	readingBytes uint64 // what reading documents takes
 }
 
-// NewCorpus is an empty corpus of documents with fingerprints of one recipe,
+// NewCorpus returns an empty corpus of documents with fingerprints of one recipe,
 // nil if that is unknown.
 func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	if o.Threads <= 0 {
@@ -68,7 +68,7 @@ func (c *Corpus) Close() {
 
 // reserve takes what so many documents need, all in all, from the budget.
 func (c *Corpus) reserve(what string, documents int) (err error) {
-	bytes := NeedBytes(documents, c.names.bytes, c.inputs != nil, c.o)
+	bytes := NeedBytes(documents, c.ids.bytes, c.inputs != nil, c.o)
 	if c.reserved == nil {
 		c.reserved, err = c.o.Budget.Reserve(what, bytes)
 		return err
@@ -76,10 +76,10 @@ func (c *Corpus) reserve(what string, documents int) (err error) {
 	return c.reserved.Resize(what, bytes)
 }
 
-// known says how many documents there are.
-func (c *Corpus) known(documents int) error {
+// expect reserves memory for so many documents, and says how much; 0: their number is not known.
+func (c *Corpus) expect(documents int) error {
 	if c.o.Say != nil {
-		c.o.Say(documents, NeedBytes(documents, c.names.bytes, c.inputs != nil, c.o))
+		c.o.Say(documents, NeedBytes(documents, c.ids.bytes, c.inputs != nil, c.o))
 	}
 	what := fmt.Sprintf("comparing %d documents", documents)
 	if documents == 0 {
@@ -88,7 +88,7 @@ func (c *Corpus) known(documents int) error {
 	return c.reserve(what, documents)
 }
 
-// checkFirst is the length from which on memory is looked at, each time that
+// checkFirst is the length from which on memory is reserved anew, each time that
 // the corpus has doubled.
 const checkFirst = 1 << 18
 
@@ -101,11 +101,11 @@ type Document struct {
 	Modified    int64          // of its file, nanoseconds since 1970; 0 if unknown
 }
 
-// Append adds a document. The error is an [memory.TooLargeError].
+// Append adds a document. The error is a [memory.TooLargeError].
 func (c *Corpus) Append(d Document) error {
 	c.prints = append(c.prints, uint64(d.Fingerprint))
 	c.lengths = append(c.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
-	c.names.append(d.ID)
+	c.ids.append(d.ID)
 	c.values.append(d.Value, d.Modified)
 	if len(c.prints) < c.next {
 		return nil
@@ -114,21 +114,21 @@ func (c *Corpus) Append(d Document) error {
 	return c.reserve(fmt.Sprintf("comparing %d documents, and there are more,", len(c.prints)), len(c.prints))
 }
 
-// Len is the number of documents.
+// Len returns the number of documents.
 func (c *Corpus) Len() int { return len(c.prints) }
 
-// Recipe is how fingerprints were made, nil if that is unknown.
+// Recipe returns the recipe of the fingerprints, nil if that is unknown.
 func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
 
-// ID is the id of a row.
+// ID returns the ID of a row.
 func (c *Corpus) ID(row uint32) string {
-	if len(c.names.at) == 0 {
+	if len(c.ids.at) == 0 {
 		return strconv.FormatUint(uint64(row), 10)
 	}
-	return c.names.name(row)
+	return c.ids.id(row)
 }
 
-// ReadDocuments fingerprints documents. Those with too few features for a
+// ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for a
 // fingerprint are counted by the report and are not in the corpus. It sets
 // cfg.Document.ValueFields as the policy needs them.
 func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report, error) {
@@ -140,7 +140,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	c := NewCorpus(&cfg.Recipe, o)
 	c.inputs, c.options = inputs, cfg.Document
 	c.options.Meter = nil // it counts the first reading
-	if err := c.known(0); err != nil {
+	if err := c.expect(0); err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
 	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
@@ -152,7 +152,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	})
 	c.scanned = report.Units
 	if err == nil {
-		err = c.known(c.Len())
+		err = c.expect(c.Len())
 	}
 	if err != nil {
 		c.Close()
@@ -160,7 +160,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	return c, report, err
 }
 
-// ReadPrints reads .ndf files, or raw .bin files, whose ids are the rows. It
+// ReadPrints returns the corpus of .ndf files, or raw .bin files, whose IDs are the rows. It
 // verifies checksums, and that all files have one recipe.
 func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, err error) {
 	c := NewCorpus(nil, o)
@@ -184,20 +184,20 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		files = append(files, f)
 		n += int(f.Len())
 		if s := f.Store(); s != nil {
-			c.names.bytes += uint64(s.Bytes()) // a lower bound: they are compressed there
+			c.ids.bytes += uint64(s.Bytes()) // a lower bound: they are compressed there
 		}
 	}
-	if err := c.known(n); err != nil {
+	if err := c.expect(n); err != nil {
 		return nil, err
 	}
-	c.names.bytes = 0
+	c.ids.bytes = 0
 	c.recipe = files[0].Recipe()
 	if err := o.Keep.checkPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
 		return nil, err
 	}
 	c.prints = make([]uint64, 0, n)
 	if c.recipe != nil {
-		c.lengths, c.names.at = make([]uint32, 0, n), make([]uint64, 0, n)
+		c.lengths, c.ids.at = make([]uint32, 0, n), make([]uint64, 0, n)
 	}
 	for _, f := range files {
 		if err := c.readFile(ctx, f, files[0]); err != nil {
@@ -207,6 +207,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	return c, nil
 }
 
+// readFile appends a file, whose recipe must be that of the first.
 func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	if s := f.Store(); s != nil {
 		if err := s.Verify(ctx, c.o.Threads, nil); err != nil {
@@ -222,12 +223,12 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	for chunk := range f.TextBytes {
 		c.lengths = append(c.lengths, chunk...)
 	}
-	for name, err := range f.IDs {
+	for id, err := range f.IDs {
 		if err != nil {
 			return err
 		}
-		c.names.append(name)
-		if len(c.names.at) >= c.next {
+		c.ids.append(id)
+		if len(c.ids.at) >= c.next {
 			c.next *= 2
 			if err := c.reserve(fmt.Sprintf("comparing %d documents", cap(c.prints)), cap(c.prints)); err != nil {
 				return err

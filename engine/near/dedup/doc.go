@@ -3,7 +3,7 @@
 //
 // # Words
 //
-//	corpus    documents by row: fingerprint, id, length of the text, and what the keep policy goes by
+//	corpus    documents by row: fingerprint, ID, length of the text, and what the keep policy goes by
 //	cluster   documents that are near each other, directly or through others; two or more
 //	kept      the one of a cluster that its policy prefers, its representative
 //	known     a document that is near one that the caller has already
@@ -21,13 +21,13 @@
 //
 // Fingerprints within k bits are near-duplicates with a probability; with
 // Options.Verify their texts are read again and compared. In each cluster the
-// document preferred most stays and takes those whose texts share enough with its
-// own; of the others again the most preferred, until all are settled. So every
-// document that goes has been compared with the very one that is kept for it,
+// document preferred most is kept, with those dropped for it whose texts share enough with its
+// own; of the others again the most preferred, until none is left. So every
+// document that is dropped has been compared with the very one that is kept for it,
 // however long the chain of near pairs was that joined them.
 //
 // What is known already is compared with the document that it is near, whose text is looked up by
-// its id in Verify.Known (against.go); if they are not alike it is compared with the others.
+// its ID in Verify.Known (against.go); if they are not alike it is compared with the others.
 //
 // # Cost
 //

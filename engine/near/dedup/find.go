@@ -6,17 +6,16 @@ import (
 	"ndd/engine/near/cluster"
 )
 
-// Options say what is a near-duplicate and what to do about it. The policy of
+// Options configures what is a near-duplicate and how it is found. The policy of
 // what to keep belongs to the corpus.
 type Options struct {
 	K       int  // largest Hamming distance
 	Star    bool // members must be within K of what is kept, no chains
-	Threads int  // default: as many as there are processors
+	Threads int  // goroutines; 0 or less: as many as there are processors
 
-	// Known, if not nil, is asked for all fingerprints at once which of them
-	// are near a document that is there already. It calls found for each such
-	// row, ascending, with that document's id. These rows go; what is left is
-	// compared with itself.
+	// Known, if not nil, is called once with all fingerprints, and calls found for each row
+	// that is near a document that is there already, ascending, with that document's ID.
+	// These rows are dropped; the others are compared with each other.
 	Known func(ctx context.Context, fingerprints []uint64, found func(row int, id string, distance int) error) error
 
 	// KnownBytes is the most memory that Known takes for so many fingerprints; nil: none worth counting.
@@ -31,7 +30,7 @@ type Options struct {
 	Verify *Verify
 }
 
-// Find finds the clusters of a corpus.
+// Find returns the clusters of a corpus. The errors are those of what it reads, and of ctx.
 func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 	prefer, err := c.prefer()
 	if err != nil {
@@ -49,7 +48,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 	prints := c.prints
 	var rest []uint32 // the rows to compare; all of them if it is nil
 	if o.Known != nil {
-		if rest, err = r.known(ctx, o.Known); err == nil && o.Verify != nil {
+		if rest, err = r.findKnown(ctx, o.Known); err == nil && o.Verify != nil {
 			rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest)
 		}
 		if err != nil {
@@ -69,15 +68,15 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 		return nil, err
 	}
 	r.Distinct = found.Distinct
-	r.take(found, rest)
+	r.adopt(found, rest)
 	if o.Verify != nil {
 		return r, r.verify(ctx, o.Verify, o.Threads, prefer)
 	}
 	return r, nil
 }
 
-// known sorts out what is known, and returns the other rows.
-func (r *Result) known(ctx context.Context, known func(context.Context, []uint64, func(int, string, int) error) error) (rest []uint32, err error) {
+// findKnown calls known and returns the rows that it did not find.
+func (r *Result) findKnown(ctx context.Context, known func(context.Context, []uint64, func(int, string, int) error) error) (rest []uint32, err error) {
 	next := 0
 	upTo := func(row int) {
 		for ; next < row; next++ {
@@ -95,8 +94,8 @@ func (r *Result) known(ctx context.Context, known func(context.Context, []uint64
 	return rest, err
 }
 
-// take copies the clusters, with the corpus's rows.
-func (r *Result) take(found *cluster.Result, rest []uint32) {
+// adopt copies the clusters, with the corpus's rows.
+func (r *Result) adopt(found *cluster.Result, rest []uint32) {
 	row := func(i uint32) uint32 {
 		if rest != nil {
 			return rest[i]

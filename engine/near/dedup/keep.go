@@ -33,7 +33,7 @@ var TimeFields = [...]string{"date", "timestamp", "time", "published", "publishe
 // ErrNoValue is wrapped where a policy goes by what no document has.
 var ErrNoValue = errors.New("no document has a value to choose by")
 
-// ParseKeep reads first, longest, shortest, newest or the name of a field;
+// ParseKeep returns the policy of first, longest, shortest, newest or the name of a field;
 // newest goes by the time field, if one is named.
 func ParseKeep(s, timeField string) (Keep, error) {
 	words := map[string]Policy{"first": First, "longest": Longest, "shortest": Shortest, "newest": Newest}
@@ -49,7 +49,7 @@ func ParseKeep(s, timeField string) (Keep, error) {
 	return Keep{p, timeField}, nil
 }
 
-// String is what [ParseKeep] reads.
+// String returns what [ParseKeep] reads.
 func (k Keep) String() string {
 	if k.Policy == Largest {
 		return k.Field
@@ -57,7 +57,7 @@ func (k Keep) String() string {
 	return [...]string{"first", "longest", "shortest", "newest"}[k.Policy]
 }
 
-// fields are the fields that documents are to be read with.
+// fields returns the fields that documents are to be read with.
 func (k Keep) fields() []string {
 	switch {
 	case k.Policy == Largest || k.Policy == Newest && k.Field != "":
@@ -83,7 +83,7 @@ func (k Keep) checkPrints(lengths bool) error {
 	return fmt.Errorf("keep %s: %w: fingerprint files have no fields or dates; give the documents", k, ErrNoValue)
 }
 
-// prefer is the order in which documents are kept, nil for that of their rows.
+// prefer returns the order in which documents are kept, nil for that of their rows.
 func (c *Corpus) prefer() (func(a, b int) int, error) {
 	keep := c.values.keep
 	if len(c.prints) == 0 || keep.Policy == First {
@@ -111,7 +111,7 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 	return func(a, b int) int { return c.values.compare(b, a) }, nil
 }
 
-// Missing counts the documents without a value that the policy can go by,
-// among them those whose value is no date, of which one is an example. They
+// Missing returns how many documents have no value that the policy can go by,
+// and an example of a value that is no date. They
 // are kept last.
 func (c *Corpus) Missing() (documents int, noDate string) { return c.values.missing, c.values.noDate }

@@ -5,7 +5,7 @@ import (
 	"ndd/engine/near/cluster"
 )
 
-// reading is cfg with less read ahead where there is little memory: a quarter of what the budget
+// reading returns cfg with less read ahead where there is little memory: a quarter of what the budget
 // has left beside the rest, since reading takes twice that, and the documents, of which nothing is
 // known yet, need some, too.
 func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {

@@ -36,26 +36,26 @@ type Cluster struct {
 	Similarities []float32 // of each row's text to the kept one's, if they were verified
 }
 
-// A Drop is a document that can go.
+// A Drop is a document that is dropped.
 type Drop struct {
 	Row        uint32
-	Kept       string // id of what is kept for it
+	Kept       string // ID of what is kept for it
 	Distance   int
 	Similarity float32 // if texts were verified
 }
 
-// Len is the number of clusters.
+// Len returns the number of clusters.
 func (r *Result) Len() int { return len(r.ends) }
 
-// Verified tells whether texts were compared.
+// Verified reports whether texts were compared.
 func (r *Result) Verified() bool { return r.verified }
 
-// Distance is that of two rows' fingerprints, in bits.
+// Distance returns the distance of two rows' fingerprints, in bits.
 func (r *Result) Distance(a, b uint32) int {
 	return bits.OnesCount64(r.corpus.prints[a] ^ r.corpus.prints[b])
 }
 
-// Clusters yields the clusters, in order of their first rows.
+// Clusters returns the clusters, in order of their first rows.
 func (r *Result) Clusters() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
 		from := uint32(0)
@@ -71,7 +71,7 @@ func (r *Result) Clusters() iter.Seq[Cluster] {
 	}
 }
 
-// Dropped yields the documents that can go: what is known, by row, then those
+// Dropped returns the documents that are dropped: what is known, by row, then those
 // of each cluster.
 func (r *Result) Dropped() iter.Seq[Drop] {
 	return func(yield func(Drop) bool) {
@@ -98,30 +98,30 @@ func (r *Result) Dropped() iter.Seq[Drop] {
 	}
 }
 
-// Kept yields the rows that stay, ascending.
+// Kept returns the rows that are kept, ascending.
 func (r *Result) Kept() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
-		gone := r.gone()
+		dropped := r.droppedRows()
 		for row := range r.corpus.prints {
-			if !gone.has(row) && !yield(uint32(row)) {
+			if !dropped.has(row) && !yield(uint32(row)) {
 				return
 			}
 		}
 	}
 }
 
-// gone are the rows that can go.
-func (r *Result) gone() bitmap {
-	gone := newBitmap(r.corpus.Len())
+// droppedRows returns the set of the rows that are dropped.
+func (r *Result) droppedRows() bitmap {
+	dropped := newBitmap(r.corpus.Len())
 	for _, k := range r.Known {
-		gone.set(int(k.Row))
+		dropped.set(int(k.Row))
 	}
 	for c := range r.Clusters() {
 		for _, row := range c.Rows {
 			if row != c.Kept {
-				gone.set(int(row))
+				dropped.set(int(row))
 			}
 		}
 	}
-	return gone
+	return dropped
 }

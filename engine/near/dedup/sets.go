@@ -12,32 +12,32 @@ import (
 // temporary file. put and get may be called from many goroutines, but no put
 // beside a get.
 type sets struct {
-	mu    sync.Mutex
-	room  int64 // bytes of memory left
-	disk  *disk.Disk
-	dir   string // of the file
-	file  *disk.Temp
-	end   int64 // of the file
-	spans []span
+	mu   sync.Mutex
+	room int64 // bytes of memory left
+	disk *disk.Disk
+	dir  string // of the file
+	file *disk.Temp
+	end  int64      // of the file
+	at   []location // of each set
 }
 
-// span is where a set is.
-type span struct {
+// A location is where a set is.
+type location struct {
 	held []uint64 // nil if it is in the file
 	at   int64
 	size int32
 }
 
-// newSets has room for n sets, as v says where.
+// newSets returns room for n sets, where v says.
 func newSets(v *Verify, n int) *sets {
-	return &sets{room: v.memory(), disk: v.Disk, dir: v.TempDir, spans: make([]span, n)}
+	return &sets{room: v.memory(), disk: v.Disk, dir: v.TempDir, at: make([]location, n)}
 }
 
 // put stores set i, which it copies.
 func (s *sets) put(i int, set []uint64) error {
 	bytes := int64(8 * len(set))
 	s.mu.Lock()
-	sp := span{at: s.end, size: int32(len(set))}
+	l := location{at: s.end, size: int32(len(set))}
 	inFile := s.room < bytes
 	var err error
 	if inFile {
@@ -51,36 +51,36 @@ func (s *sets) put(i int, set []uint64) error {
 	file := s.file
 	s.mu.Unlock()
 	if !inFile {
-		sp.held = append(make([]uint64, 0, len(set)), set...)
+		l.held = append(make([]uint64, 0, len(set)), set...)
 	} else if err == nil {
-		_, err = file.WriteAt(store.Bytes64(set), sp.at)
+		_, err = file.WriteAt(store.Bytes64(set), l.at)
 	}
 	if err != nil {
 		return fmt.Errorf("temporary file of shingles: %w", err)
 	}
-	s.spans[i] = sp
+	s.at[i] = l
 	return nil
 }
 
-// get is set i, in buf if it has to be read. The set is gone when buf is used
+// get returns set i, in buf if it has to be read: then it is overwritten when buf is used
 // again.
 func (s *sets) get(i int, buf []uint64) (set, newBuf []uint64, err error) {
-	sp := s.spans[i]
-	if sp.held != nil || sp.size == 0 {
-		return sp.held, buf, nil
+	l := s.at[i]
+	if l.held != nil || l.size == 0 {
+		return l.held, buf, nil
 	}
-	if cap(buf) < int(sp.size) {
-		buf = make([]uint64, sp.size)
+	if cap(buf) < int(l.size) {
+		buf = make([]uint64, l.size)
 	}
-	buf = buf[:sp.size]
-	if _, err := s.file.File().ReadAt(store.Bytes64(buf), sp.at); err != nil {
+	buf = buf[:l.size]
+	if _, err := s.file.File().ReadAt(store.Bytes64(buf), l.at); err != nil {
 		return nil, buf, fmt.Errorf("temporary file of shingles: %w", err)
 	}
 	return buf, buf, nil
 }
 
-// size is how many shingles set i has.
-func (s *sets) size(i int) int { return int(s.spans[i].size) }
+// size returns how many shingles set i has.
+func (s *sets) size(i int) int { return int(s.at[i].size) }
 
-// close gives the file back.
+// close removes the file.
 func (s *sets) close() error { return s.file.Close() }

@@ -20,7 +20,7 @@ var timeLayouts = [...]string{
 // web archives.
 var digitLayouts = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
 
-// parseTime is a date in nanoseconds since 1970, as far as 64 bits reach:
+// parseTime returns a date in nanoseconds since 1970, as far as 64 bits reach:
 // years 1678 to 2261, and what lies beyond is their end.
 func parseTime(s string) (ns int64, ok bool) {
 	s = strings.TrimSpace(s)
@@ -43,7 +43,7 @@ func parseTime(s string) (ns int64, ok bool) {
 	return 0, false
 }
 
-// unix takes a number for seconds, milli-, micro- or nanoseconds since 1970 by
+// unix returns the nanoseconds of a number that is taken for seconds, milli-, micro- or nanoseconds since 1970 by
 // its size: each reaches as far as the year 5138 would be in the one before.
 func unix(s string, f float64) int64 {
 	scale := 1e9
@@ -64,7 +64,7 @@ func unix(s string, f float64) int64 {
 	return math.MaxInt64
 }
 
-// nanoseconds is t, or the end of what 64 bits can say.
+// nanoseconds returns t, or the end of what 64 bits can say.
 func nanoseconds(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):

@@ -30,6 +30,7 @@ const (
 	keyFirst
 )
 
+// append adds the value of the next row.
 func (v *values) append(value document.Value, modified int64) {
 	if v.keep.Policy != Newest && v.keep.Policy != Largest {
 		return
@@ -73,6 +74,7 @@ func numberKey(f float64) uint64 {
 	return b | 1<<63
 }
 
+// compare compares the values of two rows.
 func (v *values) compare(a, b int) int {
 	if c := cmp.Compare(v.keys[a], v.keys[b]); c != 0 || v.keys[a] != keyText || v.texts == nil {
 		return c

@@ -1,0 +1,104 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"ndd/engine/corpus/document"
+)
+
+// Copies has the names under which the files of some inputs are copied: their
+// paths below the deepest folder that holds all inputs.
+//
+//	crawl.jsonl.gz         ->  crawl.jsonl.gz
+//	pages/                 ->  what is in pages
+//	2024/a.jsonl 2025/     ->  2024/a.jsonl, and 2025/ with what is in it
+type Copies struct {
+	root  string
+	names map[string]bool
+}
+
+// Has reports whether a copy has that name, a path relative to the folder of the copies.
+func (c *Copies) Has(name string) bool { return c.names[name] }
+
+// NewCopies returns the names of the copies, and refuses what cannot be copied to the folder
+// dir: standard input, a file that is named twice, and a dir within an input,
+// where the copies would be inputs of the next run.
+func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error) {
+	target, err := real(filepath.Dir(filepath.Clean(dir)))
+	if err != nil {
+		return nil, err
+	}
+	target = filepath.Join(target, filepath.Base(dir))
+	c := &Copies{}
+	first := true
+	for f, err := range document.Files(ctx, inputs) {
+		if _, skipped := errors.AsType[*document.Skip](err); skipped {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if document.ReadOnce(f.Path) {
+			return nil, fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
+		}
+		top := f.Root
+		if top == "" {
+			top = filepath.Dir(f.Path)
+		}
+		if top, err = real(top); err != nil {
+			return nil, err
+		}
+		if f.Root != "" && within(target, top) {
+			return nil, fmt.Errorf("%s lies in the input %s: copies would be inputs of the next run", dir, f.Root)
+		}
+		if first {
+			c.root, first = top, false
+		}
+		for !within(top, c.root) {
+			c.root = filepath.Dir(c.root)
+		}
+	}
+	c.names = map[string]bool{}
+	for f, err := range document.Files(ctx, inputs) {
+		if err != nil {
+			continue // it came up before
+		}
+		name, err := c.name(f)
+		if err != nil {
+			return nil, err
+		}
+		if c.names[name] {
+			return nil, fmt.Errorf("%s is named twice among the inputs", f.Path)
+		}
+		c.names[name] = true
+	}
+	return c, nil
+}
+
+// real returns an absolute path without links.
+func real(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// within reports whether path is dir or lies below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// name returns the name of a file's copy.
+func (c *Copies) name(f document.File) (string, error) {
+	dir, err := real(filepath.Dir(f.Path))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(c.root, filepath.Join(dir, filepath.Base(f.Path)))
+}
