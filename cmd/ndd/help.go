@@ -12,6 +12,7 @@ import (
 var topics = [][2]string{
 	{"concepts", "The terms: fingerprint, distance, probe, candidate, design, ..."},
 	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
+	{"recipes", "How texts become fingerprints, and what is found with each recipe"},
 	{"tuning", "How to make queries faster and indexes smaller"},
 }
 
@@ -39,7 +40,7 @@ func newHelp() *cobra.Command {
 		Use:   "help [COMMAND or TOPIC]",
 		Short: "Explain a command or a topic",
 		Long: `Explain what a command does, its flags, and examples, as COMMAND --help does; or
-explain a topic: concepts, formats or tuning.`,
+explain a topic: concepts, formats, recipes or tuning.`,
 		Example: "  ndd help batch\n  ndd help concepts",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
