@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Plain are the types without pointers that a buffer may hold.
+// Plain is a type without pointers that a buffer may hold.
 type Plain interface {
 	uint8 | uint16 | uint32 | uint64 | [1]uint64 | [2]uint64
 }
@@ -18,17 +18,18 @@ type Buffer[T Plain] struct {
 	raw  []byte // the whole mapping
 }
 
-// heapBytes are no matter to the collector; a mapping takes longer.
+// heapBytes is the size up to which a buffer lies in the Go heap: so little does not matter to the
+// collector, and a mapping takes longer.
 const heapBytes = 64 << 10
 
-// sizeMax is what an address space has, less what alignment takes.
+// sizeMax is the size of an address space, less what alignment takes.
 const sizeMax = min(1<<46, math.MaxInt-2*hugeBytes)
 
 // hugeBytes is the size and alignment of a huge page.
 const hugeBytes = 2 << 20
 
-// Make is a buffer of n elements, populated. The error says how much was
-// asked for; a negative n is a programmer's error.
+// Make returns a buffer of n elements, populated. The error says how much was
+// asked for. It panics for a negative n.
 func Make[T Plain](n int) (*Buffer[T], error) {
 	var t T
 	size := uint64(n) * uint64(unsafe.Sizeof(t))

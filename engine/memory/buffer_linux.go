@@ -3,6 +3,7 @@ package memory
 import (
 	"errors"
 	"runtime"
+	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
@@ -12,7 +13,7 @@ import (
 // to be interrupted.
 const populateBytes = 256 << 20
 
-// allocate maps size bytes from raw[from] on.
+// allocate maps size bytes, populated, from raw[from] on.
 func allocate(size uint64) (raw []byte, from int, err error) {
 	extra := uint64(0)
 	if size >= hugeBytes {
@@ -32,6 +33,7 @@ func allocate(size uint64) (raw []byte, from int, err error) {
 	return raw, from, nil
 }
 
+// madvise populates b.
 func madvise(b []byte) error { return unix.Madvise(b, unix.MADV_POPULATE_WRITE) }
 
 // populate makes every page be there, on all processors; advise populates a
@@ -65,6 +67,7 @@ func touch(b []byte) {
 	}
 }
 
+// release unmaps what [allocate] has mapped.
 func release(raw []byte) {
 	if err := unix.Munmap(raw); err != nil {
 		panic("memory: " + err.Error()) // freed twice
@@ -79,3 +82,5 @@ func drop(b []byte) {
 		unix.Madvise(b[skip:], unix.MADV_DONTNEED)
 	}
 }
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

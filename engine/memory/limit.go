@@ -16,13 +16,14 @@ type Limit struct {
 	Source string
 }
 
-// Unlimited is what a machine that tells nothing gives.
+// Unlimited is the limit of a machine that tells none.
 var Unlimited = Limit{1 << 62, "no limit is known"}
 
 // Set returns a limit that somebody has set.
 func Set(bytes uint64) Limit { return Limit{bytes, "the limit that was set"} }
 
-// A Machine tells how much memory there is. Its zero value is this machine.
+// A Machine tells how much memory there is. Its zero value is this machine. It may be used from many
+// goroutines.
 type Machine struct {
 	Root string // of the file system with proc and sys; default "/"
 }
@@ -44,6 +45,7 @@ func (m Machine) Limit(asked uint64) Limit {
 	return least
 }
 
+// read returns a file of the machine, nil where there is none.
 func (m Machine) read(elem ...string) []byte {
 	root := m.Root
 	if root == "" {
@@ -56,7 +58,7 @@ func (m Machine) read(elem ...string) []byte {
 	return b
 }
 
-// available is MemAvailable of /proc/meminfo.
+// available returns MemAvailable of /proc/meminfo.
 func (m Machine) available() Limit {
 	if kib, ok := field(m.read("proc/meminfo"), "MemAvailable:"); ok {
 		return Limit{kib << 10, "available by /proc/meminfo"}
@@ -71,7 +73,7 @@ const (
 	spareAddresses = 128 << 20
 )
 
-// own are the limits of the process itself, less what it will map whatever it does.
+// own returns the limits of the process itself, less what it will map whatever it does.
 func (m Machine) own() (limits []Limit) {
 	all, status := m.read("proc/self/limits"), m.read("proc/self/status")
 	for _, l := range []struct {
@@ -101,7 +103,7 @@ var (
 	groupV2 = groupFiles{"sys/fs/cgroup", "memory.max", "memory.current", [2]string{"inactive_file", "active_file"}}
 )
 
-// groups are the limits of the control groups that the process is in.
+// groups returns the limits of the control groups that the process is in.
 func (m Machine) groups() (limits []Limit) {
 	lines := bufio.NewScanner(bytes.NewReader(m.read("proc/self/cgroup")))
 	for lines.Scan() {
@@ -127,6 +129,7 @@ func (m Machine) groups() (limits []Limit) {
 	return limits
 }
 
+// group returns what a control group leaves; false where it has no limit.
 func (m Machine) group(f groupFiles, dir string) (Limit, bool) {
 	limit, ok := number(m.read(f.mount, dir, f.limit)) // "max" is no number
 	if !ok || limit >= 1<<60 {
@@ -141,12 +144,13 @@ func (m Machine) group(f groupFiles, dir string) (Limit, bool) {
 	return Limit{limit - min(used, limit), "left by the memory limit of control group " + dir}, true
 }
 
+// number returns the decimal number that b consists of.
 func number(b []byte) (uint64, bool) {
 	n, err := strconv.ParseUint(string(bytes.TrimSpace(b)), 10, 64)
 	return n, err == nil
 }
 
-// field is the number behind a name at the beginning of a line.
+// field returns the number behind a name at the beginning of a line.
 func field(b []byte, name string) (uint64, bool) {
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	for lines.Scan() {

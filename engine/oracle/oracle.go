@@ -34,7 +34,7 @@ func Search(base, queries []uint64, k int) []Hit {
 	return hits
 }
 
-// near compares hits of one query. Tests sort millions, under the race detector too: so it has no cmp.Or.
+// near compares two hits of one query. Tests sort millions, under the race detector too: so it has no cmp.Or.
 func near(a, b Hit) int {
 	switch {
 	case a.Distance != b.Distance:
@@ -60,7 +60,7 @@ func Pairs(base []uint64, k int) []Pair {
 	return pairs
 }
 
-// next is the first row from so far on that is near a query, or len(base). The race detector, which takes
+// next returns the first row, from a row on, that is within distance k of a query, or len(base). The race detector, which takes
 // twenty times as long for each row, does not look into it: whoever reads a hit reads its row again.
 //
 //go:norace
@@ -82,7 +82,7 @@ func Checksum(hits []Hit) (sum uint64) {
 	return sum
 }
 
-// Term is one hit's part of a [Checksum].
+// Term returns one hit's part of a [Checksum].
 func Term(query int, fingerprint uint64) uint64 {
 	return mix(mix(uint64(query)) ^ fingerprint)
 }

@@ -14,13 +14,14 @@ const (
 	splitAim  = 13      // log2 of the elements of the buckets that a larger one is split into
 )
 
-// worker is one thread's memory.
+// A worker is the working memory of one thread.
 type worker[E element] struct {
 	tmp    *memory.Buffer[E]
 	counts [][]uint32 // by depth of recursion
 	ends   []uint32   // of [Buckets]
 }
 
+// free gives the memory back.
 func (w *worker[E]) free() {
 	w.tmp.Free()
 	*w = worker[E]{}
@@ -44,7 +45,7 @@ func (w *worker[E]) sort(a []E, low int) error {
 	return nil
 }
 
-// room makes tmp hold n elements.
+// room makes tmp hold n elements. The error says that there is no memory.
 func (w *worker[E]) room(n int) (err error) {
 	if w.tmp != nil && len(w.tmp.Data) >= n {
 		return nil
@@ -101,7 +102,7 @@ func (w *worker[E]) split(a []E, low, depth int) {
 	}
 }
 
-// counters are zeros for a digit of a depth.
+// counters returns zeros, one for each value of a digit, for a depth of the recursion.
 func (w *worker[E]) counters(depth, digit int) []uint32 {
 	for len(w.counts) <= depth {
 		w.counts = append(w.counts, make([]uint32, 1<<leafDigit))
@@ -111,8 +112,8 @@ func (w *worker[E]) counters(depth, digit int) []uint32 {
 	return c
 }
 
-// merge copies src to dst in order. src is almost so: elements are out of it
-// only within their leaf.
+// merge copies src to dst in order. src is almost sorted: elements are out of
+// order only within their leaf.
 func merge[E element](dst, src []E) {
 	dst = dst[:len(src)]
 	before := uint64(0)
@@ -130,6 +131,7 @@ func merge[E element](dst, src []E) {
 	}
 }
 
+// insertion sorts a few elements.
 func insertion[E element](a []E) {
 	for i := 1; i < len(a); i++ {
 		e := a[i]

@@ -30,8 +30,8 @@ type Bucket struct {
 //	             |
 //	             +--leaves, sorted, distinct--> Keys --f--> Room, where the bucket was
 //
-// So what is made of sorted keys can be made while they are in the cache and, where it is
-// no larger, lie where they lay. An error of f or ctx ends it.
+// So sorted keys can be encoded while they are in the cache and, where the code is no
+// larger, written to where they lay. An error of f or ctx ends it.
 func Distinct(ctx context.Context, memory []uint64, in Chunks, o Options, f func(Bucket) error) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -46,8 +46,8 @@ func Distinct(ctx context.Context, memory []uint64, in Chunks, o Options, f func
 	return s.order.rank, err
 }
 
-// order makes buckets, which several threads have sorted, know their ranks: each waits until
-// those before it are counted. They are taken up in order, so a bucket's thread waits
+// An order gives buckets, which several threads have sorted, their ranks: each waits until those
+// before it are counted. They are taken up in order, so a bucket's thread waits
 // for threads that began before it.
 type order struct {
 	f      func(Bucket) error
@@ -60,7 +60,7 @@ type order struct {
 	failed error
 }
 
-// fail ends everyone who waits.
+// fail ends all threads that wait.
 func (o *order) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -70,7 +70,7 @@ func (o *order) fail(err error) {
 	o.turn.Broadcast()
 }
 
-// take hands on distinct keys whose elements lay in room.
+// take passes on distinct keys whose elements lay in room.
 func (o *order) take(room, keys []uint64) error {
 	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(room)))-uintptr(unsafe.Pointer(unsafe.SliceData(o.memory)))) / 8
 	o.mu.Lock()
@@ -88,7 +88,7 @@ func (o *order) take(room, keys []uint64) error {
 	return o.f(Bucket{Keys: keys, Rank: rank, Room: room, At: at})
 }
 
-// distinct sorts a bucket by the bits below low, and hands on its distinct keys.
+// distinct sorts a bucket by the bits below low, and passes on its distinct keys.
 func (s *sorter[E]) distinct(w *worker[E], bucket []E, low int) error {
 	n := len(bucket)
 	if n == 0 {

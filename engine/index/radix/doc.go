@@ -20,14 +20,14 @@
 //	elements, copy back while an insertion sort puts the few inversions right
 //
 // [Buckets] stops before the leaves: keys that share some leading bits come together,
-// unsorted, for whoever compares them with each other. [Distinct] hands each bucket on while it is in the cache, without its repetitions,
-// and lets what is made of it take its place in memory.
+// unsorted, to be compared with each other. [Distinct] passes each bucket on while it is
+// in the cache, without repetitions, and lets the result take the bucket's place in memory.
 //
 // Where a bucket is too large for the cache it is split once more before; where
 // a leaf is too large (skew) it is sorted as a bucket by the bits that follow.
 //
 // Range by range ([WalkKeys], [WalkPairs]) the counts tell which consecutive
-// buckets fit the room there is; they alone are scattered, sorted and handed
+// buckets fit the memory there is; they alone are scattered, sorted and passed
 // on, and the input is read again for the next. A bucket that does not fit, or
 // that is heavy (one site's template may be half of the input), is an interval
 // of keys like the whole, and is sorted as the whole is: the input is read
@@ -37,15 +37,14 @@
 //	|. : . : : . .|: . : . : : .|#########|. . : : . . .|
 //	                              `-- counted, split, sorted by itself
 //
-// So memory is the room, a bucket for each thread (at most 1/64 of the input
+// So memory is [Options].Room, a bucket for each thread (at most 1/64 of the input
 // in all, but 64 Ki elements for one), and the counters, whatever the keys are.
 //
-// Cost, one thread, 100 M random keys in memory, AVX-512, huge pages: 11.2 ns a key,
-// 89 M keys a second (BenchmarkKeys): count 1, permute and scatter 4, buckets 5.5. Two threads
-// 165 M.
-// By scatter one by one and insertion, as pairs are: count 2.3 ns, scatter 8 (a cache line in
-// and out for each, 8,192 streams), buckets 11-12. Each further range 2-3 ns a key of the
-// input. Every phase runs on all threads.
+// Cost, one thread, 100 M random keys in memory, AVX-512, huge pages: 11.2 ns a key, 89 M
+// keys a second (BenchmarkKeys): count 1, permute and scatter 4, buckets 5.5. Two threads:
+// 165 M. Pairs, which are scattered one by one and put right by insertion: count 2.3 ns,
+// scatter 8 (a cache line in and out for each, 8,192 streams), buckets 11-12. Each further
+// range takes 2-3 ns a key of the input. Every phase runs on all threads.
 //
 // The sort is stable: documents of one fingerprint stay in the order of their
 // rows.

@@ -9,7 +9,7 @@ import (
 
 const (
 	wideMax  = 1 << 17 // keys that are split into leaves at once: 1 MiB, and as much for the copy
-	shortMax = 128     // keys of a leaf for which the library's sort will do
+	shortMax = 128     // keys of a leaf that the standard library sorts
 )
 
 // leaves sorts keys, which lie in src, by their lowest low bits, the others being equal. It

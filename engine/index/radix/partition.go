@@ -26,7 +26,7 @@ const (
 // An interval holds the keys from low to high.
 type interval struct{ low, high uint64 }
 
-// sorter sorts the elements of an input.
+// A sorter is the state of one call that sorts the elements of an input.
 type sorter[E element] struct {
 	in      Chunks
 	len     int
@@ -73,7 +73,7 @@ func (s *sorter[E]) into(ctx context.Context, dst []E) error {
 	return s.run(ctx)
 }
 
-// walk sorts in a buffer of room elements, again and again.
+// walk sorts ranges of the keys, one after the other, in a buffer of room elements.
 func (s *sorter[E]) walk(ctx context.Context, room int, yield func([]E) error) error {
 	if room <= 0 || room > s.len {
 		room = s.len
@@ -89,6 +89,7 @@ func (s *sorter[E]) walk(ctx context.Context, room int, yield func([]E) error) e
 	return s.run(ctx)
 }
 
+// run sorts everything, and gives the memory of the threads back.
 func (s *sorter[E]) run(ctx context.Context) error {
 	defer func() {
 		for _, w := range s.workers {
@@ -101,8 +102,8 @@ func (s *sorter[E]) run(ctx context.Context) error {
 	return s.sort(ctx, interval{0, ^uint64(0)}, s.len)
 }
 
-// sort does the n elements of an interval, which must be a power of two wide
-// and aligned to it.
+// sort sorts the n elements of an interval, which must be a power of two wide
+// and aligned to it, and passes them on.
 func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 	width := bits.Len64(iv.high ^ iv.low)
 	if width == 0 && s.emit == nil {
@@ -179,7 +180,7 @@ func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]uint
 }
 
 // scatter puts the size elements of an interval, which are those of digits
-// [from, to), into their buckets, sorts these and hands them on.
+// [from, to), into their buckets, sorts these and passes them on.
 func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts [][]uint64, from, to, size int) error {
 	dst := s.place(size)
 	// starts[t][d]: where thread t writes its next element of digit d.
@@ -219,8 +220,8 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 	return s.yield(ctx, dst)
 }
 
-// putter returns a function that sends elements to their buckets in dst, and called with none, completes them. Keys alone
-// go by cache lines.
+// putter returns a function that moves elements to their buckets in dst and, called with none,
+// completes them. Keys alone go by cache lines.
 func (s *sorter[E]) putter(dst []E, start []uint64, low uint64, shift uint) func(elems []E) {
 	var e E
 	if len(e) == 1 {
@@ -292,7 +293,7 @@ func (s *sorter[E]) buckets(ctx context.Context, dst []E, ends []int, shift int)
 	})
 }
 
-// copy hands on the n elements of one key, in the order of the input.
+// copy passes on the n elements of one key, in the order of the input.
 func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
 	if s.order != nil {
 		return s.order.take(asWords(s.place(n)), []uint64{key})
@@ -321,8 +322,8 @@ func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
 	return errors.Join(failed, err)
 }
 
-// leadingBits are the highest n bits of a mask: those that the permutation moves to the
-// front first. It is 0 when there are fewer.
+// leadingBits returns the highest n bits of a mask: those that the permutation moves to the
+// front first. It returns 0 when there are fewer.
 func leadingBits(mask uint64, n int) uint64 {
 	for extra := bits.OnesCount64(mask) - n; extra != 0; extra-- {
 		if extra < 0 {
@@ -344,7 +345,7 @@ func (s *sorter[E]) keys(ctx context.Context, t int, f func(keys []uint64, row i
 	})
 }
 
-// chunks is keys without the permutation.
+// chunks is [sorter.keys] without the permutation.
 func (s *sorter[E]) chunks(ctx context.Context, t int, f func(prints []uint64, row int)) error {
 	from, to := part(t, s.threads, s.len), part(t+1, s.threads, s.len)
 	row := 0 // of the piece
@@ -361,6 +362,7 @@ func (s *sorter[E]) chunks(ctx context.Context, t int, f func(prints []uint64, r
 	return nil
 }
 
+// part returns where the part of thread t of n elements begins.
 func part(t, threads, n int) int {
 	hi, lo := bits.Mul64(uint64(n), uint64(t))
 	q, _ := bits.Div64(hi, lo, uint64(threads))

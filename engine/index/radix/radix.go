@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// element is a key, or a key and a document's row; the key is the first.
+// An element is a key, or a key and the row of a document; the key comes first.
 type element interface{ [1]uint64 | [2]uint64 }
 
 // A Pair is a permuted fingerprint and the row of a document.
@@ -22,11 +22,11 @@ func (c Chunks) Len() (n int) {
 	return n
 }
 
-// Options are how to sort.
+// Options configures a sort.
 type Options struct {
 	Mask    uint64 // the permutation moves these bits to the front
 	Threads int    // default 1
-	Room    int    // elements in memory at a time, for WalkKeys and WalkPairs; default all
+	Room    int    // elements in memory at a time, for WalkKeys and WalkPairs; default: all
 }
 
 // Keys sets dst to the sorted fingerprints of src under the permutation that
@@ -42,15 +42,15 @@ func Pairs(dst []Pair, src []uint64, mask uint64, threads int) {
 	must(s.into(context.Background(), dst))
 }
 
-// must is for what fails only when there is no memory for the buckets.
+// must panics for an error, of what fails only when there is no memory for the buckets.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// SortKeys is [Keys] for an input in pieces. Beside an error of ctx there may
-// be one for want of memory for the buckets.
+// SortKeys is [Keys] for an input in pieces. It returns the error of ctx, or one for want
+// of memory for the buckets.
 func SortKeys(ctx context.Context, dst []uint64, in Chunks, o Options) error {
 	return newSorter(in, o, makeKeys).into(ctx, asKeys(dst))
 }
@@ -69,14 +69,15 @@ func WalkPairs(ctx context.Context, in Chunks, o Options, yield func([]Pair) err
 	return newSorter(in, o, makePairs).walk(ctx, o.Room, yield)
 }
 
+// asKeys views words as elements.
 func asKeys(x []uint64) [][1]uint64 {
 	return unsafe.Slice((*[1]uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// makeKeys makes elements of permuted fingerprints, without a copy.
+// makeKeys returns permuted fingerprints as elements, without a copy.
 func makeKeys(_ [][1]uint64, keys []uint64, _ int) [][1]uint64 { return asKeys(keys) }
 
-// makePairs makes elements of the permuted fingerprints from row on.
+// makePairs returns the elements of the permuted fingerprints of documents from row on.
 func makePairs(dst []Pair, keys []uint64, row int) []Pair {
 	dst = dst[:len(keys)]
 	for i, k := range keys {

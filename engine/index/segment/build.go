@@ -14,7 +14,7 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// builder is what [Write] holds: the input, and one table's sorted keys in
+// A builder is the state of [Write]: the input, and one table's sorted keys in
 // memory or in a temporary file.
 type builder struct {
 	Options
@@ -22,15 +22,15 @@ type builder struct {
 	input radix.Chunks
 
 	docs, distinct int
-	room           radix.Options // for the sorts, without a mask
-	pairs          int           // room for pairs
+	sort           radix.Options // of keys, without a mask
+	pairs          int           // that are sorted at a time
 	reserved       *memory.Reservation
 	memory         *memory.Buffer[uint64] // docs keys; nil when they are in spilled
 	spilled        *spill.Run[uint64]
-	fewer          []uint64 // the distinct fingerprints, where they are at most half: in memory's end
+	fewer          []uint64 // the distinct fingerprints, where they are at most half: at the end of memory
 }
 
-// plan reserves and makes the memory that [NewPlan] says.
+// plan reserves and allocates the memory that [NewPlan] says.
 func (b *builder) plan() (err error) {
 	b.docs = b.input.Len()
 	p, err := NewPlan(uint64(b.docs), b.Options)
@@ -44,7 +44,7 @@ func (b *builder) plan() (err error) {
 		b.Planned(p)
 	}
 	b.pairs = p.pairs
-	b.room = radix.Options{Threads: b.Threads, Room: p.keys}
+	b.sort = radix.Options{Threads: b.Threads, Room: p.keys}
 	if p.External {
 		b.spilled, err = spill.Create[uint64](b.Disk, b.TempDir, "keys", spillBytes)
 	} else {
@@ -53,21 +53,22 @@ func (b *builder) plan() (err error) {
 	return err
 }
 
-func (b *builder) close() (err error) {
+// close releases the memory, and the temporary file.
+func (b *builder) close() error {
 	b.memory.Free()
 	b.reserved.Release()
 	return b.spilled.Close()
 }
 
-// ids sorts the fingerprints with their rows as table 0 has them, writes the
-// ids, and keeps the distinct keys.
-func (b *builder) ids(ctx context.Context) error {
+// documents sorts the fingerprints with their rows in the order of table 0, writes the documents
+// of each fingerprint, and keeps the distinct keys.
+func (b *builder) documents(ctx context.Context) error {
 	w, err := newDocWriter(b.sink, b.docs)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	o := b.room
+	o := b.sort
 	o.Mask, o.Room = b.Design.Tables[0].Mask, b.pairs
 	var keys []uint64
 	err = radix.WalkPairs(ctx, b.input, o, func(pairs []radix.Pair) error {
@@ -112,8 +113,8 @@ func (b *builder) table(ctx context.Context, i int) error {
 	return table.Write(b.sink, TablePrefix(i), keys, o)
 }
 
-// planar writes table i, whose keys are packed bucket by bucket as they are sorted, to where they
-// lay.
+// planar writes table i in the planar layout. Its keys are packed bucket by bucket as they are sorted,
+// into the memory where they lay.
 func (b *builder) planar(ctx context.Context, i int) error {
 	p, err := table.NewPlanarBuilder(uint64(b.distinct))
 	if err != nil {
@@ -123,7 +124,7 @@ func (b *builder) planar(ctx context.Context, i int) error {
 	if i == 0 {
 		err = b.packSorted(ctx, p)
 	} else {
-		o := b.room
+		o := b.sort
 		o.Mask = b.Design.Tables[i].Mask
 		memory, input := b.memory.Data, b.input
 		if b.fewer != nil {
@@ -140,7 +141,7 @@ func (b *builder) planar(ctx context.Context, i int) error {
 	return p.Write(b.sink, TablePrefix(i), b.Threads)
 }
 
-// packSorted packs the keys of table 0, which are there from the ids.
+// packSorted packs the keys of table 0, which [builder.documents] has left sorted.
 func (b *builder) packSorted(ctx context.Context, p *table.PlanarBuilder) error {
 	const pieceKeys = 1 << 13 // 64 KiB and as much for a copy
 	keys := b.memory.Data[:b.distinct]
@@ -162,9 +163,9 @@ func (b *builder) packSorted(ctx context.Context, p *table.PlanarBuilder) error 
 	return group.Wait()
 }
 
-// keys are table i's. Those of table 0 are there from the ids.
+// keys returns the sorted distinct keys of table i. Those of table 0 are there from [builder.documents].
 func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
-	o := b.room
+	o := b.sort
 	o.Mask = b.Design.Tables[i].Mask
 	switch {
 	case b.spilled != nil && i == 0:

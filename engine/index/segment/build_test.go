@@ -12,9 +12,12 @@ import (
 
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
+
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // zeros is a source of one identity.
 type zeros struct{}

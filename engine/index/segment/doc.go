@@ -17,7 +17,8 @@
 // and the table walked once; a [Team] does its part of one beside the memory of its tables.
 //
 // Bytes for n distinct fingerprints of n documents: those of the tables, and
-// log2 n bits each for the ordinals. What memory making them takes, [Plan] says before.
+// log2 n bits each for the ordinals. The memory that building takes is known before: see
+// [NewPlan].
 //
 // A segment is written to a file or to memory (package store) and read from
 // it; a [Segment] is safe for many goroutines, each with its own [Scratch].

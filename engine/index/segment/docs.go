@@ -10,7 +10,7 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// docList holds the documents of each fingerprint by its rank in table 0. Documents
+// A docList holds the documents of each fingerprint by its rank in table 0. Documents
 // are numbered by their row in the segment.
 //
 //	rank       0   1       2
@@ -23,13 +23,13 @@ type docList struct {
 	firsts   *succinct.Ones
 }
 
-// docWriter writes a docList as the pairs of table 0 come in.
+// A docWriter writes a docList as the pairs of table 0 come in.
 type docWriter struct {
 	sink   store.Sink
-	width  int
+	width  int    // bits of an ordinal
 	buffer []byte // packed words
-	held   uint64 // bits that do not make a word yet
-	used   int    // how many
+	held   uint64 // the low used bits: what does not fill a word yet
+	used   int
 
 	docs   int
 	before uint64 // the last key, when docs > 0
@@ -72,6 +72,7 @@ func (w *docWriter) append(keys []uint64, pairs []radix.Pair) ([]uint64, error) 
 	return keys, nil
 }
 
+// word appends a packed word, and writes the buffer when it is full.
 func (w *docWriter) word(v uint64) (err error) {
 	w.buffer = binary.LittleEndian.AppendUint64(w.buffer, v)
 	if len(w.buffer) == cap(w.buffer) {
@@ -100,8 +101,11 @@ func (w *docWriter) finish(distinct int) error {
 	return err
 }
 
+// ordinalWidth returns the bits of an ordinal of so many documents.
 func ordinalWidth(docs uint64) int { return succinct.WidthFor(max(docs, 1) - 1) }
 
+// openDocs opens the documents of so many fingerprints, and checks that the sections have the right
+// lengths.
 func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err error) {
 	ordinals, err := source.Section("ids.ordinals")
 	if err != nil {
@@ -130,14 +134,14 @@ func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err er
 	return x, nil
 }
 
-// corrupt is an error about what stands at ordinal i, or about the fingerprints that ordinals
+// corrupt returns an error about what stands at ordinal i, or about the fingerprints that ordinals
 // belong to.
 func (x *docList) corrupt(i uint64, why string, args ...any) error {
 	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
 }
 
-// prefetch prefetches what is read of the fingerprints of about these ranks. room is as
-// long as ranks.
+// prefetch requests the cache lines that [docList.of] and the ordinals of the fingerprints of about
+// these ranks are in. room must be as long as ranks; it is overwritten.
 func (x *docList) prefetch(ranks, room []uint64) {
 	copy(room, ranks)
 	if x.firsts != nil {
@@ -152,7 +156,8 @@ func (x *docList) prefetch(ranks, room []uint64) {
 	asm.PrefetchAt(x.ordinals.Words, room)
 }
 
-// of is the range of ordinals of the fingerprint of that rank.
+// of returns the range of the ordinals of the fingerprint of a rank. ok is false where the file is not
+// sound, or has no such rank.
 func (x *docList) of(rank uint64) (from, to uint64, ok bool) {
 	if x.firsts == nil {
 		return rank, rank + 1, rank < x.docs

@@ -16,8 +16,8 @@ type Match struct {
 	Fingerprint uint64
 }
 
-// Scratch is what a search needs to remember. It belongs to one goroutine; its
-// zero value is ready.
+// Scratch is the working memory of searches. It belongs to one goroutine; its zero
+// value is ready.
 type Scratch struct {
 	table    table.Scratch
 	queries  []uint64 // table after table
@@ -34,8 +34,8 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 	return s.SearchTables(dst, s.every, queries, k, c)
 }
 
-// SearchTables is what some of the tables, by number, have to say to [Segment.Search]:
-// lists that together are all of them find everything, each match once, in no order.
+// SearchTables is [Segment.Search] in some of the tables, by number: calls whose lists are together all
+// tables find everything, each match once, in no order.
 func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
 	defer store.CatchFault(&err)()
 	if k < 0 || k > s.meta.Design.K {
@@ -44,7 +44,7 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	if s.meta.Fingerprints == 0 {
 		return dst, nil
 	}
-	if !slices.IsSorted(tables) { // each after those that it names as earlier
+	if !slices.IsSorted(tables) { // a search names tables before it as earlier ones
 		c.sorted = append(c.sorted[:0], tables...)
 		slices.Sort(c.sorted)
 		tables = c.sorted
@@ -106,7 +106,7 @@ func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint6
 	return dst, nil
 }
 
-// PrefetchDocs prefetches what [Segment.Docs] reads for each of these fingerprints: a dozen
+// PrefetchDocs requests the cache lines that [Segment.Docs] reads for each of these fingerprints: a dozen
 // or more, some hundred at most. Docs finds them with five misses one after the other, 1.3 us; those of
 // many are under way together.
 func (s *Segment) PrefetchDocs(fingerprints []uint64, c *Scratch) (err error) {

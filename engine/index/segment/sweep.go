@@ -47,7 +47,7 @@ type regions struct {
 // large. Few queries a region are few in a call, too many make a [Step] long.
 var sweepRegions = regions{bytes: 4 << 20, queries: 256, most: 2048}
 
-// bits is t, for n queries.
+// bits returns t, for n queries.
 func (r *regions) bits(t table.Table, n int) int {
 	return max(bits.Len(uint(n/r.most)), min(bits.Len64(table.Bytes(t)/r.bytes), bits.Len(uint(n/r.queries))))
 }
@@ -81,23 +81,6 @@ func (s *Segment) Sweeps(n int) (sweeps bool) {
 		}
 	}
 	return true
-}
-
-// Found holds the matches of many queries.
-type Found struct {
-	ends         []int // of each query's fingerprints
-	fingerprints []uint64
-}
-
-// Len is the number of matches.
-func (f *Found) Len() int { return len(f.fingerprints) }
-
-// Of is the fingerprints that match a query, in no order.
-func (f *Found) Of(query int) []uint64 {
-	if query == 0 {
-		return f.fingerprints[:f.ends[0]]
-	}
-	return f.fingerprints[f.ends[query-1]:f.ends[query]]
 }
 
 // A Team sweeps some of a segment's tables, or a part of each, where it is best
@@ -162,7 +145,7 @@ func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, tea
 	return w.collect(), nil
 }
 
-// sweep is the state of one Sweep.
+// A sweep is the state of one call of [Segment.Sweep].
 type sweep struct {
 	segment *Segment
 	plan    *searchPlan
@@ -179,18 +162,19 @@ type sweep struct {
 	count   atomic.Int64
 }
 
-// order is the queries in the order of a table.
+// An order is the queries in the order of a table.
 type order struct {
 	users int // teams that will take it, or have it
-	made  sync.Once
+	built sync.Once
 	pairs []radix.Pair // the queries permuted, with their rows
 	keys  []uint64     // their keys alone
 }
 
-// take is the order of table i, until it is given back.
+// take returns the order of table i, which is valid until [sweep.give]. The first to take it sorts the
+// queries.
 func (w *sweep) take(i int) *order {
 	o := &w.orders[i]
-	o.made.Do(func() {
+	o.built.Do(func() {
 		w.mu.Lock()
 		if n := len(w.spare); n > 0 {
 			o.pairs, o.keys = w.spare[n-1].pairs, w.spare[n-1].keys
@@ -209,6 +193,8 @@ func (w *sweep) take(i int) *order {
 	return o
 }
 
+// give says that a team does not need the order of table i any more. The last one makes its memory that
+// of another.
 func (w *sweep) give(i int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -256,6 +242,7 @@ func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	return runSteps(steps)
 }
 
+// runSteps runs each step on a goroutine of its own until it says that there is no more.
 func runSteps(steps []Step) error {
 	var group errgroup.Group
 	for _, step := range steps {
@@ -270,7 +257,7 @@ func runSteps(steps []Step) error {
 	return group.Wait()
 }
 
-// regionStarts says where each region's keys begin, and where the last end.
+// regionStarts returns where the keys of each region begin, and where the last end.
 func regionStarts(keys []uint64, t int) []int {
 	starts := make([]int, 1<<t+1)
 	for _, k := range keys {
@@ -282,7 +269,7 @@ func regionStarts(keys []uint64, t int) []int {
 	return starts
 }
 
-// sweeper is one goroutine's part.
+// A sweeper is the part of a sweep that one goroutine does.
 type sweeper struct {
 	*sweep
 	*order
@@ -295,6 +282,7 @@ type sweeper struct {
 	out        []Match
 }
 
+// region answers the queries whose keys, with some bits flipped, lie in a region of the table.
 func (r *sweeper) region(region int) error {
 	s, p := r.segment, r.plan
 	for group := range p.search[r.table].Flips.Groups(r.regionBits) {
@@ -327,33 +315,9 @@ func (r *sweeper) region(region int) error {
 // chunk is how many queries one call of Search takes.
 const chunk = 1024
 
+// done hands over what was found.
 func (r *sweeper) done() {
 	r.mu.Lock()
 	r.matches = append(r.matches, slices.Clip(r.out))
 	r.mu.Unlock()
-}
-
-// collect orders the matches by query: a counting sort.
-func (w *sweep) collect() *Found {
-	f := &Found{ends: make([]int, len(w.queries))}
-	total := 0
-	for _, list := range w.matches {
-		total += len(list)
-		for _, m := range list {
-			if m.Query+1 < len(f.ends) {
-				f.ends[m.Query+1]++
-			}
-		}
-	}
-	for i := 1; i < len(f.ends); i++ {
-		f.ends[i] += f.ends[i-1]
-	}
-	f.fingerprints = make([]uint64, total)
-	for _, list := range w.matches { // ends[q] moves from where q begins to where it ends
-		for _, m := range list {
-			f.fingerprints[f.ends[m.Query]] = m.Fingerprint
-			f.ends[m.Query]++
-		}
-	}
-	return f
 }

@@ -17,14 +17,14 @@ import (
 	"ndd/permute"
 )
 
-// An Input is what a segment is made from.
+// An Input is what a segment is built from.
 type Input struct {
 	Fingerprints []uint64                 // by row, in any order, with repetitions
 	Chunks       [][]uint64               // more of them, where they do not lie in one piece
 	IDs          iter.Seq2[string, error] // by row; nil when documents have none
 }
 
-// Len is the number of documents.
+// Len returns the number of documents.
 func (in *Input) Len() int { return in.chunks().Len() }
 
 func (in *Input) chunks() radix.Chunks {
@@ -34,21 +34,21 @@ func (in *Input) chunks() radix.Chunks {
 	return append(radix.Chunks{in.Fingerprints}, in.Chunks...)
 }
 
-// Options are how.
+// Options configures the building of a segment.
 type Options struct {
 	Design   permute.Design
 	Table    table.Options
 	Threads  int                              // default: as many as there are processors
 	Progress func(stage string, part, of int) // may be nil
-	Planned  func(Plan)                       // called once with how it will be done, before it begins; may be nil
+	Planned  func(Plan)                       // called once with the plan, before anything is taken or written; may be nil
 
 	Budget  *memory.Budget // of which the memory beside the input is taken; nil: no limit
-	TempDir string         // for sorted keys that do not fit Memory; "" refuses them
-	Disk    *disk.Disk     // that those are on; default the system's
-	Random  io.Reader      // source of file identities; default crypto/rand
+	TempDir string         // folder for sorted keys that do not fit the budget; "" refuses them
+	Disk    *disk.Disk     // that holds TempDir; default: the system's
+	Random  io.Reader      // source of file identities; default: crypto/rand
 }
 
-// meta is the section "segment".
+// meta is the content of the section "segment", as JSON.
 type meta struct {
 	Design       permute.Design `json:"design"`
 	Layout       table.Layout   `json:"layout"`
@@ -64,7 +64,8 @@ type meta struct {
 //	input or distinct --permute, sort--> keys of table i --table.Write--> t<i>.*
 //
 // Memory beside the input is what [NewPlan] says, reserved from o.Budget, all of it off the heap but
-// for constants. The error is a [memory.TooLargeError] where there is not so much. When ctx is done, Write returns its error within some 10
+// for constants. The error is a [memory.TooLargeError] where there is not so much, and an error of package spill
+// where the temporary file fails. When ctx is done, Write returns its error within some 10
 // milliseconds a thread.
 func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error) {
 	if err := o.Design.Validate(); err != nil {
@@ -89,7 +90,7 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if err := b.progress(ctx, "ids", 0); err != nil {
 		return err
 	}
-	if err := b.ids(ctx); err != nil {
+	if err := b.documents(ctx); err != nil {
 		return err
 	}
 	if err := b.head(in.IDs != nil); err != nil {
@@ -111,6 +112,7 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	return nil
 }
 
+// progress reports that a part of the work begins, and returns the error of a context that is done.
 func (b *builder) progress(ctx context.Context, stage string, part int) error {
 	if b.Progress != nil {
 		b.Progress(stage, part, len(b.Design.Tables)+1)
@@ -118,6 +120,7 @@ func (b *builder) progress(ctx context.Context, stage string, part int) error {
 	return ctx.Err()
 }
 
+// head writes the section that describes the segment.
 func (b *builder) head(named bool) error {
 	head, err := json.Marshal(meta{b.Design, b.Table.Layout, uint64(b.distinct), uint64(b.docs), named})
 	if err != nil {
@@ -128,10 +131,10 @@ func (b *builder) head(named bool) error {
 	return err
 }
 
-// TablePrefix is what the names of a table's sections begin with.
+// TablePrefix returns what the names of the sections of a table begin with.
 func TablePrefix(table int) string { return fmt.Sprintf("t%d.", table) }
 
-// guardedSink ends whoever writes when the context is done.
+// A guardedSink fails writes once the context is done.
 type guardedSink struct {
 	ctx context.Context
 	store.Sink
@@ -144,6 +147,7 @@ func (s *guardedSink) Write(p []byte) (int, error) {
 	return s.Sink.Write(p)
 }
 
+// writeIDs writes the documents' IDs, of which there must be docs.
 func writeIDs(sink store.Sink, list iter.Seq2[string, error], docs uint64) error {
 	sink.Section("names")
 	w := idlist.NewWriter(sink)

@@ -9,19 +9,19 @@ import (
 // onesPerSample is the distance between samples: 1/8 bit for each one.
 const onesPerSample = 512
 
-// Ones finds the j-th one of a bit vector, counted from 0. Bit i is bit i%64
+// An Ones finds the j-th one of a bit vector, counted from 0. Bit i is bit i%64
 // of Words[i/64]; Samples[s] is the position of one number s*512.
 type Ones struct {
 	Words   []uint64
 	Samples []uint64
 }
 
-// OnesBytes is what the words and the samples of so many ones among so many bits take.
+// OnesBytes returns how many bytes the words and the samples of so many ones among so many bits take.
 func OnesBytes(bits, ones uint64) uint64 {
 	return 8 * (WordsFor(bits, 1) + (ones+onesPerSample-1)/onesPerSample)
 }
 
-// NewOnes samples words.
+// NewOnes returns the ones of words, with samples of their positions.
 func NewOnes(words []uint64) Ones {
 	var samples []uint64
 	next, seen := 0, 0
@@ -36,7 +36,7 @@ func NewOnes(words []uint64) Ones {
 	return Ones{words, samples}
 }
 
-// Select is the position of one number j. There must be more than j ones; ok
+// Select returns the position of one number j. There must be more than j ones; ok
 // is false where the samples or the words say otherwise, as hostile files may.
 func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	s := j / onesPerSample
@@ -61,7 +61,8 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	}
 }
 
-// Prefetch prefetches what Select reads for each of js. room is as long as js, and is overwritten.
+// Prefetch requests the cache lines that Select reads for each of js. room must be as long as js; it is
+// overwritten.
 func (o Ones) Prefetch(js, room []uint64) {
 	for i, j := range js {
 		room[i] = j / onesPerSample
@@ -80,7 +81,7 @@ func (o Ones) Prefetch(js, room []uint64) {
 	asm.PrefetchAt(o.Words, room)
 }
 
-// Next is the position of the first one after position, or the number of bits.
+// Next returns the position of the first one after position, or the number of bits.
 func (o Ones) Next(position uint64) uint64 {
 	position++
 	i := position / 64
@@ -97,8 +98,8 @@ func (o Ones) Next(position uint64) uint64 {
 	return i*64 + uint64(bits.TrailingZeros64(w))
 }
 
-// SelectWord is the position of one number j, from 0, of w, which must have so many: first
-// the byte, by the ones in all bytes up to each.
+// SelectWord returns the position of one number j, from 0, of w, which must have so many. It finds
+// the byte first, by the numbers of ones in all bytes up to each.
 func SelectWord(w uint64, j int) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	sums := w - w>>1&0x5555555555555555

@@ -2,10 +2,10 @@ package succinct
 
 import "math/bits"
 
-// WidthFor is the width that holds all values up to limit.
+// WidthFor returns the width that holds all values up to limit.
 func WidthFor(limit uint64) int { return bits.Len64(limit) }
 
-// WordsFor is how many words n integers of a width take.
+// WordsFor returns how many words n integers of a width take, 1<<60 where no slice can have so many.
 func WordsFor(n uint64, width int) uint64 {
 	hi, lo := bits.Mul64(n, uint64(width))
 	if hi != 0 || lo > ^uint64(63) {
@@ -14,7 +14,7 @@ func WordsFor(n uint64, width int) uint64 {
 	return (lo + 63) / 64
 }
 
-// Packed is an array of integers of Width bits (0..64), integer i in the bits
+// A Packed is an array of integers of Width bits (0..64), integer i in the bits
 // [i*Width, (i+1)*Width) counted from the lowest bit of word 0. Words must
 // have at least WordsFor(n, Width) elements.
 type Packed struct {
@@ -22,12 +22,12 @@ type Packed struct {
 	Width int
 }
 
-// NewPacked is an array of n zeros.
+// NewPacked returns an array of n zeros.
 func NewPacked(n uint64, width int) Packed {
 	return Packed{make([]uint64, WordsFor(n, width)), width}
 }
 
-// At is integer i. No branch depends on whether it lies in one word or in two: what is not in
+// At returns integer i. No branch depends on whether it lies in one word or in two: what is not in
 // the second word is shifted out, or masked.
 func (p Packed) At(i uint64) uint64 {
 	if p.Width == 0 {
@@ -40,7 +40,7 @@ func (p Packed) At(i uint64) uint64 {
 	return v & (^uint64(0) >> (64 - uint(p.Width)))
 }
 
-// Set makes integer i, which must be zero so far, v.
+// Set sets integer i, which must be zero so far, to v.
 func (p Packed) Set(i, v uint64) {
 	if p.Width == 0 {
 		return

@@ -5,7 +5,7 @@ package sets
 
 import "math/rand/v2"
 
-// A Set is a base and queries against it.
+// A Set is a base of fingerprints, and queries against it.
 type Set struct {
 	Name          string
 	Base, Queries []uint64
@@ -57,7 +57,7 @@ func Uniform(n int, seed uint64) []uint64 {
 	return base
 }
 
-// clusters yields fingerprints near some hundred centres, as templates of
+// clusters returns fingerprints near some hundred centres, as templates of
 // sites do.
 func clusters(rng *rand.Rand) func(int) uint64 {
 	centres := make([]uint64, 100)
@@ -79,7 +79,7 @@ func queries(rng *rand.Rand, base []uint64, n, k int) []uint64 {
 	return q
 }
 
-// Near is f with exactly d bits flipped.
+// Near returns f with exactly d bits flipped.
 func Near(rng *rand.Rand, f uint64, d int) uint64 {
 	for flipped := uint64(0); d > 0; {
 		if bit := uint64(1) << rng.IntN(64); flipped&bit == 0 {
@@ -120,7 +120,7 @@ func Planted(n, nq int) (base, queries []uint64) {
 	return base, queries
 }
 
-// stream is a sequence of pseudo-random words.
+// A stream is a sequence of pseudo-random words.
 type stream struct{ at uint64 }
 
 func (s *stream) next() uint64 {
@@ -131,7 +131,7 @@ func (s *stream) next() uint64 {
 	return z ^ z>>31
 }
 
-// flips is a word with exactly n bits set.
+// flips returns a word with exactly n bits set.
 func (s *stream) flips(n uint64) (mask uint64) {
 	for set := uint64(0); set < n; {
 		if bit := uint64(1) << (s.next() & 63); mask&bit == 0 {

@@ -1,0 +1,78 @@
+package segment
+
+import (
+	"ndd/asm"
+	"ndd/engine/storage/store"
+)
+
+// Check reads everything and holds it against itself: each table ascends, all
+// tables hold the same fingerprints, and every document belongs to one. It
+// finds what checksums cannot: a file that was written wrong. Errors wrap [store.ErrCorrupt]. It takes a
+// bit of memory a document.
+func (s *Segment) Check() (err error) {
+	defer store.CatchFault(&err)()
+	if err := s.checkTables(); err != nil {
+		return err
+	}
+	return s.checkDocs()
+}
+
+// checkTables reads all tables, whose walks check that they ascend, and compares the sums of their
+// fingerprints.
+func (s *Segment) checkTables() error {
+	var sum0 uint64
+	for i, t := range s.tables {
+		sum := uint64(0)
+		mask := s.perms[i].Mask()
+		var out []uint64
+		err := t.Walk(func(keys []uint64) bool {
+			out = append(out[:0], keys...)
+			asm.Unpermute(out, out, mask)
+			for _, f := range out {
+				sum += mix(f)
+			}
+			return true
+		})
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			sum0 = sum
+		}
+		if sum != sum0 {
+			return s.head.Corrupt(0, "tables 0 and %d hold different fingerprints", i)
+		}
+	}
+	return nil
+}
+
+// checkDocs checks that the documents of the fingerprints follow each other, and are all documents.
+func (s *Segment) checkDocs() error {
+	seen := make([]uint64, (s.meta.Documents+63)/64)
+	end := uint64(0)
+	for rank := range s.meta.Fingerprints {
+		from, to, ok := s.docs.of(rank)
+		if !ok || from != end {
+			return s.docs.corrupt(end, "the documents of fingerprint %d do not follow those of the one before", rank)
+		}
+		end = to
+		for i := from; i < to; i++ {
+			doc := s.docs.ordinals.At(i)
+			if doc >= s.meta.Documents || seen[doc/64]>>(doc%64)&1 != 0 {
+				return s.docs.corrupt(i, "document %d is out of range or has two fingerprints", doc)
+			}
+			seen[doc/64] |= 1 << (doc % 64)
+		}
+	}
+	if end != s.meta.Documents {
+		return s.docs.corrupt(end, "%d documents of %d belong to a fingerprint", end, s.meta.Documents)
+	}
+	return nil
+}
+
+// mix is the finaliser of splitmix64: sums of it differ for different sets.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,43 @@
+package segment
+
+// Found holds the matches of many queries. It may be read from many goroutines.
+type Found struct {
+	ends         []int // of each query's fingerprints
+	fingerprints []uint64
+}
+
+// Len returns the number of matches.
+func (f *Found) Len() int { return len(f.fingerprints) }
+
+// Of returns the fingerprints that match a query, in no order.
+func (f *Found) Of(query int) []uint64 {
+	if query == 0 {
+		return f.fingerprints[:f.ends[0]]
+	}
+	return f.fingerprints[f.ends[query-1]:f.ends[query]]
+}
+
+// collect returns the matches ordered by query, by a counting sort.
+func (w *sweep) collect() *Found {
+	f := &Found{ends: make([]int, len(w.queries))}
+	total := 0
+	for _, list := range w.matches {
+		total += len(list)
+		for _, m := range list {
+			if m.Query+1 < len(f.ends) {
+				f.ends[m.Query+1]++
+			}
+		}
+	}
+	for i := 1; i < len(f.ends); i++ {
+		f.ends[i] += f.ends[i-1]
+	}
+	f.fingerprints = make([]uint64, total)
+	for _, list := range w.matches { // ends[q] moves from where q begins to where it ends
+		for _, m := range list {
+			f.fingerprints[f.ends[m.Query]] = m.Fingerprint
+			f.ends[m.Query]++
+		}
+	}
+	return f
+}

@@ -1,9 +1,0 @@
-package segment
-
-import (
-	"testing"
-
-	"ndd/engine/oracle"
-)
-
-func TestMain(m *testing.M) { oracle.NoLeaks(m) }

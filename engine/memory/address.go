@@ -1,7 +1,0 @@
-//go:build linux
-
-package memory
-
-import "unsafe"
-
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
