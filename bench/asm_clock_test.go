@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// cycleNs is how long a cycle takes: a chain of multiplications, three cycles each
-// on every amd64 and arm64 core this is meant for. The clock of a shared machine
-// moves, so cycles are an estimate.
+// cycleNs returns the length of a processor cycle in nanoseconds, measured by a chain of multiplications
+// of three cycles each, as on all current amd64 and arm64 cores. The clock of a shared machine
+// changes, so counts of cycles are estimates.
 var cycleNs = sync.OnceValue(func() float64 {
 	const steps = 1 << 20
 	d := best(20, func() {
@@ -22,7 +22,7 @@ var cycleNs = sync.OnceValue(func() float64 {
 	return float64(d.Nanoseconds()) / steps / 3
 })
 
-// quickAndMiddle are the least and the median of some times.
+// quickAndMiddle returns the shortest and the median of some times.
 func quickAndMiddle(times []time.Duration) (quick, middle time.Duration) {
 	sorted := slices.Sorted(slices.Values(times))
 	return sorted[0], sorted[len(sorted)/2]

@@ -10,9 +10,9 @@ import (
 	"ndd/engine/oracle"
 )
 
-// BenchmarkWithin64 scans what fits in L1, in L2, and 1 GiB. Beyond the caches the
-// bar is the machine's own sequential read: scan and read take turns over the same
-// memory, and of-read is how much of the read's speed the scan reaches.
+// BenchmarkWithin64 scans data that fits in L1, in L2, and 1 GiB. Beyond the caches the
+// limit is the machine's sequential read speed: scan and read take turns over the same
+// memory, and of-read is the share of the read speed that the scan reaches.
 func BenchmarkWithin64(b *testing.B) {
 	const q, k = 0x9e3779b97f4a7c15, 3
 	dst := make([]uint32, 1024)

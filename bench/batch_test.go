@@ -19,13 +19,13 @@ import (
 	"ndd/permute"
 )
 
-// BenchmarkBatch asks an index of two tables for the same queries one by one and as a
-// batch, and scans the fingerprints without it, each on one thread, k = 3. All three
-// must find the same. Figures:
+// BenchmarkBatch answers the same queries with an index of two tables, one by one and as a
+// batch, and by a scan of the fingerprints without an index, each on one thread, k = 3. All three
+// must give the same answers. Figures:
 //
-//	of-single       time of the batch by that of single queries: the goal is 0.6
-//	Mfp/s           of the scan, hits sorted and all: the goal is 60 for a million queries
-//	of-memory-read  time of the scan by that of reading the fingerprints once
+//	of-single       time of the batch divided by the time of single queries; the goal is 0.6
+//	Mfp/s           million fingerprints per second of the scan, including sorting hits; the goal is 60 for a million queries
+//	of-memory-read  time of the scan divided by the time of reading the fingerprints once
 //
 // NDD_BASE and NDD_QUERIES are files of little-endian uint64; without them there are 4 M
 // fingerprints and 200,000 queries.
@@ -105,7 +105,7 @@ func BenchmarkBatch(b *testing.B) {
 	})
 }
 
-// batchInput is the fingerprints, as a file, and the queries.
+// batchInput returns the fingerprints, as a file, and the queries.
 func batchInput(b *testing.B) (*ndf.File, []uint64) {
 	b.Helper()
 	open := func(path string) *ndf.File {
@@ -127,7 +127,7 @@ func batchInput(b *testing.B) (*ndf.File, []uint64) {
 	return open(path), queries
 }
 
-// batchIndex is an index of two tables, read into memory.
+// batchIndex returns an index of two tables, read into memory.
 func batchIndex(b *testing.B, base *ndf.File) *engine.Index {
 	b.Helper()
 	halves, err := permute.Named("halves", 3, 1)

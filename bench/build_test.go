@@ -15,7 +15,7 @@ import (
 	"ndd/permute"
 )
 
-// discard is a sink that adds up what it is given, as a file's checksum would read it.
+// discard is a sink that sums what it is given, so that every byte is read as a file's checksum reads it.
 type discard struct{ bytes int }
 
 func (*discard) Section(string) {}
@@ -25,11 +25,11 @@ func (d *discard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// BenchmarkBuild makes one table of unsorted fingerprints as a segment does, from memory to
-// memory: permute, sort, pack. read-ratio and copy-ratio are the time over that of reading and of
+// BenchmarkBuild builds one table from unsorted fingerprints as a segment does, from memory to
+// memory: permute, sort, pack. read-ratio and copy-ratio are its time divided by that of reading and of
 // copying the fingerprints once on one thread. A small table is opened and walked, and
-// must hold the keys that a sort of the library finds. NDD_BUILD says how many fingerprints there
-// are (default 1e7).
+// must hold the keys that a sort of the library finds. NDD_BUILD is the number of fingerprints
+// (default 1e7).
 func BenchmarkBuild(b *testing.B) {
 	n := 10_000_000
 	if s := os.Getenv("NDD_BUILD"); s != "" {
@@ -99,7 +99,7 @@ func buildTable(to store.Sink, keys, prints []uint64, mask uint64, layout table.
 	return p.Write(to, "", threads)
 }
 
-// verifyBuild holds a table's keys against sorted ones.
+// verifyBuild compares a table's keys with sorted ones.
 func verifyBuild(b *testing.B, layout table.Layout, prints []uint64, mask uint64) {
 	b.Helper()
 	var sections store.Memory

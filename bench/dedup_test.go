@@ -11,8 +11,8 @@ import (
 	"ndd/engine/oracle/sets"
 )
 
-// dedupPairs is how many pairs within 3 bits sets.Planted has, by its size: that of 1e6 by
-// comparing all with all, the others by joins in two designs.
+// dedupPairs is the number of pairs within 3 bits in sets.Planted, by its size: for 1e6 counted by
+// comparing all with all, for the others by joins in two designs.
 var dedupPairs = map[int]uint64{1e6: 10072, 1e7: 100779, 1e8: 1007585}
 
 // duplicates is how many of the fingerprints are not the first of their cluster, by way of their pairs, which are
@@ -43,9 +43,9 @@ func duplicates(b *testing.B, base []uint64) (n int) {
 }
 
 // BenchmarkDedup groups fingerprints, of which one in a hundred is 1 to 3 bits from another,
-// as `ndd dedup` does, at k = 3: sort, join, cluster. read-ratio is the time over that of
+// as `ndd dedup` does, at k = 3: sort, join, cluster. read-ratio is its time divided by that of
 // reading the fingerprints once. Measured, one thread: 1e7 in 1.29 s, 1e8 in 14.4 s, where C++ that
-// sorts and walks took 18.8. NDD_DEDUP says how many there are (default 1e6; 1e8 takes
+// sorts and walks took 18.8. NDD_DEDUP is the number of fingerprints (default 1e6; 1e8 takes
 // 4.2 GB).
 func BenchmarkDedup(b *testing.B) {
 	n := 1_000_000

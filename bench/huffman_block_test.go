@@ -8,8 +8,8 @@ import (
 	"ndd/huffman"
 )
 
-// BenchmarkAppendBlock packs keys as dense as 2^30 uniform ones, and reports what a key takes:
-// time, bits, and bits above the 64 - log2 n + 1.44 that n distinct uniform keys hold.
+// BenchmarkAppendBlock packs keys as dense as 2^30 uniform ones, and reports for each key the
+// time, the bits, and the bits above the entropy of n distinct uniform keys, 64 - log2 n + 1.44.
 func BenchmarkAppendBlock(b *testing.B) {
 	const log2 = 30
 	for _, blockBytes := range []int{256, 512, 1024, 2048, 4096, 32768} {
@@ -37,7 +37,7 @@ func BenchmarkAppendBlock(b *testing.B) {
 	}
 }
 
-// BenchmarkNewCode builds a code and its decode window, what opening or building a table pays once.
+// BenchmarkNewCode builds a code and its decode window, which is done once when a table is opened or built.
 func BenchmarkNewCode(b *testing.B) {
 	keys := denseKeys(rand.New(rand.NewPCG(1, 1)), 1<<16, 30)
 	var counts [huffman.Positions]uint64

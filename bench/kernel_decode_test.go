@@ -24,8 +24,8 @@ func denseKeys(rng *rand.Rand, n, log2 int) []uint64 {
 }
 
 // BenchmarkDecode unpacks blocks of keys as dense as 2^30 and 2^33 uniform ones, 512 blocks in turn
-// (half a MiB at 1 KiB: out of the second-level cache's way), every backend. ns/key is what a
-// fingerprint costs, bits/key what it takes in the block. Every block is decoded and compared
+// (half a MiB at 1 KiB, which fits the second-level cache), with every backend. ns/key is the time for a
+// fingerprint, bits/key its size in the block. Every block is decoded and compared
 // before the clock starts.
 func BenchmarkDecode(b *testing.B) {
 	for _, log2 := range []int{30, 33} {

@@ -11,9 +11,9 @@ import (
 	"ndd/engine/oracle"
 )
 
-// BenchmarkInterpolate seeks keys in sorted ones: sort.Search one by one, then the kernel of every
-// backend, 64 at once. ns/op is for one sought key, machine-miss-ns for one of many misses whose
-// addresses are known at once. Every answer is checked before the clock starts.
+// BenchmarkInterpolate searches sorted keys: sort.Search one by one, then the kernel of every
+// backend, 64 at once. ns/op is the time for one key, machine-miss-ns that of one of many cache misses whose
+// addresses are known in advance. Every answer is checked before the clock starts.
 func BenchmarkInterpolate(b *testing.B) {
 	const distinct = 1 << 16
 	for _, n := range []int{10_000, 1_000_000, 10_000_000} {

@@ -11,8 +11,8 @@ import (
 	"ndd/engine/oracle"
 )
 
-// BenchmarkPermute permutes slices that fit the first-level cache, the second, and none, every
-// backend, beside copy over the same memory: what that takes is what memory allows. MB/s counts 8
+// BenchmarkPermute permutes slices that fit the first-level cache, the second, and none, with every
+// backend, beside copy over the same memory, which is the limit that memory sets. MB/s counts 8
 // bytes a key, which are read and written; machine-GB/s is sequential reading alone.
 func BenchmarkPermute(b *testing.B) {
 	const mask = 0x8421_0f0f_1234_5678

@@ -9,8 +9,8 @@ import (
 	"ndd/huffman"
 )
 
-// BenchmarkSeek looks in halves of blocks of 1 KiB, of keys as dense as 2^27 uniform ones, from the fence to a key
-// anywhere in the half, so many at once. ns/key is per key on the way. The blocks lie in the first-level
+// BenchmarkSeek searches halves of blocks of 1 KiB, of keys as dense as 2^27 uniform ones, from the first key to a key
+// anywhere in the half, a number of them at once. ns/key is the time per key that is passed. The blocks lie in the first-level
 // cache; the numbers that choose them take 10 ns of each probe. Every probe's key is found once before the
 // clock starts.
 func BenchmarkSeek(b *testing.B) {

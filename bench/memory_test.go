@@ -10,12 +10,12 @@ import (
 	"unsafe"
 )
 
-// The machine's memory, as one thread sees it: what every figure of a kernel that
-// reads more than the caches hold has to be compared with. The machine is shared
-// and its clock moves, so figures are the best of several short rounds, and a ratio
-// is taken between rounds that took turns.
+// The speed of the machine's memory for one thread, with which every figure of a kernel that
+// reads more than the caches hold has to be compared. The machine is shared
+// and its clock changes, so figures are the best of several short rounds, and a ratio
+// is taken between rounds that alternate.
 
-// memoryBytes is how much memory the figures are about: far more than the caches.
+// memoryBytes is the size of the memory that is measured: far more than the caches.
 const memoryBytes = 1 << 30
 
 // memoryFigures are for one thread.
@@ -30,7 +30,7 @@ func (m memoryFigures) String() string {
 }
 
 // bigMemory is memoryBytes of memory, on huge pages where the system grants them,
-// shared by all benchmarks of a run: who uses it fills it.
+// shared by all benchmarks of a run; each fills it before use.
 var bigMemory = sync.OnceValue(func() []uint64 {
 	mem, err := mapHuge(memoryBytes)
 	if err != nil {
@@ -71,7 +71,7 @@ func reportMemory(b *testing.B) memoryFigures {
 	return m
 }
 
-// best is the shortest of n runs of f.
+// best returns the shortest time of n runs of f.
 func best(n int, f func()) time.Duration {
 	shortest := time.Duration(1<<63 - 1)
 	for range n {
@@ -88,9 +88,8 @@ func timed(f func()) time.Duration {
 
 var sink uint64
 
-// readAll reads words in the two quickest ways that the standard library and plain
-// Go offer, and keeps to the quicker one: vectors looking for a byte that is hardly
-// ever there, and eight sums.
+// readAll reads words in the faster of two ways: a search of the standard library, which uses vector
+// instructions, for a byte that is hardly ever there, and eight sums in plain Go.
 func readAll(words []uint64) { readers[readerOf()](words) }
 
 var readers = []func([]uint64){
@@ -114,7 +113,7 @@ var readers = []func([]uint64){
 	},
 }
 
-// readerOf is the number of the quicker reader on this machine.
+// readerOf returns the number of the faster reader on this machine.
 var readerOf = sync.OnceValue(func() int {
 	words := bigMemory()
 	quickest, which := time.Duration(1<<63-1), 0
@@ -126,7 +125,7 @@ var readerOf = sync.OnceValue(func() int {
 	return which
 })
 
-// chase takes n misses one after the other: an address needs the word before.
+// chase makes n cache misses one after the other: each address depends on the word before.
 func chase(words []uint64, n int) {
 	mask := uint64(len(words) - 1)
 	at := uint64(1)
@@ -136,7 +135,7 @@ func chase(words []uint64, n int) {
 	sink += at
 }
 
-// scatter takes n misses whose addresses do not depend on memory.
+// scatter makes n cache misses whose addresses do not depend on memory.
 func scatter(words []uint64, n int) {
 	mask := uint64(len(words) - 1)
 	var sum uint64

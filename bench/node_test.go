@@ -8,9 +8,9 @@ import (
 	"ndd/numa"
 )
 
-// BenchmarkNode reads every place's memory from every place's processors: what
-// a remote miss costs, and so what placement is worth, on this host. Interleaved
-// memory is in between by the share of the nodes. A host of one node has one line.
+// BenchmarkNode reads the memory of every node from the processors of every node: the cost of
+// a remote miss, and so the value of placement, on this host. Interleaved
+// memory is in between. A host of one node has one line.
 func BenchmarkNode(b *testing.B) {
 	h := numa.New(numa.Options{})
 	readerOf() // measures itself first

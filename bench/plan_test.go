@@ -28,9 +28,9 @@ var (
 	planWith         = flag.String("plan.design", "", "the one design of BenchmarkPlan, instead of six")
 )
 
-// BenchmarkPlan builds indexes of six designs, asks them one query at a time and
-// in batches, one thread, and prints what package plan predicted beside what
-// came out: bytes should agree within 2 %, times within a factor of 1.5. Times are
+// BenchmarkPlan builds indexes of six designs, queries them one query at a time and
+// in batches, on one thread, and prints the predictions of package plan beside the
+// measurements: bytes should agree within 2 %, times within a factor of 1.5. Times are
 // the best of many rounds, each of other queries, which have no answers; those of
 // other queries are held against a linear scan first.
 func BenchmarkPlan(b *testing.B) {
@@ -132,7 +132,7 @@ func checkAnswers(b *testing.B, x *engine.Index, prints []uint64, k int) {
 	}
 }
 
-// timeQueries is the time of a query alone and in a batch, in ns: the least of
+// timeQueries returns the time of a query alone and in a batch, in ns: the shortest of
 // many rounds of about a millisecond, each of other queries.
 func timeQueries(b *testing.B, x *engine.Index, k int, about float64) (online, batch float64) {
 	const rounds = 150

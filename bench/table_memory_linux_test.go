@@ -13,9 +13,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// hugeSections keeps sections in memory of 2 MiB pages that the garbage collector
-// does not know: what an index in a large host's memory looks like. Memory is
-// taken as it is written.
+// hugeSections keeps sections in memory of 2 MiB pages outside the Go heap, as an index in the
+// memory of a large host. Memory is taken as it is written.
 type hugeSections struct {
 	tb   testing.TB
 	name string
@@ -65,7 +64,7 @@ func (h hugeSource) Section(name string) (store.Section, error) {
 	return store.Section{Name: name, Data: data}, nil
 }
 
-// keptSections are those of a table, in the order of a kept file.
+// keptSections are the sections of a table, in the order of a kept file.
 var keptSections = []string{"head", "lines", "wide", "low", "rest", "fences", "blocks", "last", "ranks"}
 
 // loadSections reads what save kept in the folder NDD_TABLES, or returns nil.

@@ -43,12 +43,12 @@ const (
 	tableK       = 3
 )
 
-// BenchmarkTable asks designs of tables, one thread, at batches of several sizes,
-// and holds the answers against a linear scan (the first queries) and against the
-// yardstick's count and checksum (all). A query costs, in every table: the
-// permutation of a batch, its probes, and the test which table reports a hit. misses/query is the
-// napkin: the lines that its probes and answers should take from memory; miss-share is what
-// those would cost at this machine's rate of independent misses, measured here, as a part of the time taken.
+// BenchmarkTable queries designs of tables, on one thread, in batches of several sizes,
+// and compares the answers with a linear scan (the first queries) and with the count and checksum
+// of the C program (all). A query costs, in every table: the permutation of a batch, its probes,
+// and the test which table reports a hit. misses/query is the expected number of cache lines that
+// its probes and answers take from memory; miss-share is the cost of
+// these at this machine's rate of independent misses, measured here, as a share of the time.
 func BenchmarkTable(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -122,7 +122,7 @@ func BenchmarkTable(b *testing.B) {
 				for from := 0; from < len(queries); from += tablePiece {
 					piece := queries[from:min(from+tablePiece, len(queries))]
 					at := threadTime(b)
-					n, add := s.ask(b, piece, from, batch)
+					n, add := s.count(b, piece, from, batch)
 					took = append(took, float64((threadTime(b)-at).Nanoseconds())/float64(len(piece)))
 					hits, sum = hits+n, sum+add
 				}
@@ -171,8 +171,7 @@ func lockMachine(b *testing.B) func() {
 	return func() { f.Close() }
 }
 
-// threadTime is the processor time of this thread: what a query takes where others
-// use the machine too.
+// threadTime returns the processor time of this thread, for machines that others use too.
 func threadTime(b *testing.B) time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
@@ -181,7 +180,7 @@ func threadTime(b *testing.B) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// tableSet is a design's tables, asked as a segment asks them.
+// tableSet is a design's tables, searched as a segment searches them.
 type tableSet struct {
 	blockBytes int // of the huffman layout
 	design     permute.Design
@@ -209,8 +208,8 @@ func (s *tableSet) add(t table.Table, p permute.Permutation, d permute.Table) {
 	s.search = append(s.search, table.Search{Leading: leading, Flips: permute.Flips(leading, d.Radius), K: tableK, Earlier: earlier, Perm: &p})
 }
 
-// ask counts and sums the answers of queries, batch after batch.
-func (s *tableSet) ask(tb testing.TB, queries []uint64, first, batch int) (hits int, sum uint64) {
+// count counts and sums the answers of queries, batch after batch.
+func (s *tableSet) count(tb testing.TB, queries []uint64, first, batch int) (hits int, sum uint64) {
 	s.each(tb, queries, batch, func(query int, diff uint64) {
 		hits++
 		sum += oracle.Term(first+query, queries[query]^diff)
@@ -218,7 +217,7 @@ func (s *tableSet) ask(tb testing.TB, queries []uint64, first, batch int) (hits 
 	return hits, sum
 }
 
-// each asks queries, batch after batch, and calls answer with the number of the query
+// each searches queries, batch after batch, and calls answer with the number of the query
 // and what the answer differs in.
 func (s *tableSet) each(tb testing.TB, queries []uint64, batch int, answer func(query int, diff uint64)) {
 	if len(s.queries) < batch*len(s.tables) {
@@ -248,8 +247,8 @@ func (s *tableSet) each(tb testing.TB, queries []uint64, batch int, answer func(
 	}
 }
 
-// lines is how many lines of memory a query should take that has so many answers, which so many tables
-// find. Planar: of buckets, which flips of the low bits share; of low, for every bucket that is not
+// lines returns how many cache lines a query with so many answers, which so many tables find, is expected to
+// take from memory. Planar: of buckets, which flips of the low bits share; of low, for every bucket that is not
 // empty; of rest, for each key that passes by chance; of low and rest for what is
 // there. Of three tables of radius 0 or more, one reads an answer. Huffman: half a block, the
 // beginnings of codes and raw bits, and the end of the search for it.
@@ -278,7 +277,7 @@ func (s *tableSet) lines(answers, finders float64) float64 {
 	return sum
 }
 
-// finders is how many answers a query has, and how many tables find them, each counted.
+// finders returns how many answers a query has, and in how many tables they are found.
 func (s *tableSet) finders(tb testing.TB, queries []uint64) (answers, finders float64) {
 	all, found := 0, 0
 	s.each(tb, queries, 32, func(_ int, diff uint64) {
@@ -292,7 +291,7 @@ func (s *tableSet) finders(tb testing.TB, queries []uint64) (answers, finders fl
 	return float64(all) / float64(len(queries)), float64(found) / float64(len(queries))
 }
 
-// passes is the chance that two words of 16 bits differ in at most limit.
+// passes returns the probability that two words of 16 bits differ in at most limit.
 func passes(limit int) float64 {
 	sum := 0.0
 	for i := 0; i <= limit; i++ {
@@ -301,7 +300,7 @@ func passes(limit int) float64 {
 	return sum / 65536
 }
 
-// verify holds the answers of a few queries against a linear scan.
+// verify compares the answers of a few queries with a linear scan.
 func (s *tableSet) verify(b *testing.B, base, queries []uint64) {
 	var count int
 	var sum uint64
@@ -320,13 +319,13 @@ func (s *tableSet) verify(b *testing.B, base, queries []uint64) {
 			rest = rest[done:]
 		}
 	}
-	if hits, got := s.ask(b, queries, 0, 7); hits != count || got != sum {
+	if hits, got := s.count(b, queries, 0, 7); hits != count || got != sum {
 		b.Fatalf("%d answers to %d queries, a scan finds %d; checksums %#x, %#x", hits, len(queries), count, got, sum)
 	}
 }
 
-// missTime is the time of an independent miss: random words of the tables themselves, so
-// that as many pages are as far as for their probes.
+// missTime returns the time of an independent cache miss, on random words of the tables themselves, so
+// that pages are as far apart as for their probes.
 func (s *tableSet) missTime(b *testing.B) float64 {
 	var words [][]uint64
 	total := uint64(0)
@@ -434,7 +433,7 @@ func tableInput(b *testing.B) (base, queries []uint64) {
 	return base, queries
 }
 
-// mapWords maps a file, which the page cache may let go while tables are asked.
+// mapWords maps a file, whose pages the system may drop while tables are searched.
 func mapWords(b *testing.B, path string) []uint64 {
 	f, err := os.Open(path)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // further caller shares the sync of the others. In the end the log is opened again, which checks
 // that every record is there and says how long a million of them take.
 //
-// The napkin: an append copies 20 bytes under a lock, some 20 ns; a batch of 64 callers is 1.3 KB,
+// The expected cost: an append copies 20 bytes under a lock, some 20 ns; a batch of 64 callers is 1.3 KB,
 // one checksum (0.3 us), one write (some us) and one sync.
 func BenchmarkWal(b *testing.B) {
 	b.Run("impl=fsync", func(b *testing.B) { diskSyncs(b) })

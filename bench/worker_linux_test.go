@@ -27,11 +27,10 @@ import (
 //	NDD_INDEX               an index folder for k = 3; without it one is built of NDD_BASE (see BenchmarkTable), two planar tables
 //	NDD_QUERIES             as of BenchmarkTable
 
-// BenchmarkWorker asks an index by workers (package worker) and directly: one
+// BenchmarkWorker queries an index through workers (package worker) and directly: one
 // query after the other, from eight goroutines at a time, and in batches of one
-// and two threads. All ways must find the same. The napkin: a hand-over, of
-// BenchmarkHandOver, is what a single query by a worker takes longer; from many
-// goroutines, and in batches, it is shared.
+// and two threads. All ways must give the same answers. A single query through a worker is expected
+// to take longer by one hand-over (BenchmarkHandOver), which many goroutines and batches share.
 func BenchmarkWorker(b *testing.B) {
 	base, queries := tableInput(b)
 	dir := os.Getenv("NDD_INDEX")
@@ -71,7 +70,7 @@ func BenchmarkWorker(b *testing.B) {
 		for _, askers := range []int{1, 8} {
 			b.Run(fmt.Sprintf("way=%s/ask=online/goroutines=%d/n=%d", way.name, askers, n), func(b *testing.B) {
 				for b.Loop() {
-					took, sum := askOnline(b, x, queries, askers)
+					took, sum := queryOnline(b, x, queries, askers)
 					slices.Sort(took)
 					b.ReportMetric(float64(took[len(took)/2]), "p50-ns")
 					b.ReportMetric(float64(took[len(took)*99/100]), "p99-ns")
@@ -129,9 +128,9 @@ func workerIndex(b *testing.B, base []uint64) string {
 	return dir
 }
 
-// askOnline asks every query once, from so many goroutines, and says how long
+// queryOnline makes every query once, from a number of goroutines, and returns how long
 // each took.
-func askOnline(b *testing.B, x *engine.Index, queries []uint64, askers int) (took []time.Duration, found string) {
+func queryOnline(b *testing.B, x *engine.Index, queries []uint64, askers int) (took []time.Duration, found string) {
 	took = make([]time.Duration, len(queries))
 	var hits, sum atomic.Uint64
 	var all sync.WaitGroup
@@ -159,9 +158,8 @@ func askOnline(b *testing.B, x *engine.Index, queries []uint64, askers int) (too
 	return took, fmt.Sprintf("results=%d checksum=%016x", hits.Load(), sum.Load())
 }
 
-// BenchmarkHandOver measures what it costs to hand a task that does nothing to a
-// pinned worker and to hear that it is done: of a worker who polls, of one who
-// sleeps, and of many goroutines' tasks at a time.
+// BenchmarkHandOver measures the time to submit an empty task to a pinned worker and to wait for it:
+// with a worker that polls, with one that sleeps, and with tasks of many goroutines at a time.
 func BenchmarkHandOver(b *testing.B) {
 	h := numa.New(numa.Options{})
 	for _, c := range []struct {
