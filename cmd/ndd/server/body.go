@@ -6,7 +6,8 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"sync/atomic"
+
+	"ndd/engine/memory"
 )
 
 const (
@@ -17,31 +18,13 @@ const (
 	bodyBytesFirst = 4 << 10
 )
 
-// A budget is bytes that may be taken and are given back.
-type budget struct{ left atomic.Int64 }
-
-func newBudget(n int64) *budget {
-	b := new(budget)
-	b.left.Store(n)
-	return b
-}
-
-func (b *budget) take(n int64) bool {
-	if b.left.Add(-n) >= 0 {
-		return true
-	}
-	b.left.Add(n)
-	return false
-}
-
 // readBody reads a body whole. It takes from the budget as bytes come, not as
 // they are announced, so that an idle sender holds little. release gives them
 // back when the body is no longer used.
-func readBody(w http.ResponseWriter, r *http.Request, most int64, b *budget) (body []byte, release func(), p *problem) {
-	taken := int64(0)
-	release = func() { b.left.Add(taken) }
+func readBody(w http.ResponseWriter, r *http.Request, most int64, b *memory.Budget) (body []byte, release func(), p *problem) {
+	reserved, _ := b.Reserve("a body", 0) // nothing always fits
 	fail := func(p *problem) ([]byte, func(), *problem) {
-		release()
+		reserved.Release()
 		return nil, nil, p
 	}
 	tooLarge := refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d bytes", most))
@@ -56,10 +39,9 @@ func readBody(w http.ResponseWriter, r *http.Request, most int64, b *budget) (bo
 			if n := r.ContentLength - int64(cap(body)); r.ContentLength >= 0 && n < more {
 				more = n + 1 // one for the end to be seen without growing
 			}
-			if !b.take(more) {
+			if reserved.Resize("a body", reserved.Bytes()+uint64(more)) != nil {
 				return fail(refusal(http.StatusTooManyRequests, "too many large bodies at a time").retry(1))
 			}
-			taken += more
 			body = append(make([]byte, 0, int64(cap(body))+more), body...)
 		}
 		n, err := in.Read(body[len(body):cap(body)])
@@ -67,7 +49,7 @@ func readBody(w http.ResponseWriter, r *http.Request, most int64, b *budget) (bo
 		switch {
 		case err == nil:
 		case errors.Is(err, io.EOF):
-			return body, release, nil
+			return body, reserved.Release, nil
 		case errors.As(err, new(*http.MaxBytesError)):
 			return fail(tooLarge)
 		case errors.Is(err, os.ErrDeadlineExceeded):

@@ -147,7 +147,7 @@ func TestMalformedRequests(t *testing.T) {
 	if n := b.index.Load().Stats().Documents; n != 1 {
 		t.Errorf("%d documents, one was there before", n)
 	}
-	if left := b.bodies.left.Load(); left != bodiesBytesMax {
+	if left := b.bodies.Left(); left != bodiesBytesMax {
 		t.Errorf("%d bytes of bodies were not given back", bodiesBytesMax-left)
 	}
 }
@@ -237,7 +237,7 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	if n := len(b.queries.slots); n != 0 {
 		t.Errorf("%d slots were not given back", n)
 	}
-	if left := b.bodies.left.Load(); left != bodiesBytesMax {
+	if left := b.bodies.Left(); left != bodiesBytesMax {
 		t.Errorf("%d bytes of bodies were not given back", bodiesBytesMax-left)
 	}
 }
@@ -255,26 +255,27 @@ func TestSlowSendersHoldNothing(t *testing.T) {
 		fmt.Fprintf(c, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8388608\r\n\r\n{")
 		slow = append(slow, c)
 	}
-	eventually(t, "the senders are there", func() bool { return b.bodies.left.Load() < bodiesBytesMax })
+	eventually(t, "the senders are there", func() bool { return b.bodies.Left() < bodiesBytesMax })
 	for range 20 {
 		if status, body := b.send(t, "POST /v1/query", "application/json", `{"fingerprint": "0000000000000001"}`); status != http.StatusOK {
 			t.Fatalf("%d %s", status, body)
 		}
 	}
-	if held := bodiesBytesMax - b.bodies.left.Load(); held > int64(len(slow))*2*bodyBytesFirst {
+	if held := bodiesBytesMax - b.bodies.Left(); held > uint64(len(slow))*2*bodyBytesFirst {
 		t.Errorf("%d slow senders hold %d bytes", len(slow), held)
 	}
 	for _, c := range slow {
 		c.Close()
 	}
-	eventually(t, "all is given back", func() bool { return b.bodies.left.Load() == bodiesBytesMax })
+	eventually(t, "all is given back", func() bool { return b.bodies.Left() == bodiesBytesMax })
 }
 
 // Bodies beyond the budget are shed, and taken again when there is room.
 func TestBodiesAreBounded(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
-	if !b.bodies.take(bodiesBytesMax - 64<<10) {
-		t.Fatal("the budget is not there")
+	others, err := b.bodies.Reserve("other bodies", bodiesBytesMax-64<<10)
+	if err != nil {
+		t.Fatal(err)
 	}
 	large := little(make([]uint64, 1<<15)) // 256 KiB
 	status, header, body := b.roundTrip(t, b.request(t, "POST /v1/batch?k=0", "", large))
@@ -284,7 +285,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	if status, body := b.send(t, "POST /v1/query", "", `{"fingerprint": "0000000000000001"}`); status != http.StatusOK {
 		t.Errorf("a small one beside: %d %s", status, body)
 	}
-	b.bodies.left.Add(bodiesBytesMax - 64<<10)
+	others.Release()
 	if status, body := b.send(t, "POST /v1/batch?k=0", "", large); status != http.StatusOK || bytes.Count([]byte(body), []byte("\n")) != 1<<15 {
 		t.Errorf("with room again: %d", status)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/memory"
 )
 
 // A service is the server without its listeners: an index, who may ask it, and
@@ -22,7 +23,7 @@ type service struct {
 	index   atomic.Pointer[engine.Index] // nil until ready
 	prints  sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
 	keys    *keyring                     // nil: everybody may do everything
-	bodies  *budget
+	bodies  *memory.Budget
 	metrics *metrics
 	threads int
 	version string
@@ -31,7 +32,7 @@ type service struct {
 }
 
 func newService(o *Options) (*service, error) {
-	s := &service{log: o.Log, started: time.Now(), bodies: newBudget(bodiesBytesMax), threads: o.Threads, version: o.Version}
+	s := &service{log: o.Log, started: time.Now(), bodies: memory.NewBudget(memory.Limit{Bytes: bodiesBytesMax, Source: "for the bodies of requests"}), threads: o.Threads, version: o.Version}
 	s.metrics = newMetrics(s)
 	if o.TokenFile != "" {
 		keys, err := newKeyring(o.TokenFile)
