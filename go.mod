@@ -41,5 +41,6 @@ require (
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
+	github.com/therootcompany/xz v1.0.1 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )

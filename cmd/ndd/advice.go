@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ndd/engine/corpus/document"
 	"ndd/engine/index/live"
 	"ndd/engine/near/scan"
 	"ndd/engine/storage/spill"
@@ -20,6 +21,9 @@ func advice(cmd *cobra.Command, err error) string {
 	}
 	if e, ok := errors.AsType[*spill.Error](err); ok && e.What == scan.Spilled {
 		return ": --temp names another folder"
+	}
+	if _, ok := errors.AsType[*document.FieldError](err); ok {
+		return "; --text names the field"
 	}
 	e, ok := errors.AsType[*live.NoIndexError](err)
 	if !ok {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"strings"
 
@@ -18,7 +17,6 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
-	"ndd/engine/parallel"
 	"ndd/engine/result"
 )
 
@@ -210,67 +208,46 @@ func (g *globals) learnSpots(ctx context.Context, inputs []string, c ingest.Conf
 	return lists, nil
 }
 
-// signing is a document on its way to the detector.
-type signing struct {
-	doc  document.Document
+// signed is a document on its way to the detector.
+type signed struct {
+	id   string
 	sets copies.Sets
-	skip *document.Skip
 }
 
 // signAll signs the documents on all threads and adds them in order. The error is errPartly when input was lost.
 func (g *globals) signAll(ctx context.Context, inputs []string, c ingest.Config, o copies.Options, d *copies.Detector, budget *memory.Budget) (ids []string, err error) {
-	bar := g.newBar("reading", 0, bytesUnit)
-	defer bar.end()
-	var report ingest.Report
 	idBytes := uint64(0)
-	produce := func(ctx context.Context, yield func(*signing) bool) error {
-		for doc, err := range document.Read(ctx, inputs, c.Document, c.Stdin) {
-			skip, ok := errors.AsType[*document.Skip](err)
-			if err != nil && (!ok || c.Document.Strict && skip.Reason.LosesData()) {
-				return err
-			}
-			if !yield(&signing{doc: doc, skip: skip}) {
+	report, err := extract(ctx, g, inputs, c, ingest.Steps[signed]{
+		Worker: func() (func(int, *document.Document) (signed, error), error) {
+			signer, err := copies.NewSigner(o)
+			return func(_ int, doc *document.Document) (signed, error) { return signed{doc.ID, signer.Sign(doc.Text)}, nil }, err
+		},
+		Emit: func(s signed) error {
+			d.Add(s.sets)
+			ids = append(ids, s.id)
+			idBytes += uint64(len(s.id)) + 16
+			if len(ids)%1000 > 0 {
 				return nil
 			}
-		}
-		return nil
-	}
-	work := func(_ context.Context, items iter.Seq[*signing]) error {
-		signer, err := copies.NewSigner(o)
-		if err != nil {
-			return err
-		}
-		for s := range items {
-			if s.skip == nil {
-				s.sets = signer.Sign(s.doc.Text)
-			}
-		}
-		return nil
-	}
-	err = parallel.Ordered(ctx, parallel.Options{Workers: c.Threads}, produce, work, func(s *signing) error {
-		if s.skip != nil {
-			report.Skipped.Add(s.skip)
-			return nil
-		}
-		d.Add(s.sets)
-		ids = append(ids, s.doc.ID)
-		idBytes += uint64(len(s.doc.ID)) + 16
-		report.Documents++
-		report.TextBytes += int64(len(s.doc.Text))
-		bar.set(report.TextBytes)
-		if report.Documents%1000 == 0 {
-			return budget.Check(fmt.Sprintf("comparing %s and more", number(report.Documents, "document")), d.NeedBytes()+2*idBytes)
-		}
-		return nil
+			return budget.Check(fmt.Sprintf("comparing %s and more", number(len(ids), "document")), d.NeedBytes()+2*idBytes)
+		},
 	})
-	bar.end()
 	if err != nil {
 		return nil, memory.Advise(err, "give it more with --memory, or compare fewer documents at a time")
 	}
-	if report.Documents == 0 {
-		return nil, fmt.Errorf("no documents in %s", strings.Join(inputs, " "))
-	}
 	return ids, g.ingested(report)
+}
+
+// extract reads documents with a progress bar. That there is none is an error.
+func extract[R any](ctx context.Context, g *globals, inputs []string, c ingest.Config, s ingest.Steps[R]) (ingest.Report, error) {
+	c.Document.Meter = &document.Meter{}
+	bar := g.newInputBar(ctx, "reading", inputs, c.Document.Meter)
+	report, err := ingest.Extract(ctx, inputs, c, s)
+	bar.end()
+	if err == nil && report.Documents == 0 && report.Skipped.Lost() == 0 {
+		err = fmt.Errorf("no documents in %s", strings.Join(inputs, " "))
+	}
+	return report, err
 }
 
 // sayCopies sums the comparison up.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -196,34 +195,20 @@ func (g *globals) evalCorpus(ctx context.Context, inputs []string, c ingest.Conf
 	if err != nil {
 		return nil, err
 	}
-	budget := memory.NewBudget(g.machine.Limit(0))
-	c.Document.Meter = &document.Meter{}
-	bar := g.newInputBar(ctx, "reading", inputs, c.Document.Meter)
-	defer bar.end()
-	report := ingest.Report{}
-	for doc, err := range document.Read(ctx, inputs, c.Document, c.Stdin) {
-		if skip, ok := errors.AsType[*document.Skip](err); ok && !(c.Document.Strict && skip.Reason.LosesData()) {
-			report.Skipped.Add(skip)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := corpus.Add(doc.ID, doc.Text); err != nil {
-			return nil, err
-		}
-		report.Documents++
-		report.TextBytes += int64(len(doc.Text))
-		bar.set(report.TextBytes)
-		if report.Documents%1000 == 0 {
-			if err := budget.Check(fmt.Sprintf("holding %s and more", number(report.Documents, "document")), 2*corpus.Bytes()); err != nil {
-				return nil, err
+	budget := memory.ForProgram(g.machine.Limit(0))
+	report, err := extract(ctx, g, inputs, c, ingest.Steps[document.Document]{
+		Worker: func() (func(int, *document.Document) (document.Document, error), error) {
+			return func(_ int, doc *document.Document) (document.Document, error) { return *doc, nil }, nil
+		},
+		Emit: func(doc document.Document) error {
+			if err := corpus.Add(doc.ID, doc.Text); err != nil || corpus.Len()%1000 > 0 {
+				return err
 			}
-		}
-	}
-	bar.end()
-	if report.Documents == 0 {
-		return nil, fmt.Errorf("no documents in %s", strings.Join(inputs, " "))
+			return budget.Check(fmt.Sprintf("holding %s and more", number(corpus.Len(), "document")), 2*corpus.Bytes())
+		},
+	})
+	if err != nil {
+		return nil, err
 	}
 	return corpus, g.ingested(report)
 }

@@ -27,9 +27,9 @@ type documentFlags struct {
 // register adds the flags; formatFlag names the one for the documents' format.
 func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
 	f := cmd.Flags()
-	f.StringVar(&d.format, formatFlag, "auto", "format of the documents: auto, text, html, jsonl, csv or warc")
-	f.StringVar(&d.text, "text", "text", "JSONL and CSV: the field with the text")
-	f.StringVar(&d.id, "id", "id", "JSONL and CSV: the field with the id (a record without it is called file:line)")
+	f.StringVar(&d.format, formatFlag, "auto", "format of the documents: auto, text, html, jsonl, json, lines, csv or warc")
+	f.StringVar(&d.text, "text", "", "JSON and CSV: the field with the text (default: text, content, body, html or the like, whichever is there)")
+	f.StringVar(&d.id, "id", "", "JSON and CSV: the field with the id (default: id, url or the like, whichever is there; a record without it is called file:line)")
 	f.StringVar(&d.recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON file (see 'ndd help recipes'; default minwise)")
 	f.StringVar(&d.maxDocument, "max-document", "64MiB", "skip documents that are longer")
 	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
@@ -50,7 +50,8 @@ func (d *documentFlags) config(g *globals, recipe *simhash.Recipe) (ingest.Confi
 	if err != nil || most == 0 || most > 1<<40 {
 		return c, usagef("--max-document %q: must be a size such as 64MiB, at most 1TiB", d.maxDocument)
 	}
-	c.Document = document.Options{Format: format, TextField: d.text, IDField: d.id, Strict: d.strict, MaxDocumentBytes: int64(most)}
+	c.Document = document.Options{Format: format, TextField: d.text, IDField: d.id, Strict: d.strict, MaxDocumentBytes: int64(most),
+		Chosen: g.sayFields()}
 	if c.Recipe, err = recipeOf(d.recipe); err != nil {
 		return c, err
 	}
@@ -104,7 +105,11 @@ func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, 
 // ingested reports what was read, and returns errPartly when input was lost.
 func (g *globals) ingested(report ingest.Report) error {
 	for _, s := range report.Skipped.Examples {
-		g.log.Warn("skipped " + s.Error())
+		text := "skipped " + s.Error()
+		if _, ok := errors.AsType[*document.FieldError](s); ok {
+			text += "; --text names the field"
+		}
+		g.log.Warn(text)
 	}
 	if more := report.Skipped.Lost() - len(report.Skipped.Examples); more > 0 {
 		g.log.Warn(fmt.Sprintf("skipped %s more files or records", humanize.Comma(int64(more))))
@@ -167,4 +172,20 @@ func arePrints(paths []string) (bool, error) {
 		return false, usagef("fingerprint files and documents cannot be mixed in one run")
 	}
 	return n > 0, nil
+}
+
+// sayFields returns a function that says once which fields of which file are taken where no flag names them.
+func (g *globals) sayFields() func(file string, f document.Fields) {
+	said := map[document.Fields]bool{}
+	return func(file string, f document.Fields) {
+		if said[f] {
+			return
+		}
+		said[f] = true
+		id := "no field has IDs"
+		if f.ID != "" {
+			id = "IDs from " + f.ID
+		}
+		g.log.Info(fmt.Sprintf("%s: text from field %s, %s; --text and --id name others", file, f.Text, id))
+	}
 }

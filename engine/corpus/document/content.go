@@ -13,13 +13,16 @@ const (
 	Unpacked Packing = ""
 	Gzip     Packing = "gzip"
 	Zstd     Packing = "zstd"
+	Xz       Packing = "xz"
+	Bzip2    Packing = "bzip2"
 )
 
 // Content is a file's content, decompressed, as the offsets of its units count it.
 type Content struct {
 	io.Reader
 	Packing Packing
-	Rows    bool // its documents are lines or records: it is JSONL, CSV or WARC
+	Rows    bool // its documents are parts of it: lines, records, JSON objects
+	List    bool // it is JSON: between its documents there may be commas
 	Members bool // its records are compressed each by itself, if they are compressed: it is WARC
 	closer  func()
 }
@@ -53,7 +56,8 @@ func (f File) Open(ctx context.Context, opts Options, gaps []Gap) (*Content, err
 		closer()
 		return nil, bare(f.Path, err)
 	}
-	return &Content{r, s.packing, format == JSONL || format == CSV || format == WARC, format == WARC, closer}, nil
+	return &Content{Reader: r, Packing: s.packing, Rows: format.rows(), List: format == JSON,
+		Members: format == WARC, closer: closer}, nil
 }
 
 // Close closes the file.

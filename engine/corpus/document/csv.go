@@ -35,10 +35,11 @@ func (s *stream) records() error {
 	if err != nil {
 		return csvCause(err)
 	}
-	columns, err := s.opts.columns(header)
+	columns, err := s.opts.columns(slices.Clone(header))
 	if err != nil {
-		return err
+		return s.noFields(err)
 	}
+	s.chosen(columns.Fields)
 	for {
 		limited.seen = 0
 		from := begin + c.InputOffset()
@@ -68,18 +69,23 @@ func (s *stream) records() error {
 
 // columns are where the fields of a record are; -1: nowhere.
 type columns struct {
+	Fields
 	text, id int
 	values   []int
 }
 
 func (o *Options) columns(header []string) (c columns, err error) {
-	c.text, c.id = slices.Index(header, o.TextField), slices.Index(header, o.IDField)
+	f, _ := o.choose(func(name string) bool { return slices.Contains(header, name) })
+	c.Fields, c.text, c.id = f, slices.Index(header, f.Text), slices.Index(header, f.ID)
 	for _, name := range o.ValueFields {
 		if i := slices.Index(header, name); i >= 0 {
 			c.values = append(c.values, i)
 		}
 	}
-	if c.text < 0 {
+	switch {
+	case c.text < 0 && o.TextField == "":
+		return c, &FieldError{header}
+	case c.text < 0:
 		return c, fmt.Errorf("no field %q among the first record's: %.200q", o.TextField, header)
 	}
 	return c, nil
@@ -88,6 +94,9 @@ func (o *Options) columns(header []string) (c columns, err error) {
 // unit takes what it needs of a record, which is gone when another is read.
 func (c *columns) unit(record []string) Unit {
 	u := Unit{format: CSV, raw: []byte(record[c.text])}
+	if isHTML(c.Text) {
+		u.format = HTML
+	}
 	if c.id >= 0 {
 		u.id = strings.Clone(record[c.id])
 	}

@@ -3,6 +3,7 @@ package document
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -34,7 +35,7 @@ func (u *unpacking) explain(err error) error {
 	if err == nil || err == io.EOF || u.source.err != nil {
 		return err // not the content's fault
 	}
-	why := err.Error()
+	why := strings.TrimPrefix(err.Error(), string(u.packing)+": ")
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		why = "unexpected EOF: is the file cut short?"

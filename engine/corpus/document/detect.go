@@ -34,9 +34,9 @@ func (s *stream) detect() (Format, error) {
 	case s.opts.Format != Auto:
 		return s.opts.Format, nil
 	case format == Auto:
-		return formatByLooks(head, s.opts.TextField), nil
-	case s.file.inFolder() && !holdsField(format, s.file.Path, head, s.opts.TextField):
-		return Text, nil
+		return formatByLooks(head, &s.opts), nil
+	case format == JSON:
+		return jsonFormat(head, &s.opts, Text), nil
 	}
 	return format, nil
 }
@@ -52,35 +52,10 @@ func (s *stream) binary(format Format) *Skip {
 
 var errBinary = errors.New("binary: zero bytes, or the signature of a format that is no text; if it is text, say its --format")
 
-// holdsField tells whether the first line or record of a file of lines or records shows the text field. A
-// folder of other things holds tables that are not meant as documents by the record, as Go's source tree
-// does: such a file is one document. A file that the user named is taken at its word.
-func holdsField(format Format, path string, head []byte, field string) bool {
-	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
-	line, _, whole := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
-	switch format {
-	case JSONL:
-		top, _, _ := strings.Cut(field, ".")
-		if !whole && len(head) >= peekBytes/2 {
-			return bytes.Contains(line, []byte(`"`+top+`"`))
-		}
-		v, err := fastjson.ParseBytes(line)
-		return err == nil && (v.Exists(field) || v.Exists(top))
-	case CSV:
-		for _, name := range strings.Split(string(line), separator(path)) {
-			if strings.Trim(name, "\" \r") == field {
-				return true
-			}
-		}
-		return false
-	}
-	return true
-}
-
 // formatByName goes by the extension under a compression's one; Auto if it says nothing.
 func formatByName(path string) Format {
 	path = strings.ToLower(path)
-	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd"} {
+	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2"} {
 		path = strings.TrimSuffix(path, packed)
 	}
 	switch filepath.Ext(path) {
@@ -88,6 +63,8 @@ func formatByName(path string) Format {
 		return HTML
 	case ".jsonl", ".ndjson":
 		return JSONL
+	case ".json":
+		return JSON
 	case ".csv", ".tsv":
 		return CSV
 	case ".parquet":
@@ -112,31 +89,47 @@ func formatByMagic(head []byte) (Format, bool) {
 }
 
 // formatByLooks guesses from the first bytes of a file without an extension.
-func formatByLooks(head []byte, textField string) Format {
-	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
-	head = bytes.TrimLeft(head, " \t\r\n\f")
+func formatByLooks(head []byte, o *Options) Format {
+	head = trimHead(head)
 	lower := bytes.ToLower(head[:min(len(head), 64)])
 	for _, start := range []string{"<!doctype html", "<html", "<head", "<body"} {
 		if bytes.HasPrefix(lower, []byte(start)) {
 			return HTML
 		}
 	}
-	if !bytes.HasPrefix(head, []byte("{")) {
-		return Text
-	}
-	line, _, whole := bytes.Cut(head, []byte("\n"))
-	if !whole && len(head) < peekBytes/2 {
-		whole = true // the file ends without a line end
-	}
-	if !whole {
-		// A first line longer than what was peeked at: JSON lines if it shows the text field's name.
-		if bytes.Contains(line, []byte(`"`+textField+`"`)) {
-			return JSONL
+	return jsonFormat(head, o, JSONL)
+}
+
+func trimHead(head []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n\f")
+}
+
+// jsonFormat tells JSON lines, a JSON array and JSON objects over several lines from a file that is one document. An
+// array of objects is JSON. An object is only where it shows a text, as a folder holds many that are settings; one that a line holds
+// whole, with others behind it or not, is single, unless it shows a text.
+func jsonFormat(head []byte, o *Options, single Format) Format {
+	head = trimHead(head)
+	if bytes.HasPrefix(head, []byte("[")) {
+		if bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte("{")) {
+			return JSON
 		}
 		return Text
 	}
-	if v, err := fastjson.ParseBytes(line); err == nil && v.Type() == fastjson.TypeObject {
+	if !bytes.HasPrefix(head, []byte("{")) {
+		return Text
+	}
+	line, rest, whole := bytes.Cut(head, []byte("\n"))
+	whole = whole || len(head) < peekBytes/2 // the file ends without a line end
+	v, err := fastjson.ParseBytes(line)
+	switch {
+	case whole && err == nil && v.Type() == fastjson.TypeObject && (len(bytes.TrimSpace(rest)) > 0 || o.showsText(line)):
 		return JSONL
+	case whole && err == nil && v.Type() == fastjson.TypeObject:
+		return single
+	case !whole && o.showsText(line): // a first line longer than what was peeked at
+		return JSONL
+	case whole && o.showsText(head):
+		return JSON
 	}
 	return Text
 }
@@ -150,7 +143,7 @@ func isBinary(head []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return true
 	}
-	for _, magic := range []string{"%PDF-", "\x89PNG", "\xff\xd8\xff", "GIF8", "PK\x03\x04", "\x7fELF", "BZh", "\xfd7zXZ", "7z\xbc\xaf"} {
+	for _, magic := range []string{"%PDF-", "\x89PNG", "\xff\xd8\xff", "GIF8", "PK\x03\x04", "\x7fELF", "7z\xbc\xaf"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return true
 		}

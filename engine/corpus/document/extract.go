@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/valyala/fastjson"
@@ -37,12 +38,23 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 		doc.Text = e.page.extract(page)
 		doc.Repaired = repaired
 	case JSONL:
-		id, text, value, reason, err := e.jsonFields(u.raw)
+		names := u.fields
+		if names == nil { // of a unit that no stream made
+			f, _ := e.opts.choose(func(string) bool { return true })
+			names = &f
+		}
+		id, text, value, reason, err := e.jsonFields(u.raw, names)
 		if err != nil {
 			return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: reason, Err: err}
 		}
+		doc.ID, doc.Value = id, value
+		if isHTML(names.Text) {
+			page, repaired := decodeHTML(text, "")
+			doc.Text, doc.Repaired = e.page.extract(page), repaired
+			break
+		}
 		text, doc.Repaired = repair(text)
-		doc.ID, doc.Value, doc.Text = id, value, string(text) // the parser owns its bytes
+		doc.Text = string(text) // the parser owns its bytes
 	case CSV:
 		text, repaired := repair(u.raw)
 		doc.Text, doc.Repaired = ownString(text), repaired
@@ -52,6 +64,10 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 	}
 	if doc.ID == "" {
 		doc.ID = place(u.Source, u.Line)
+	}
+	if len(doc.ID) > MaxIDBytes {
+		return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: Broken,
+			Err: fmt.Errorf("an ID of %d bytes, of which %d are the most: %.60q...", len(doc.ID), MaxIDBytes, doc.ID)}
 	}
 	return doc, nil
 }

@@ -45,7 +45,7 @@ func (e *Extractor) response(raw []byte) (body []byte, format Format, contentTyp
 		format = pageFormat(media)
 	case isBinary(body[:min(len(body), peekBytes)]):
 	default:
-		if format = formatByLooks(body[:min(len(body), peekBytes)], e.opts.TextField); format != HTML {
+		if format = formatByLooks(body[:min(len(body), peekBytes)], &e.opts); format != HTML {
 			format = Text
 		}
 	}

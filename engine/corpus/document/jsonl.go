@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// jsonLines yields one unit a line. White space alone is no line.
+// jsonLines yields one unit a line: of a JSON object, or of text. White space alone is no line.
 func (s *stream) jsonLines() error {
 	for {
 		from := s.at
@@ -35,10 +35,28 @@ func (s *stream) jsonLines() error {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if err := s.emit(Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: line}); err != nil {
+		if s.format == Lines {
+			err = s.emit(Unit{Line: s.line, From: from, To: s.at, format: Text, raw: line})
+		} else {
+			err = s.object(line, from)
+		}
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// object yields a JSON object that begins at from and ends here. The first one tells which fields are taken of all.
+func (s *stream) object(raw []byte, from int64) error {
+	if s.fields == nil {
+		f, err := s.objectFields(raw)
+		if err != nil {
+			return err
+		}
+		s.chosen(f)
+		s.fields = &f
+	}
+	return s.emit(Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, fields: s.fields})
 }
 
 // readLine gives the next line in memory of its own, io.EOF at the end, or a skip for a line beyond the
@@ -71,7 +89,7 @@ func (s *stream) readLine() ([]byte, error) {
 }
 
 // jsonFields parses a line and gives its id ("" if there is none), text and value.
-func (e *Extractor) jsonFields(line []byte) (id string, text []byte, value Value, reason Reason, err error) {
+func (e *Extractor) jsonFields(line []byte, names *Fields) (id string, text []byte, value Value, reason Reason, err error) {
 	v, err := e.json.ParseBytes(line)
 	if err != nil {
 		// The parser's errors go on to quote the rest of the line, which may be long.
@@ -81,18 +99,18 @@ func (e *Extractor) jsonFields(line []byte) (id string, text []byte, value Value
 	if v.Type() != fastjson.TypeObject {
 		return "", nil, Value{}, Broken, fmt.Errorf("a JSON %s where an object was expected", v.Type())
 	}
-	field := jsonField(v, e.opts.TextField)
+	field := jsonField(v, names.Text)
 	if field == nil {
-		return "", nil, Value{}, NoText, fmt.Errorf("no field %q", e.opts.TextField)
+		return "", nil, Value{}, NoText, fmt.Errorf("no field %q", names.Text)
 	}
 	if field.Type() != fastjson.TypeString {
-		return "", nil, Value{}, NoText, fmt.Errorf("field %q is a JSON %s, not a string", e.opts.TextField, field.Type())
+		return "", nil, Value{}, NoText, fmt.Errorf("field %q is a JSON %s, not a string", names.Text, field.Type())
 	}
 	text, err = field.StringBytes()
 	if err != nil {
 		return "", nil, Value{}, Broken, err
 	}
-	id, _ = jsonScalar(jsonField(v, e.opts.IDField))
+	id, _ = jsonScalar(jsonField(v, names.ID))
 	for _, name := range e.opts.ValueFields {
 		if s, ok := jsonScalar(jsonField(v, name)); ok {
 			value = Value{Text: s, Found: true}
@@ -119,6 +137,9 @@ func jsonScalar(field *fastjson.Value) (s string, ok bool) {
 
 // jsonField finds a field by its name, or else by the path that its dots describe.
 func jsonField(v *fastjson.Value, name string) *fastjson.Value {
+	if name == "" {
+		return nil
+	}
 	if field := v.Get(name); field != nil {
 		return field
 	}

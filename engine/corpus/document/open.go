@@ -3,6 +3,7 @@ package document
 import (
 	"bufio"
 	"bytes"
+	"compress/bzip2"
 	"context"
 	"errors"
 	"fmt"
@@ -11,17 +12,22 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/therootcompany/xz"
 )
 
 const (
 	diskBufferBytes   = 128 << 10 // one read of a file
 	peekBytes         = 8 << 10   // what format detection looks at
 	zstdWindowMaxByte = 256 << 20 // larger windows need more memory than a reader should take
+
+	xzDictionaryMaxBytes = 256 << 20
 )
 
 var (
 	gzipMagic = []byte{0x1f, 0x8b, 0x08}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	xzMagic   = []byte("\xfd7zXZ\x00")
+	bzipMagic = []byte("BZh")
 )
 
 // open opens the file or standard input and puts a decompressor on it where its first bytes ask for one.
@@ -52,7 +58,7 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 
 	source := &meteredReader{s: s, r: src}
 	disk := bufio.NewReaderSize(source, bufferFor(s.size))
-	head, err := disk.Peek(4)
+	head, err := disk.Peek(6)
 	if err != nil && err != io.EOF {
 		closer()
 		return nil, err
@@ -75,6 +81,15 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 		s.wrap(&unpacking{Zstd, z, source})
 		closeFile := closer
 		closer = func() { z.Close(); closeFile() }
+	case bytes.HasPrefix(head, xzMagic):
+		x, err := xz.NewReader(disk, xzDictionaryMaxBytes)
+		if err != nil {
+			closer()
+			return nil, damage{fmt.Errorf("xz: %w", err)}
+		}
+		s.wrap(&unpacking{Xz, x, source})
+	case bytes.HasPrefix(head, bzipMagic) && len(head) > 3 && head[3] >= '1' && head[3] <= '9':
+		s.wrap(&unpacking{Bzip2, bzip2.NewReader(disk), source})
 	default:
 		s.r = disk
 	}

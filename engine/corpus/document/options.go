@@ -15,6 +15,8 @@ const (
 	Text  Format = "text"  // the whole file is one document
 	HTML  Format = "html"  // the whole file is one page
 	JSONL Format = "jsonl" // a JSON object a line is a document
+	JSON  Format = "json"  // a JSON object is a document, in an array of them or one behind the other
+	Lines Format = "lines" // a line is a document
 	CSV   Format = "csv"   // a record is a document; the first one names the fields; tabs in .tsv files
 	WARC  Format = "warc"  // a response, resource or conversion record is a document; WET files too
 
@@ -22,22 +24,25 @@ const (
 	httpResponse Format = "http" // of a unit: a response as it was archived
 )
 
+// rows says whether a file of the format holds several documents.
+func (f Format) rows() bool { return f == JSONL || f == JSON || f == Lines || f == CSV || f == WARC }
+
 // ParseFormat reads the name of a format, as a user gives it.
 func ParseFormat(name string) (Format, error) {
 	switch f := Format(strings.ToLower(name)); f {
-	case Auto, Text, HTML, JSONL, CSV, WARC:
+	case Auto, Text, HTML, JSONL, JSON, Lines, CSV, WARC:
 		return f, nil
 	case parquet:
 		return "", fmt.Errorf("format %s: %w", f, errUnsupported)
 	}
-	return "", fmt.Errorf("format %.40q: must be one of auto, text, html, jsonl, csv, warc", name)
+	return "", fmt.Errorf("format %.40q: must be one of auto, text, html, jsonl, json, lines, csv, warc", name)
 }
 
 // Options say how inputs are read. The zero value reads everything by its own looks.
 type Options struct {
 	Format    Format // "" is Auto
-	TextField string // JSONL and CSV: field that holds the text; "" is "text". Dots lead into JSON objects.
-	IDField   string // JSONL and CSV: field that holds the id; "" is "id"
+	TextField string // JSON and CSV: field that holds the text; "" is the first of TextFields that a file's first record has. Dots lead into JSON objects.
+	IDField   string // JSON and CSV: field that holds the ID; "" is the first of IDFields likewise
 	Strict    bool   // a skip that loses data is an error
 
 	// ValueFields are names of fields, as TextField, or of a WARC record's headers: the first of them that a line or record
@@ -48,12 +53,19 @@ type Options struct {
 	// skipped. 0 is DefaultMaxDocumentBytes.
 	MaxDocumentBytes int64
 
+	// Chosen, if not nil, is told of each file whose fields the options do not name and that are not called text and id. It is called
+	// by the goroutine that scans.
+	Chosen func(file string, f Fields)
+
 	// Meter, if not nil, counts files and bytes while they are read.
 	Meter *Meter
 }
 
 // DefaultMaxDocumentBytes is 64 MiB: longer than any book, short enough that a decompression bomb does no harm.
 const DefaultMaxDocumentBytes = 64 << 20
+
+// MaxIDBytes is how long an ID may be: longer ones are skipped, since no index holds them.
+const MaxIDBytes = 32 << 10
 
 // Meter counts what has been read so far. Safe for concurrent use.
 type Meter struct {
@@ -68,12 +80,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if _, err := ParseFormat(string(o.Format)); err != nil {
 		return o, err
-	}
-	if o.TextField == "" {
-		o.TextField = "text"
-	}
-	if o.IDField == "" {
-		o.IDField = "id"
 	}
 	if o.MaxDocumentBytes == 0 {
 		o.MaxDocumentBytes = DefaultMaxDocumentBytes

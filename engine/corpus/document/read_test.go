@@ -3,6 +3,7 @@ package document_test
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -79,8 +80,24 @@ func zst(t *testing.T, content string) string {
 	return string(w.EncodeAll([]byte(content), nil))
 }
 
+// "hello\n" by xz and by bzip2, which have no writer here.
+const (
+	xzHello    = "fd377a585a000004e6d6b4460200210116000000742fe5a301000568656c6c6f0a000000a56097f194f6fde000011e06c12fa41d1fb6f37d010000000004595a"
+	bzip2Hello = "425a6839314159265359c1c080e2000001410000100244a00030cd00c3462997177245385090c1c080e2"
+)
+
+func hexBytes(t *testing.T, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestReadInputs(t *testing.T) {
 	lines := `{"id":"x","text":"one"}` + "\n\n" + `{"text":"two"}` + "\n" + `{"id":7,"text":"three"}`
+	array := "\xef\xbb\xbf[ " + `{"id":"x","text":"one"},` + "\n\n" + `{"text":"two}]"} ,` + "\n" + `{"id":7,"text":"three"}` + "]\n"
 	page := "<html><p>Page</p><script>no</script></html>"
 	tree(t, map[string]string{
 		"plain.txt":        "hello",
@@ -100,6 +117,17 @@ func TestReadInputs(t *testing.T) {
 		"dir/other.jsonl":  `{"name":"x"}`,
 		"dir/data.parquet": "PAR1 and so on",
 		"odd[1].txt":       "odd",
+		"array.json":       array,
+		"mixed/array.json": array,
+		"pretty.json":      "{\n  \"id\": \"x\",\n  \"text\": \"one\"\n}\n" + `{"text": "two"}`,
+		"none.json":        " [ ] ",
+		"settings.json":    "{\n  \"indent\": 2\n}",
+		"other.jsonl":      `{"url":"u","content":"one"}`,
+		"mixed/a.jsonl":    `{"url":"u","content":"one"}`,
+		"pages.csv":        "html,uri\n<p>Two</p>,v\n<b>Three</b>,w\n",
+		"mixed/pages.csv":  "html,uri\n<p>Two</p>,v\n<b>Three</b>,w\n",
+		"hello.xz":         string(hexBytes(t, xzHello)),
+		"hello.txt.bz2":    string(hexBytes(t, bzip2Hello)),
 		"noextension":      lines,
 	})
 	for _, c := range []struct {
@@ -130,10 +158,20 @@ func TestReadInputs(t *testing.T) {
 			"x: one", "dir/d.jsonl.zst:3: two", "7: three",
 			"skip: dir/data.parquet: unsupported: format parquet: this version has no reader for it",
 			"skip: dir/image.png: binary",
-			`dir/other.jsonl: {"name":"x"}`,
+			"skip: dir/other.jsonl:1: no text field: none of the fields name is known to hold the text",
 			"dir/page: Page",
-			"dir/sums.csv: name,sum\nx,1\n",
+			"skip: dir/sums.csv:1: no text field: none of the fields name, sum is known to hold the text",
 		}},
+		{name: "a JSON array", inputs: []string{"array.json"}, want: []string{"x: one", "array.json:3: two}]", "7: three"}},
+		{name: "a JSON array by its looks", stdin: "[\n" + `{"text": "one"}` + "\n]", inputs: []string{"-"}, want: []string{"-:2: one"}},
+		{name: "pretty JSON", inputs: []string{"pretty.json"}, want: []string{"x: one", "pretty.json:5: two"}},
+		{name: "an empty array", inputs: []string{"none.json"}, opts: document.Options{Format: document.JSON}},
+		{name: "settings are one document", inputs: []string{"settings.json"}, want: []string{"settings.json: {\n  \"indent\": 2\n}"}},
+		{name: "other names of fields", inputs: []string{"other.jsonl", "pages.csv"}, want: []string{"u: one", "v: Two", "w: Three"}},
+		{name: "a folder of files like these", inputs: []string{"mixed"}, want: []string{"u: one", "x: one", "mixed/array.json:3: two}]", "7: three", "v: Two", "w: Three"}},
+		{name: "lines", opts: document.Options{Format: document.Lines}, inputs: []string{"plain.txt", "pretty.json"}, want: []string{
+			"plain.txt:1: hello", "pretty.json:1: {", `pretty.json:2: "id": "x",`, `pretty.json:3: "text": "one"`, "pretty.json:4: }", `pretty.json:5: {"text": "two"}`}},
+		{name: "xz and bzip2", inputs: []string{"hello.xz", "hello.txt.bz2"}, want: []string{"hello.xz: hello\n", "hello.txt.bz2: hello\n"}},
 		{name: "hidden folder, named", inputs: []string{"dir/.git"}, want: []string{"dir/.git/config: hidden"}},
 		{name: "pattern", inputs: []string{"*.txt"}, want: []string{"empty.txt: ", "odd[1].txt: odd", "plain.txt: hello"}},
 		{name: "a file whose name looks like a pattern", inputs: []string{"odd[1].txt"}, want: []string{"odd[1].txt: odd"}},
@@ -161,7 +199,14 @@ func TestReadBadInput(t *testing.T) {
 		"broken.jsonl": `{"text":"one"}` + "\n" + `{"text":` + "\n" + `["text"]` + "\n" + `{"txt":"a"}` + "\n" +
 			`{"text":3}` + "\n" + `{"text":"` + long + `"}` + "\n" + `{"text":"last"}`,
 		"broken.csv":   "text\n\"a\"b\nlast\n",
-		"nofield.csv":  "id,body\n1,a\n",
+		"nofield.csv":  "id,topic\n1,a\n",
+		"nofield.json": `[{"id": 1, "topic": "a"}]`,
+		"cut.json":     `[{"text": "one"}, {"text": "tw`,
+		"tail.json":    `[{"text": "one"}] more`,
+		"comma.json":   `[{"text": "one"} {"text": "two"}]`,
+		"mixed.json":   `[{"text": "one"}, 3, "x", [1], {"txt": "a"}, {"text": "` + long + `"}, {"text": "last"}]`,
+		"longid.jsonl": `{"id":"` + strings.Repeat("i", document.MaxIDBytes+1) + `","text":"one"}` + "\n" + `{"id":"b","text":"two"}`,
+		"short.xz":     string(hexBytes(t, xzHello)[:40]),
 		"open.csv":     "text\n\"" + strings.Repeat(long, 100),
 		"many.csv":     "id,text\n" + strings.Repeat("same,row\n", 5000),
 		"short.txt.gz": gz(t, long)[:20],
@@ -199,8 +244,25 @@ func TestReadBadInput(t *testing.T) {
 			err: "broken.jsonl:2: broken: cannot parse object: cannot parse object value: cannot parse empty string"},
 		{name: "records", inputs: []string{"broken.csv"}, want: []string{
 			`skip: broken.csv:2: broken: extraneous or missing " in quoted-field`, "broken.csv:3: last"}},
-		{name: "records without the field", inputs: []string{"nofield.csv"},
-			err: `nofield.csv:1: no field "text" among the first record's: ["id" "body"]`},
+		{name: "records without the field", inputs: []string{"nofield.csv"}, opts: document.Options{TextField: "text"},
+			err: `nofield.csv:1: no field "text" among the first record's: ["id" "topic"]`},
+		{name: "records without a field", inputs: []string{"nofield.csv"},
+			err: `nofield.csv:1: none of the fields id, topic is known to hold the text`},
+		{name: "objects without a field", inputs: []string{"nofield.json"},
+			err: `nofield.json:1: none of the fields id, topic is known to hold the text`},
+		{name: "an array that is cut", inputs: []string{"cut.json"}, want: []string{"cut.json:1: one",
+			"skip: cut.json:1: unreadable: a JSON value does not end: is the file cut short?"}},
+		{name: "an array with something behind", inputs: []string{"tail.json"}, want: []string{"tail.json:1: one",
+			"skip: tail.json:1: unreadable: something else follows the array"}},
+		{name: "an array without a comma", inputs: []string{"comma.json"}, want: []string{"comma.json:1: one",
+			"skip: comma.json:1: unreadable: '{' where a comma was expected"}},
+		{name: "an array of all kinds", opts: limit, inputs: []string{"mixed.json"}, want: []string{"mixed.json:1: one",
+			"skip: mixed.json:1: broken: no JSON object", "skip: mixed.json:1: broken: no JSON object", "skip: mixed.json:1: broken: no JSON object",
+			`skip: mixed.json:1: no text field: no field "text"`, "skip: mixed.json:1: too large: more than 100 bytes", "mixed.json:1: last"}},
+		{name: "an ID that no index holds", inputs: []string{"longid.jsonl"}, want: []string{
+			`skip: longid.jsonl:1: broken: an ID of 32769 bytes, of which 32768 are the most: "` + strings.Repeat("i", 60) + `"...`, "b: two"}},
+		{name: "truncated xz", inputs: []string{"short.xz"}, want: []string{
+			"skip: short.xz: unreadable: after 6 bytes: xz: data is truncated or corrupt"}},
 		{name: "open quote", opts: limit, inputs: []string{"open.csv"},
 			want: []string{"skip: open.csv:1: unreadable: a record of more than 100 bytes; is a quote left open?"}},
 		{name: "many records", opts: limit, inputs: []string{"many.csv"}, want: slices.Repeat([]string{"same: row"}, 5000)},
@@ -217,7 +279,7 @@ func TestReadBadInput(t *testing.T) {
 			"skip: pdf.pdf: unreadable: binary: zero bytes, or the signature of a format that is no text; if it is text, say its --format"}},
 		{name: "parquet by its content", inputs: []string{"table"}, err: "table: format parquet: this version has no reader for it"},
 		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
-			err: `format "doc": must be one of auto, text, html, jsonl, csv, warc`},
+			err: `format "doc": must be one of auto, text, html, jsonl, json, lines, csv, warc`},
 		{name: "no stdin", inputs: []string{"-"}, err: "-: standard input is not there"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,11 +18,12 @@ type Unit struct {
 	// those behind it, as bytes of the decompressed file; both are 0 if the unit is the whole file.
 	From, To int64
 
-	format   Format // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
-	raw      []byte // the whole file, the line, the text field of a record, or the block of a WARC record
-	id       string // of a record; "" if it has none
-	value    Value  // of a record
-	modified int64  // of a whole file
+	format   Format  // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
+	raw      []byte  // the whole file, the line, the text field of a record, or the block of a WARC record
+	id       string  // of a record; "" if it has none
+	value    Value   // of a record
+	fields   *Fields // of a JSON object
+	modified int64   // of a whole file
 
 	contentType string // of a WARC record's block
 }
@@ -105,6 +106,9 @@ type stream struct {
 	good   int64         // of them, those of whole lines and records
 	handed int64         // of them, those up to the end of the last WARC record that was handed on
 
+	format Format  // once it is known
+	fields *Fields // of JSON objects, from the first one on
+
 	packing   Packing
 	unpacking *unpacking // nil where it is not compressed
 	members   *members   // of gzip
@@ -124,11 +128,14 @@ func (s *stream) units() error {
 	if err != nil {
 		return err
 	}
+	s.format = format
 	switch format {
 	case Text, HTML:
 		return s.whole(format)
-	case JSONL:
+	case JSONL, Lines:
 		return s.jsonLines()
+	case JSON:
+		return s.jsonValues()
 	case CSV:
 		return s.records()
 	case WARC:

@@ -11,8 +11,8 @@ import (
 // Reason says why something did not become a document.
 type Reason string
 
-// The reasons. Hidden, Binary, Special and Unsupported concern files that a folder happens to hold, NoPage what an archive
-// holds beside pages, and are no loss of data; the others are. A file that the user named, or whose name promises text,
+// The reasons. Hidden concerns files that a folder happens to hold and that are left out on purpose, NoPage what an archive
+// holds beside pages; these are no loss of data, and the others are. A file that the user named, or whose name promises text,
 // and that is none is Unreadable.
 const (
 	Hidden      Reason = "hidden"        // a file or folder in a folder whose name starts with a dot
@@ -32,7 +32,7 @@ var errUnsupported = errors.New("this version has no reader for it")
 // LosesData tells the reasons that Options.Strict turns into errors.
 func (r Reason) LosesData() bool {
 	switch r {
-	case Hidden, Binary, Special, Unsupported, NoPage:
+	case Hidden, NoPage:
 		return false
 	}
 	return true
@@ -77,7 +77,7 @@ type Tally struct {
 	Examples []*Skip // the first maxExamples that lose data, in order of input
 }
 
-const maxExamples = 10
+const maxExamples = 20
 
 // Add counts one skip.
 func (t *Tally) Add(s *Skip) {

@@ -91,6 +91,9 @@ func TestRunSeesThroughCompression(t *testing.T) {
 				found[r.ID] = r
 			}
 			for _, want := range plain {
+				if filepath.Ext(want.ID) == ".bz2" {
+					continue // one compression is seen through, not one within another
+				}
 				got := found[want.ID]
 				got.Modified, got.Unit = want.Modified, want.Unit // the copies are younger, and their names sort otherwise
 				if got != want {

@@ -3,6 +3,7 @@ package dedup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -88,7 +89,13 @@ func (k *copier) file(f document.File, names *Copies, create Create) error {
 		if !content.Members {
 			x.starts = nil
 		}
-		return without(w, content, x.cuts, x.starts)
+		if content.List {
+			x.cuts = x.list()
+		}
+		if err := without(w, content, x.cuts, x.starts); err != nil {
+			return fmt.Errorf("copying %s: %w", f.Path, err)
+		}
+		return nil
 	})
 }
 
@@ -99,6 +106,29 @@ type scanned struct {
 	starts      []int64        // of records that stay
 	gaps        []document.Gap // where it is damaged and goes on
 	whole       int64          // where it is damaged and does not
+
+	values []cut // all units
+	stays  int   // units up to the last that stays
+}
+
+// list returns what to leave out of JSON: a value with what lies between it and the next one, and what follows the last value that stays, up
+// to the end of the last value, so that commas are only between values.
+func (x *scanned) list() (cuts []cut) {
+	next := 0 // of x.cuts
+	for i, v := range x.values[:x.stays] {
+		if next < len(x.cuts) && x.cuts[next].from == v.from {
+			next++
+			cuts = append(cuts, cut{v.from, x.values[i+1].from})
+		}
+	}
+	if x.stays < len(x.values) {
+		from := x.values[x.stays].from
+		if x.stays > 0 {
+			from = x.values[x.stays-1].to
+		}
+		cuts = append(cuts, cut{from, x.values[len(x.values)-1].to})
+	}
+	return cuts
 }
 
 // scan finds out what of a file is to be left out.
@@ -124,8 +154,10 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 		if k.unit++; isRow {
 			k.row++
 		}
+		x.values = append(x.values, cut{u.From, u.To})
 		if !isRow || !k.dropped.has(k.row) {
 			x.kept++
+			x.stays = len(x.values)
 			x.starts = append(x.starts, u.From)
 			continue
 		}

@@ -1,0 +1,78 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// values returns the texts of a JSON file, and whether all of it was read.
+func values(t *testing.T, in string) (texts []string, whole bool) {
+	t.Helper()
+	whole = true
+	for doc, err := range Read(t.Context(), []string{Stdin}, Options{Format: JSON, TextField: "text"}, iotest.OneByteReader(strings.NewReader(in))) {
+		if err != nil {
+			whole = false
+			continue
+		}
+		texts = append(texts, doc.Text)
+	}
+	return texts, whole
+}
+
+// FuzzJSONValues: an array or a sequence of objects that encoding/json reads is read alike, and nothing panics.
+func FuzzJSONValues(f *testing.F) {
+	for _, seed := range []string{`[{"text":"a"},{"text":"b"}]`, "{\"text\":\n\"a}\\\"\"} {\"text\":\"[\"}", `[1,"x",[{}],{"text":"a"}`, "[]", "", "{", `[{"text":"a"}}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		got, _ := values(t, in)
+		var want []string
+		decoder := json.NewDecoder(bytes.NewReader([]byte(in)))
+		if strings.HasPrefix(strings.TrimLeft(in, " \t\r\n"), "[") {
+			var all []struct{ Text *string }
+			if json.Unmarshal([]byte(in), &all) != nil {
+				return
+			}
+			for _, v := range all {
+				if v.Text != nil {
+					want = append(want, *v.Text)
+				}
+			}
+		} else {
+			for decoder.More() {
+				var v struct{ Text *string }
+				if decoder.Decode(&v) != nil {
+					return
+				}
+				if v.Text != nil {
+					want = append(want, *v.Text)
+				}
+			}
+		}
+		if strings.Contains(strings.ToLower(in), `\u`) || strings.Count(strings.ToLower(in), `"text"`) != len(want) || strings.Count(in, `"text"`) != len(want) {
+			return // names that are written otherwise, or twice in an object, are read otherwise
+		}
+		if strings.Join(got, "|") != strings.ToValidUTF8(strings.Join(want, "|"), "\ufffd") {
+			t.Fatalf("%q: %q, want %q", in, got, want)
+		}
+	})
+}
+
+// TestJSONLines: values are counted by the lines that they begin in, whatever the reads, and long ones pass over buffers.
+func TestJSONLines(t *testing.T) {
+	long := strings.Repeat("x", 3*diskBufferBytes)
+	in := "[\n\n{\"text\": \"" + long + "\"},\n {\n\"text\": \"b\"}\n]"
+	n := 0
+	for doc, err := range Read(t.Context(), []string{Stdin}, Options{}, strings.NewReader(in)) {
+		n++
+		if err != nil || doc.Line != []int{3, 4}[n-1] || len(doc.Text) != []int{len(long), 1}[n-1] {
+			t.Fatalf("%d: line %d, %d bytes, %v", n, doc.Line, len(doc.Text), err)
+		}
+	}
+	if n != 2 {
+		t.Fatalf("%d documents", n)
+	}
+}
