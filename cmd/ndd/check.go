@@ -14,6 +14,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/segment"
 	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
 )
 
 func newCheck(g *globals) *cobra.Command {
@@ -69,6 +70,9 @@ type finding struct {
 	TooShort     uint64 `json:"too_short,omitempty"` // documents without a fingerprint
 	K            int    `json:"k,omitempty"`
 	Tables       int    `json:"tables,omitempty"`
+	Deleted      uint64 `json:"deleted,omitempty"`     // documents that a merge will drop
+	LogRecords   uint64 `json:"log_records,omitempty"` // that are in no segment yet
+	Unfinished   int64  `json:"unfinished_bytes,omitempty"`
 	Checksums    bool   `json:"checksums"` // false for raw fingerprints
 	Error        string `json:"error,omitempty"`
 
@@ -104,6 +108,8 @@ func (g *globals) check(ctx context.Context, f *finding) error {
 	switch {
 	case err != nil:
 		return err
+	case wal.IsLog(f.Path):
+		return checkLog(f)
 	case !ok, kind == store.KindFingerprints:
 		return g.checkPrints(ctx, f)
 	}
@@ -127,6 +133,35 @@ func (g *globals) checkIndex(ctx context.Context, f *finding) error {
 	f.K, f.Tables = x.Design().K, len(x.Design().Tables)
 	f.text = fmt.Sprintf("sound: %s, %s, k = %d, %s",
 		number(s.Documents, "document"), number(s.Fingerprints, "fingerprint"), f.K, number(f.Tables, "table"))
+	log := x.Live().Recovery().Log
+	f.Deleted, f.LogRecords, f.Unfinished = s.Deleted, log.Records, log.Torn
+	if s.Deleted > 0 {
+		f.text += fmt.Sprintf("; %s to be dropped by a merge", number(s.Deleted, "deleted document"))
+	}
+	f.text += logText(log)
+	return nil
+}
+
+// logText returns what check says of a log that has something.
+func logText(r wal.Report) (text string) {
+	if r.Records > 0 {
+		text = "; the log has " + number(r.Records, "record")
+	}
+	if r.Torn > 0 {
+		text += fmt.Sprintf("; %d bytes at the end of %s are unfinished, were never acknowledged and will be cut off", r.Torn, r.TornFile)
+	}
+	return text
+}
+
+// checkLog verifies one file of a log.
+func checkLog(f *finding) error {
+	r, err := wal.CheckFile(f.Path, nil)
+	if err != nil {
+		return err
+	}
+	f.Kind, f.Bytes, f.Checksums = "write-ahead log", uint64(r.Bytes+r.Torn), true
+	f.LogRecords, f.Unfinished = r.Records, r.Torn
+	f.text = fmt.Sprintf("sound: write-ahead log, %s", humanize.IBytes(f.Bytes)) + logText(r.Report)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -16,6 +17,7 @@ import (
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
 )
 
 func newInspect(g *globals) *cobra.Command {
@@ -68,6 +70,17 @@ type description struct {
 	Layout        string         `json:"layout,omitempty"`
 	Tables        []tableInfo    `json:"tables,omitempty"`
 	Distribution  []string       `json:"distribution,omitempty"`
+	Log           *logInfo       `json:"log,omitempty"`
+}
+
+// logInfo is what inspect says of a file of a write-ahead log.
+type logInfo struct {
+	Of         string `json:"of"` // identity of the log, which is in the manifest
+	Number     uint64 `json:"number"`
+	First      uint64 `json:"first_record"`
+	Records    uint64 `json:"records"`
+	Complete   bool   `json:"complete"` // the log was closed behind it
+	Unfinished int64  `json:"unfinished_bytes,omitempty"`
 }
 
 type sectionInfo struct {
@@ -96,6 +109,8 @@ func inspect(path string, show func(*description) error) error {
 	switch {
 	case err != nil:
 		return err
+	case wal.IsLog(path):
+		err = d.log()
 	case !ok, kind == store.KindFingerprints:
 		err = d.prints()
 	default:
@@ -107,7 +122,8 @@ func inspect(path string, show func(*description) error) error {
 	return show(d)
 }
 
-// inspectIndex describes the manifest, and then the segments that it names.
+// inspectIndex describes the manifest, the segments that it names with what stands beside them, and the
+// log.
 func inspectIndex(dir string, show func(*description) error) error {
 	path, err := live.ManifestPath(dir)
 	if err != nil {
@@ -124,11 +140,40 @@ func inspectIndex(dir string, show func(*description) error) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range parts {
+	for i, part := range parts {
 		if err := inspect(part, show); err != nil {
 			return err
 		}
+		if b := m.Segments[i].Beside; b != nil {
+			if err := inspect(filepath.Join(dir, b.File), show); err != nil {
+				return err
+			}
+		}
 	}
+	if m.Live == nil {
+		return nil
+	}
+	logs, err := wal.Paths(dir, wal.Mark{File: m.Live.From})
+	if err != nil {
+		return err
+	}
+	for _, path := range logs {
+		if err := inspect(path, show); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// log describes a file of a write-ahead log.
+func (d *description) log() error {
+	f, err := wal.CheckFile(d.Path, nil)
+	if err != nil {
+		return err
+	}
+	d.Kind, d.FormatVersion, d.Bytes = "write-ahead log", wal.Version, uint64(f.Bytes+f.Torn)
+	d.Identity = fmt.Sprintf("%x", f.Identity)
+	d.Log = &logInfo{Of: fmt.Sprintf("%x", f.Log), Number: f.Number, First: uint64(f.First), Records: f.Records, Complete: f.Clean, Unfinished: f.Torn}
 	return nil
 }
 
@@ -238,6 +283,9 @@ func (d *description) text(w io.Writer) error {
 	} else {
 		fmt.Fprintf(w, "%s: %s, format version %d, %s (%s bytes)\n", d.Path, d.Kind, d.FormatVersion,
 			humanize.IBytes(d.Bytes), humanize.Comma(int64(d.Bytes)))
+		if d.Log != nil {
+			return d.Log.text(w, d.Identity)
+		}
 		fmt.Fprintf(w, "identity: %s, generation %d\n", d.Identity, d.Generation)
 		if err := d.sections(w); err != nil {
 			return err
@@ -254,6 +302,20 @@ func (d *description) text(w io.Writer) error {
 		fmt.Fprintf(w, "documents: %s\n", humanize.Comma(int64(d.Documents)))
 	}
 	return inWords(w, d.Distribution)
+}
+
+// text writes what is to be said of a file of a log.
+func (l *logInfo) text(w io.Writer, identity string) error {
+	end := "not closed"
+	if l.Complete {
+		end = "closed"
+	}
+	if l.Unfinished > 0 {
+		end = fmt.Sprintf("%d bytes at its end are unfinished and were never acknowledged", l.Unfinished)
+	}
+	_, err := fmt.Fprintf(w, "identity: %s, file %d of log %s\nrecords: %s, from record %d on; %s\n",
+		identity, l.Number, l.Of, humanize.Comma(int64(l.Records)), l.First, end)
+	return err
 }
 
 // sections writes the table of sections, and the metadata.

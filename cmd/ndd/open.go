@@ -23,12 +23,18 @@ func (o *openFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.preload, "preload", false, "read the index into huge pages instead of mapping its files; fails at once if there is not enough memory")
 }
 
-// open opens the index. It reports how with --verbose, and always what was not
-// verified. spread, unless nil, copies the tables to memory nodes.
+// open opens the index for queries. spread, unless nil, copies the tables to memory nodes.
 func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *worker.Options) (*engine.Index, error) {
+	return o.openWith(ctx, g, dir, engine.OpenOptions{Spread: spread})
+}
+
+// openWith opens the index as the flags and the options say. It reports how with --verbose, and
+// always what was not verified.
+func (o *openFlags) openWith(ctx context.Context, g *globals, dir string, options engine.OpenOptions) (*engine.Index, error) {
 	bar := g.newBar("verifying", 0, bytesUnit)
-	x, err := engine.Open(ctx, dir, engine.OpenOptions{Threads: g.threads, Verify: o.verify, Load: o.preload, Budget: memory.NewBudget(g.machine.Limit(0)), Spread: spread,
-		Progress: bar.setOf})
+	options.Threads, options.Verify, options.Load, options.Budget = g.threads, o.verify, o.preload, memory.NewBudget(g.machine.Limit(0))
+	options.Progress = bar.setOf
+	x, err := engine.Open(ctx, dir, options)
 	bar.end()
 	if err != nil {
 		return nil, memory.Advise(err, "without --preload the files are mapped instead")

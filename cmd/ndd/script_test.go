@@ -34,7 +34,9 @@ func TestMain(m *testing.M) {
 //	flip FILE OFFSET            flips a bit; a negative offset counts from the end
 //	concat OUT FILE...          writes files one after the other
 //	merge OUT FILE...           merges sorted answers, as ndd batch --help says
+//	serving, post, stopping     run a server: see servers
 func TestScripts(t *testing.T) {
+	var s servers
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -48,6 +50,10 @@ func TestScripts(t *testing.T) {
 			"flip":   flip,
 			"concat": concat,
 			"merge":  merge,
+
+			"serving":  s.serving,
+			"post":     s.post,
+			"stopping": s.stopping,
 		},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/index/worker"
+	"ndd/engine/storage/wal"
 	"ndd/numa"
 )
 
@@ -29,11 +31,16 @@ func newServe(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [-i INDEX] [--load INPUT...]",
 		Short: "Answer queries and take documents over HTTP",
-		Long: `Serve an index over HTTP: queries, batches of queries, and inserts. Without -i a
-new index is served, empty or with the documents of --load.
+		Long: `Serve an index over HTTP: queries, batches of queries, inserts and deletions.
 
-Inserted and loaded documents are kept in memory only: they are lost when the
-server stops. The folder of -i is read and never changed.
+Inserted, loaded and deleted documents are durable: a request is answered when its
+change is in a log in the folder of -i, and the log on the disk, so that neither the
+end of the process nor a power cut takes it back. Without -i the folder is ./ndd-data,
+which is made if it is not there. --sync says how often the disk is waited for.
+One server at a time can serve a folder.
+
+With --memory-only nothing is written: the folder of -i is read and not changed, or a
+new index is served, and what was inserted is gone when the server stops.
 
 The server listens at once (GET /livez, GET /readyz) and prints one line when it
 is ready, with a command to try. GET /openapi.json describes all endpoints:
@@ -42,6 +49,7 @@ is ready, with a command to try. GET /openapi.json describes all endpoints:
   POST /v1/batch             the same for many fingerprints (little-endian 64-bit)
   POST /v1/insert            add documents
   POST /v1/check-and-insert  add a document unless a near-duplicate is stored
+  POST /v1/delete            delete documents by id or by fingerprint
   GET  /v1/stats             sizes
 
 Only this machine can connect, unless --listen names another address. That needs
@@ -56,9 +64,11 @@ once.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: a new one, in memory)")
+	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: ./ndd-data, made if it does not exist)")
 	f.StringArrayVar(&s.load, "load", nil, "documents to add at the start: file, glob, folder, or -; may be repeated, and further arguments count as more of them")
-	f.BoolVar(&s.memoryOnly, "memory-only", false, "keep inserted documents in memory only (always so in this version)")
+	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserted documents are lost when the server stops")
+	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), interval=DURATION, or never (when the system writes them)")
+	f.StringVar(&s.onConflict, "on-conflict", "replace", "what becomes of a document whose id is taken: replace (the stored one is deleted), keep (the stored one stays), or error")
 	s.design.register(cmd)
 	s.docs.register(cmd, "format")
 	s.spread.register(cmd)
@@ -79,6 +89,10 @@ type serving struct {
 	open       openFlags
 	load       []string
 	memoryOnly bool
+	sync       string
+	onConflict string
+	create     bool // dir does not exist and is made
+	how        engine.OpenOptions
 	design     designFlags
 	docs       documentFlags
 	spread     spreadFlags
@@ -91,14 +105,8 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 		return usagef("unexpected argument %q: to load documents, put --load before them", args[0])
 	}
 	s.load = append(s.load, args...)
-	if s.dir != "" {
-		for _, name := range []string{"distance", "tables", "design"} {
-			if cmd.Flags().Changed(name) {
-				return usagef("--%s applies only to a new index, without -i", name)
-			}
-		}
-	} else if s.open.preload {
-		return usagef("--preload applies only with -i INDEX")
+	if err := s.place(cmd); err != nil {
+		return err
 	}
 	o := s.options
 	if o.Admin == "off" {
@@ -122,8 +130,52 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	o.Reload = hangups
-	g.log.Info("inserted documents are kept in memory only and are lost when the server stops")
+	if s.memoryOnly {
+		g.log.Info("inserted documents are kept in memory only and are lost when the server stops")
+	}
 	return server.Run(cmd.Context(), o)
+}
+
+// defaultDir is the folder of an index that is served without -i.
+const defaultDir = "ndd-data"
+
+// place decides which folder is served, if any, and refuses flags that do not go together.
+func (s *serving) place(cmd *cobra.Command) (err error) {
+	if s.how.Sync, err = wal.ParseSync(s.sync); err != nil {
+		return usagef("--sync: %w", err)
+	}
+	if s.how.OnConflict, err = parseConflict(s.onConflict); err != nil {
+		return err
+	}
+	s.how.Write, s.how.Disk = !s.memoryOnly, s.g.disk
+	if s.memoryOnly && cmd.Flags().Changed("sync") {
+		return usagef("--sync applies only without --memory-only")
+	}
+	if s.dir == "" && !s.memoryOnly {
+		s.dir = defaultDir
+		_, err := os.Lstat(s.dir)
+		s.create = errors.Is(err, fs.ErrNotExist)
+	}
+	if s.dir != "" && !s.create {
+		for _, name := range []string{"distance", "tables", "design"} {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s applies only to a new index, and %s is one already", name, s.dir)
+			}
+		}
+	} else if s.open.preload {
+		return usagef("--preload applies only with -i INDEX")
+	}
+	return nil
+}
+
+// parseConflict returns the value of --on-conflict.
+func parseConflict(text string) (engine.OnConflict, error) {
+	for c, name := range map[engine.OnConflict]string{engine.Replace: "replace", engine.Keep: "keep", engine.Refuse: "error"} {
+		if text == name {
+			return c, nil
+		}
+	}
+	return 0, usagef("--on-conflict %q: must be replace, keep or error", text)
 }
 
 // index opens or makes the index and loads documents into it.
@@ -139,24 +191,42 @@ func (s *serving) index(ctx context.Context, l *server.Loading) (*engine.Index, 
 	return x, nil
 }
 
+// base opens the index, or makes a new one.
 func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, error) {
-	if s.dir == "" {
-		design, err := s.design.choose(expectedDocs)
-		if err != nil {
-			return nil, err
+	if s.dir == "" || s.create {
+		x, err := s.fresh()
+		if x != nil || err != nil {
+			return x, err
 		}
-		c, err := s.docs.config(s.g, nil)
-		if err != nil {
-			return nil, err
-		}
-		return engine.New(design.K, engine.Options{Design: &design, Recipe: &c.Recipe})
 	}
 	l.Stage("verifying the index")
-	x, err := s.open.open(ctx, s.g, s.dir, s.tables)
-	if err == nil {
-		s.g.logSpread(x)
+	s.how.Spread = s.tables
+	x, err := s.open.openWith(ctx, s.g, s.dir, s.how)
+	if err != nil {
+		return nil, err
 	}
-	return x, err
+	s.g.logSpread(x)
+	if !s.memoryOnly {
+		s.g.log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.how.Sync, x.Live().Recovery()))
+	}
+	return x, nil
+}
+
+// fresh makes a new index: in memory, or the folder of one, which is then to be opened.
+func (s *serving) fresh() (*engine.Index, error) {
+	design, err := s.design.choose(expectedDocs)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.docs.config(s.g, nil)
+	if err != nil {
+		return nil, err
+	}
+	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict}
+	if s.memoryOnly {
+		return engine.New(design.K, o)
+	}
+	return nil, engine.Create(s.dir, design.K, o)
 }
 
 // loadInto fingerprints documents and adds them.

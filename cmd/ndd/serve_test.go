@@ -77,7 +77,7 @@ func TestServeLoad(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	lines, ended, stderr := serveCommand(ctx, "--load", dir, "-k", "2")
+	lines, ended, stderr := serveCommand(ctx, "--memory-only", "--load", dir, "-k", "2")
 	var line string
 	select {
 	case line = <-lines:
@@ -150,9 +150,9 @@ func TestServeRefuses(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"--listen " + busy.Addr().String(), exitFailed, busy.Addr().String()},
-		{"--token-file " + none, exitFailed, none},
-		{"--load " + none, exitFailed, none},
+		{"--memory-only --listen " + busy.Addr().String(), exitFailed, busy.Addr().String()},
+		{"--memory-only --token-file " + none, exitFailed, none},
+		{"--memory-only --load " + none, exitFailed, none},
 		{"-i " + none, exitFailed, none},
 		{"-i " + damaged, exitCorrupt, filepath.Base(segments[0])},
 		{"-i " + index + " --load " + raw, exitCorrupt, "raw fingerprints"},
@@ -160,10 +160,13 @@ func TestServeRefuses(t *testing.T) {
 		{"-i " + index + " --design paper-4", exitUsage, "--design"},
 		{"--listen 0.0.0.0:0", exitUsage, "--token-file"},
 		{"--listen nowhere", exitUsage, "host:port"},
-		{"-k 9", exitUsage, "0 to 8"},
-		{"--design none", exitUsage, "none"},
-		{"--format pdf", exitUsage, "pdf"},
+		{"--memory-only -k 9", exitUsage, "0 to 8"},
+		{"--memory-only --design none", exitUsage, "none"},
+		{"--memory-only --format pdf", exitUsage, "pdf"},
 		{"docs", exitUsage, "--load"},
+		{"--sync sometimes -i " + index, exitUsage, "always, never and interval=DURATION"},
+		{"--sync never --memory-only", exitUsage, "--sync applies only without --memory-only"},
+		{"--on-conflict quarrel -i " + index, exitUsage, "replace, keep or error"},
 	} {
 		ctx, stop := context.WithTimeout(context.Background(), patience)
 		lines, ended, _ := serveCommand(ctx, strings.Fields(c.args)...)
@@ -178,8 +181,8 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// An index of a folder is served with its own k and names, takes inserts, and
-// is not changed by them.
+// An index of a folder is served with its own k and names, takes inserts, and, with --memory-only, is
+// not changed by them.
 func TestServeIndex(t *testing.T) {
 	raw := filepath.Join(t.TempDir(), "raw.bin")
 	if err := os.WriteFile(raw, []byte("\x01\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"), 0o644); err != nil {
@@ -188,7 +191,7 @@ func TestServeIndex(t *testing.T) {
 	index := builtIndex(t, raw, "-k", "1")
 	for range 2 { // the second finds what the first found
 		ctx, stop := context.WithCancel(context.Background())
-		lines, ended, stderr := serveCommand(ctx, "-i", index)
+		lines, ended, stderr := serveCommand(ctx, "--memory-only", "-i", index)
 		var line string
 		select {
 		case line = <-lines:

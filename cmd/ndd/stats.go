@@ -78,6 +78,8 @@ type statistics struct {
 	K            int          `json:"k,omitempty"`
 	Design       string       `json:"design,omitempty"`
 	Layout       string       `json:"layout,omitempty"`
+	Deleted      uint64       `json:"deleted,omitempty"`   // of the documents, those that a merge will drop
+	Unflushed    uint64       `json:"unflushed,omitempty"` // documents that are in the log and in no segment yet
 	Bound        float64      `json:"bound_bits,omitempty"`
 	Choice       *live.Choice `json:"choice,omitempty"` // of tables and layout, and why
 	Files        []fileStats  `json:"files"`
@@ -150,7 +152,12 @@ func (s *statistics) index(ctx context.Context, g *globals, verify engine.Verify
 	}
 	defer x.Close()
 	s.Kind, s.Choice = "index", x.Live().Config().Choice
+	held := x.Stats()
+	s.Deleted, s.Unflushed = held.Deleted, held.Unflushed
 	for _, p := range x.Live().Parts() {
+		if p.File == nil {
+			continue // of the log
+		}
 		if err := s.segment(p.File, p.Segment); err != nil {
 			return err
 		}
@@ -271,6 +278,12 @@ func (s *statistics) text(w io.Writer) error {
 	}
 	if s.Design != "" {
 		fmt.Fprintf(w, ", k = %d, %s, %s", s.K, s.Design, s.Layout)
+	}
+	if s.Deleted > 0 {
+		fmt.Fprintf(w, "; %s to be dropped by a merge", number(s.Deleted, "deleted document"))
+	}
+	if s.Unflushed > 0 {
+		fmt.Fprintf(w, "; %s in the log", number(s.Unflushed, "further document"))
 	}
 	fmt.Fprintf(w, "\n%s (%s bytes)", humanize.IBytes(s.Bytes), humanize.Comma(int64(s.Bytes)))
 	if s.Documents > 0 {

@@ -185,6 +185,40 @@ func TestCheckAndInsertList(t *testing.T) {
 	}
 }
 
+// Documents are deleted by id and by fingerprint, and an id that is taken is told of.
+func TestDeleteAndConflicts(t *testing.T) {
+	insert := `{"documents": [{"id": "a", "fingerprint": "0000000000000000"}, {"id": "b", "fingerprint": "0000000000000000"},
+		{"id": "c", "fingerprint": "00000000000000ff"}, {"id": "d", "fingerprint": "000000000000ffff"}]}`
+	again := `{"id": "a", "fingerprint": "00000000ffffffff"}`
+	for conflict, want := range map[engine.OnConflict]string{
+		engine.Replace: `200 {"inserted":[{"id":"a","number":4,"fingerprint":"00000000ffffffff","replaced":true}]}`,
+		engine.Keep:    `200 {"inserted":[{"id":"a","number":0,"fingerprint":"00000000ffffffff","kept":true}]}`,
+		engine.Refuse:  "409 ",
+	} {
+		x, err := engine.New(3, engine.Options{OnConflict: conflict})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := start(t, x, "")
+		ask[insertAnswer](t, b, "/v1/insert", insert)
+		status, body := b.send(t, "POST /v1/insert", "application/json", again)
+		if got := fmt.Sprint(status, " ", body); !strings.HasPrefix(got, want) {
+			t.Errorf("%v: %s, want %s", conflict, got, want)
+		}
+		for _, c := range []struct {
+			request string
+			want    int
+		}{{`{"fingerprint": "0000000000000000"}`, map[bool]int{true: 1, false: 2}[conflict == engine.Replace]}, {`{"id": "c"}`, 1}, {`{"id": "c"}`, 0}, {`{"ids": ["a", "b", "d"]}`, map[bool]int{true: 2, false: 1}[conflict == engine.Replace]}} {
+			if got := ask[deleteAnswer](t, b, "/v1/delete", c.request); got.Deleted != c.want {
+				t.Errorf("%v: %s deleted %d, want %d", conflict, c.request, got.Deleted, c.want)
+			}
+		}
+		if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`); len(got.Hits) != 0 || x.Stats().Documents != 0 {
+			t.Errorf("%v: %+v, %d documents", conflict, got, x.Stats().Documents)
+		}
+	}
+}
+
 // An index of raw fingerprints numbers its documents: it takes none with an id, which it would drop.
 func TestInsertWithoutIDs(t *testing.T) {
 	x, err := engine.New(3, engine.Options{NoIDs: true})
@@ -196,6 +230,9 @@ func TestInsertWithoutIDs(t *testing.T) {
 	checked := ask[checkAnswer](t, b, "/v1/check-and-insert", `{"fingerprint": "000000000000ffff"}`)
 	if len(added.Inserted) != 2 || added.Inserted[1].ID != "1" || added.Inserted[1].Number != 1 || !checked.Inserted || checked.ID != "2" {
 		t.Errorf("%+v, %+v", added, checked)
+	}
+	if status, body := b.send(t, "POST /v1/delete", "application/json", `{"id": "1"}`); status != http.StatusUnprocessableEntity || !strings.Contains(body, "delete by fingerprint") {
+		t.Errorf("delete by id: %d %s", status, body)
 	}
 	for _, path := range []string{"insert", "check-and-insert"} {
 		status, body := b.send(t, "POST /v1/"+path, "application/json", `{"id": "a", "fingerprint": "ffff000000000000"}`)

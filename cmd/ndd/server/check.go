@@ -21,8 +21,10 @@ type checkRequest struct {
 // checkAnswer says what became of one document.
 type checkAnswer struct {
 	Inserted bool    `json:"inserted" doc:"False if the document was not added because of the near-duplicates in hits"`
-	ID       string  `json:"id,omitempty" doc:"If inserted: id of the document in the index"`
-	Number   *uint64 `json:"number,omitempty" doc:"If inserted: number of the document in the index"`
+	ID       string  `json:"id,omitempty" doc:"If inserted or kept: id of the document in the index"`
+	Number   *uint64 `json:"number,omitempty" doc:"If inserted or kept: number of the document in the index"`
+	Replaced bool    `json:"replaced,omitempty" doc:"Whether it took the place of a document with the same id"`
+	Kept     bool    `json:"kept,omitempty" doc:"Whether it was not added, since there was a document with the same id (on_conflict keep)"`
 	Neighbours
 }
 
@@ -92,9 +94,11 @@ func (s *service) outcome(x *engine.Index, d engine.Doc, o engine.Outcome, k, li
 	if p != nil {
 		return checkAnswer{}, p
 	}
-	a := checkAnswer{Inserted: o.Inserted, Neighbours: *n}
+	a := checkAnswer{Inserted: o.Inserted, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0, Neighbours: *n}
 	if o.Inserted {
 		s.metrics.added.Inc()
+	}
+	if o.Inserted || a.Kept {
 		number := uint64(o.Doc)
 		a.ID, a.Number = idOf(d, o.Doc), &number
 	}

@@ -10,7 +10,7 @@
 //	POST /v1/batch             read   the same for up to 65,536 fingerprints, raw in, lines out
 //	POST /v1/insert            write  add documents, all of a request or none
 //	POST /v1/check-and-insert  write  add a document, or each of a list, unless a near-duplicate is there; atomic
-//	POST /v1/delete            write  501: documents cannot be deleted yet
+//	POST /v1/delete            write  delete documents by id or by fingerprint
 //	GET  /v1/stats             read   sizes of the index
 //	GET  /openapi.json         -      this interface, from the Go types
 //	GET  /livez                -      200 while the process runs
@@ -36,6 +36,9 @@
 //	> POST /v1/check-and-insert {"documents": [{"id": ...}, ...], "k": 3}
 //	< 200 {"results":[{"inserted":true,...}, {"inserted":false,...,"hits":[...]}, ...]}         one for each, in order
 //
+//	> POST /v1/delete {"id": "https://c.example/"}        or {"ids": [...]}, or {"fingerprint": "..."}
+//	< 200 {"deleted":1}
+//
 //	> POST /v1/batch?k=3&unique=false   Content-Type: application/octet-stream, little-endian uint64s
 //	< 200 text/tab-separated-values: query row, fingerprint, distance, id
 //	  or, with Accept: application/x-ndjson, {"query":0,"fingerprint":"...","distance":1,"id":"..."}
@@ -47,9 +50,10 @@
 //
 //	400  not JSON, not HTTP, body cut off      429  more than it can do: Retry-After
 //	401  no token, or an unknown one           500  a bug: it is logged and harms this request only
-//	403  role too low; a foreign web page      501  not there yet
-//	404  405  no such place, no such method    503  loading, draining, or the index is damaged
+//	403  role too low; a foreign web page      503  loading, draining, or the index is damaged
+//	404  405  no such place, no such method    507  the disk is full: Retry-After; queries are answered
 //	408  413  415  too slow, large, strange
+//	409  the id is taken (--on-conflict error)
 //	421  a Host that is not this machine
 //	422  understood, but makes no sense: fields, k beyond the index's, too few features
 //
@@ -80,7 +84,6 @@
 //	                                                standard output    what runs is finished
 //
 // A second signal ends the process at once. SIGHUP reads the token file again.
-// Inserts live in memory and are gone with the process.
 //
 // # Cost
 //

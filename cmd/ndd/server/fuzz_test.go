@@ -19,6 +19,8 @@ func FuzzBodies(f *testing.F) {
 	}
 	f.Add("/v1/query", "text/html", []byte("<html><meta charset=utf-16><p>"+pageA))
 	f.Add("/v1/insert", "application/json", []byte(`{"documents": [{"id": "a", "html": "<p>`+pageA+`"}]}`))
+	f.Add("/v1/delete", "application/json", []byte(`{"ids": ["a", "b"]}`))
+	f.Add("/v1/delete", "application/json", []byte(`{"fingerprint": "0000000000000000"}`))
 	f.Add("/v1/check-and-insert", "application/json", []byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))
 	f.Add("/v1/batch?k=1&unique=1", "", []byte("1234567812345678"))
 
@@ -31,8 +33,8 @@ func FuzzBodies(f *testing.F) {
 	s.serve(x)
 	h := s.handler(true)
 	f.Fuzz(func(t *testing.T, path, contentType string, body []byte) {
-		if !strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v1/delete") {
-			return // delete is a 501 by design
+		if !strings.HasPrefix(path, "/v1/") {
+			return
 		}
 		r, err := http.NewRequest("POST", "http://localhost"+path, strings.NewReader(string(body)))
 		if err != nil {

@@ -34,38 +34,30 @@ type insertRequest struct {
 	Documents *[]Document `json:"documents,omitempty" minItems:"1" maxItems:"4096" doc:"Several documents, instead of one"`
 }
 
-// insertedDocument is a document that was added.
+// insertedDocument says what became of a document.
 type insertedDocument struct {
 	ID          string `json:"id" doc:"Id of the document in the index"`
 	Number      uint64 `json:"number" doc:"Number of the document in the index"`
 	Fingerprint string `json:"fingerprint"`
+	Replaced    bool   `json:"replaced,omitempty" doc:"Whether it took the place of a document with the same id"`
+	Kept        bool   `json:"kept,omitempty" doc:"Whether it was not added, since there was a document with the same id, whose number this is (on_conflict keep)"`
 }
 
 type insertAnswer struct {
-	Inserted []insertedDocument `json:"inserted" nullable:"false"`
+	Inserted []insertedDocument `json:"inserted" nullable:"false" doc:"What became of each document, in the order of the request"`
 }
 
 func (s *service) registerInsert(api huma.API) {
 	type input struct{ Body insertRequest }
 	type output struct{ Body *insertAnswer }
 	huma.Register(api, operation(http.MethodPost, "/v1/insert", "insert", "Add documents",
-		"All documents of the request are added, or none. They are found by every query that begins after the answer. They are kept in memory only and are lost when the server stops."),
+		"All documents of the request are added, or none. When the answer comes they are durable, unless the server was started with --memory-only or another --sync, and every query that begins then finds them. A document with the id of another replaces it, unless --on-conflict says otherwise."),
 		func(ctx context.Context, in *input) (*output, error) {
 			a, p := s.insert(ctx, &in.Body)
 			if p != nil {
 				return nil, p
 			}
 			return &output{a}, nil
-		})
-
-	type deleteInput struct {
-		Body struct {
-			ID string `json:"id" minLength:"1" maxLength:"2048" doc:"Id of the document"`
-		}
-	}
-	huma.Register(api, operation(http.MethodPost, "/v1/delete", "delete", "Delete a document (not implemented: 501)", ""),
-		func(context.Context, *deleteInput) (*struct{}, error) {
-			return nil, refusal(http.StatusNotImplemented, "deletion is not implemented: build an index without the documents")
 		})
 }
 
@@ -79,10 +71,13 @@ func (s *service) insert(ctx context.Context, in *insertRequest) (*insertAnswer,
 	if err != nil {
 		return nil, broken(err)
 	}
-	s.metrics.added.Add(float64(len(docs)))
 	answer := &insertAnswer{make([]insertedDocument, len(docs))}
 	for i, d := range docs {
-		answer.Inserted[i] = insertedDocument{idOf(d, outcomes[i].Doc), uint64(outcomes[i].Doc), d.Fingerprint.String()}
+		o := &outcomes[i]
+		answer.Inserted[i] = insertedDocument{idOf(d, o.Doc), uint64(o.Doc), d.Fingerprint.String(), o.Replaced, !o.Inserted}
+		if o.Inserted {
+			s.metrics.added.Inc()
+		}
 	}
 	return answer, nil
 }

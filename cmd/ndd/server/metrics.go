@@ -22,6 +22,7 @@ type metrics struct {
 	running  prometheus.Gauge
 	panics   prometheus.Counter
 	added    prometheus.Counter
+	deleted  prometheus.Counter
 	asked    prometheus.Counter
 }
 
@@ -36,8 +37,9 @@ func newMetrics(s *service) *metrics {
 		panics:  prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_http_panics_total", Help: "Requests that ended in a panic."}),
 		added:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_inserted_documents_total", Help: "Documents inserted by requests."}),
 		asked:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_queries_total", Help: "Fingerprints asked for, alone and in batches."}),
+		deleted: prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_deleted_documents_total", Help: "Documents deleted by requests."}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.shed, m.running, m.panics, m.added, m.asked,
+	m.registry.MustRegister(m.requests, m.seconds, m.shed, m.running, m.panics, m.added, m.deleted, m.asked,
 		nodes{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	gauge := func(name, help string, value func(engine.Stats) float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"syscall"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -39,6 +40,10 @@ func broken(err error) *problem {
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
 		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error())
+	case errors.Is(err, engine.ErrConflict):
+		return refusal(http.StatusConflict, err.Error())
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return refusal(http.StatusInsufficientStorage, "nothing can be written, since the disk is full; queries are answered: "+err.Error()).retry(10)
 	case errors.Is(err, engine.ErrClosed):
 		return refusal(http.StatusServiceUnavailable, err.Error()).retry(5)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the request's own

@@ -86,7 +86,7 @@ func (s *service) routes() []route {
 		{pattern: "POST /v1/batch", least: reader, bodyMax: bodyBytesMax, accepts: []string{"application/octet-stream"}, needs: true, gate: s.batches},
 		{pattern: "POST /v1/insert", least: writer, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
 		{pattern: "POST /v1/check-and-insert", least: writer, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
-		{pattern: "POST /v1/delete", least: writer, bodyMax: bodyBytesMax, accepts: json, needs: true},
+		{pattern: "POST /v1/delete", least: writer, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
 		{pattern: "GET /v1/stats", least: reader, needs: true},
 		{pattern: "GET /openapi.json", least: anyone},
 		{pattern: "GET /livez", least: anyone},
@@ -102,6 +102,7 @@ func (s *service) handler(local bool) http.Handler {
 	s.registerQuery(api)
 	s.registerInsert(api)
 	s.registerCheck(api)
+	s.registerDelete(api)
 	s.registerStats(api)
 	m.HandleFunc("POST /v1/batch", s.batch)
 	m.HandleFunc("GET /livez", s.livez)

@@ -231,33 +231,3 @@ func TestRefused(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-// TestLockFolder locks a folder once, also for another process, and tells who has it.
-func TestLockFolder(t *testing.T) {
-	dir := t.TempDir()
-	first, err := disk.LockFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := fmt.Sprintf("%s: in use by another process, process %d: stop that first", dir, os.Getpid())
-	if _, err := disk.LockFolder(dir); !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), want) {
-		t.Errorf("a second lock: %v, want %s", err, want)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, disk.LockName), []byte("left by a process that was killed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	again, err := disk.LockFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	if got := read(t, filepath.Join(dir, disk.LockName)); got != fmt.Sprintln(os.Getpid()) {
-		t.Errorf("the file says %q", got)
-	}
-	if _, err := disk.LockFolder(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no folder: %v", err)
-	}
-}

@@ -200,6 +200,45 @@ func TestLog(t *testing.T) {
 	closed(t, l)
 }
 
+// TestCheckFile reads files of a log by themselves.
+func TestCheckFile(t *testing.T) {
+	dir := t.TempDir()
+	l, _, _ := open(t, nil, dir, Options{ID: [16]byte{7}})
+	put(t, l, "a", "b")
+	if _, err := l.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, l, "c")
+	closed(t, l)
+	replay, records := collect()
+	f, err := CheckFile(path(dir, 2), replay)
+	if err != nil || f.Log != [16]byte{7} || f.Number != 2 || f.First != 3 || f.Records != 1 || !f.Clean || !slices.Equal(*records, []string{"3:c"}) {
+		t.Errorf("%+v, %v, %v", f, *records, err)
+	}
+	if f, err := CheckFile(path(dir, 1), nil); err != nil || f.Records != 2 || f.Clean {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if paths, err := Paths(dir, Mark{File: 2}); err != nil || !slices.Equal(paths, []string{path(dir, 2)}) {
+		t.Errorf("%v, %v", paths, err)
+	}
+	if err := overwrite(path(dir, 2), 100, 0xff); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CheckFile(path(dir, 2), nil); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("damaged: %v", err)
+	}
+	other := filepath.Join(dir, "other")
+	if err := os.WriteFile(other, make([]byte, 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !IsLog(path(dir, 1)) || IsLog(other) || IsLog(dir) || IsLog(filepath.Join(dir, "none")) {
+		t.Error("IsLog is wrong")
+	}
+	if _, err := CheckFile(other, nil); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("no log: %v", err)
+	}
+}
+
 // TestRefused opens what is no log of this owner.
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -45,6 +45,18 @@ func Check(dir string, o Options, replay func(at Position, record []byte) error)
 	return found.Report, err
 }
 
+// Paths returns the paths of the files of the log in the folder dir that are needed from a mark on, in
+// their order.
+func Paths(dir string, from Mark) (paths []string, err error) {
+	numbers, err := list(dir)
+	for _, n := range numbers {
+		if n >= from.File {
+			paths = append(paths, path(dir, n))
+		}
+	}
+	return paths, err
+}
+
 // A scanned is what is in a folder, and what is to be repaired.
 type scanned struct {
 	Report

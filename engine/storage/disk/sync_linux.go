@@ -20,12 +20,3 @@ func syncAll(dir string) error {
 	defer f.Close()
 	return os.NewSyscallError("syncfs", unix.Syncfs(int(f.Fd())))
 }
-
-// flock locks a file for this process, or returns ErrLocked.
-func flock(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if err == unix.EWOULDBLOCK {
-		return ErrLocked
-	}
-	return os.NewSyscallError("flock", err)
-}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// A served is a server of a script, in a process of its own.
+type served struct {
+	cmd    *exec.Cmd
+	url    string
+	stderr string // file with its messages: a pipe would have them some time later
+}
+
+// messages returns what the server has said on standard error.
+func (v *served) messages() string {
+	text, err := os.ReadFile(v.stderr)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// servers are the commands of scripts that talk to a server:
+//
+//	serving ARGS...             runs ndd serve until it is ready; its messages are what stderr matches
+//	post PATH BODY              sends a request and demands 200; ! demands anything else; stdout matches the answer
+//	stopping [kill]             ends the server, by SIGTERM unless kill is said, and waits for that
+type servers struct{ running sync.Map }
+
+func (s *servers) serving(ts *testscript.TestScript, _ bool, args []string) {
+	v := &served{}
+	v.cmd = exec.Command("ndd", append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "off"}, args...)...)
+	v.cmd.Dir = ts.Getenv("WORK")
+	f, err := os.CreateTemp(ts.Getenv("WORK"), "stderr")
+	ts.Check(err)
+	defer f.Close()
+	v.cmd.Stderr, v.stderr = f, f.Name()
+	out, err := v.cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(v.cmd.Start())
+	ts.Defer(func() { v.cmd.Process.Kill(); v.cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	m := regexp.MustCompile(`http://[^ ]+`).FindString(line)
+	if err != nil || m == "" {
+		v.cmd.Wait()
+		ts.Fatalf("serve %s: not ready: %q, %v\n%s", strings.Join(args, " "), line, err, v.messages())
+	}
+	v.url = m
+	s.running.Store(ts, v)
+	fmt.Fprint(ts.Stderr(), v.messages())
+}
+
+// of returns the server that a script began last.
+func (s *servers) of(ts *testscript.TestScript) *served {
+	v, ok := s.running.Load(ts)
+	if !ok {
+		ts.Fatalf("no server is running")
+	}
+	return v.(*served)
+}
+
+func (s *servers) post(ts *testscript.TestScript, neg bool, args []string) {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	r, err := client.Post(s.of(ts).url+args[0], "application/json", strings.NewReader(args[1]))
+	ts.Check(err)
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	ts.Check(err)
+	if (r.StatusCode == http.StatusOK) == neg {
+		ts.Fatalf("%s %s: %d %s", args[0], args[1], r.StatusCode, body)
+	}
+	fmt.Fprintf(ts.Stdout(), "%d %s", r.StatusCode, body)
+}
+
+func (s *servers) stopping(ts *testscript.TestScript, _ bool, args []string) {
+	v := s.of(ts)
+	signal := os.Signal(syscall.SIGTERM)
+	if len(args) > 0 {
+		signal = os.Kill
+	}
+	ts.Check(v.cmd.Process.Signal(signal))
+	if err := v.cmd.Wait(); err != nil && len(args) == 0 {
+		ts.Fatalf("the server ended with %v\n%s", err, v.messages())
+	}
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine"
+	"ndd/engine/index/live"
+	"ndd/engine/memory"
+)
+
+func newMerge(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "merge INDEX",
+		Short: "Merge an index into one segment, without deleted documents",
+		Long: `Merge all segments of an index, and what its log has, into one segment, as 'ndd
+build' makes of the documents that are not deleted. Queries are fastest then, and
+the index smallest. While it merges, the disk has the index twice.
+
+The index must not be served meanwhile: a server merges in the background by itself.
+If the command is interrupted, the index is as it was before.`,
+		Example: `  ndd merge index`,
+		Args:    oneArg("INDEX"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return g.merge(cmd.Context(), args[0]) },
+	}
+}
+
+// merge merges the index in folder dir.
+func (g *globals) merge(ctx context.Context, dir string) (err error) {
+	x, err := g.openToWrite(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	before := x.Stats()
+	if err := x.Live().Merge(ctx, g.threads); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	after := x.Stats()
+	g.log.Info(fmt.Sprintf("%s: %s merged into %s of %s; %s dropped", dir, number(uint64(before.Segments), "segment"),
+		number(uint64(after.Segments), "segment"), number(after.Documents, "document"), number(before.Deleted, "deleted document")))
+	return nil
+}
+
+// openToWrite opens the index in folder dir to change it, after every checksum was verified.
+func (g *globals) openToWrite(ctx context.Context, dir string) (*engine.Index, error) {
+	var o openFlags
+	x, err := o.openWith(ctx, g, dir, engine.OpenOptions{Write: true, Disk: g.disk, Budget: memory.NewBudget(g.machine.Limit(0))})
+	if err != nil {
+		return nil, err
+	}
+	g.log.Debug(fmt.Sprintf("%s: %v", dir, x.Live().Recovery()))
+	return x, nil
+}
+
+func newBackup(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup INDEX DIR",
+		Short: "Copy an index as it is now, also while it is served",
+		Long: `Make DIR an index that has all that was acknowledged by INDEX before the command
+began. INDEX may be served and written to meanwhile.
+
+The files of an index are never changed, so on the same file system DIR has hard
+links of them, which takes no time and no room; only the log is copied. DIR keeps
+all of it when INDEX is changed or removed later. On another file system, files
+are copied. 'ndd check DIR' verifies the backup.`,
+		Example: `  ndd backup index /backups/index-monday
+  ndd serve -i /backups/index-monday`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("expected two arguments, INDEX and DIR, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := live.Backup(cmd.Context(), g.disk, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			g.log.Info(fmt.Sprintf("%s: %s, %s linked and %s copied; %s in the log", args[1], number(uint64(r.Files), "file"),
+				humanize.IBytes(r.Linked), humanize.IBytes(r.Copied), number(r.Log.Records, "record")))
+			return nil
+		},
+	}
+}
