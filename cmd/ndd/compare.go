@@ -30,13 +30,14 @@ func newCompare(g *globals) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "What two documents share, and why they are near or not",
-		Long: `Compare two documents: the distance of their fingerprints and the bits that differ, the
-Jaccard of their shingles (3 words, or 5 characters of a script without spaces), which share of
-each is in the other, and the passages that only one of them has.
+		Short: "Show what two documents have in common, and their distance",
+		Long: `Compare two documents: the distance of their fingerprints and the bits that differ,
+the Jaccard similarity of their shingles (3 words, or 5 characters in scripts without
+spaces), the share of each that is in the other, and the passages that only one of
+them has.
 
-A and B are files with one document each, one of which may be - for standard input; with --in, IDs of
-documents in those files and folders.`,
+A and B are files with one document each, one of which may be - for standard input;
+with --in they are the ids of documents in those files and folders.`,
 		Example: `  ndd compare old.html new.html
   ndd compare --in crawl.jsonl.zst https://example.org/a https://example.org/b
   ndd compare --format json a.txt b.txt`,

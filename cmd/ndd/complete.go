@@ -28,6 +28,7 @@ var values = map[string][]string{
 	"layout":          {"auto", "planar", "huffman"},
 	"verify":          {"full", "fast"},
 	"dedup verify":    {"jaccard>=0.8"},
+	"recipe":          {"minwise", "minwise-pairs", "simhash"},
 	"numa":            {"auto", "on", "off"},
 	"ids":             {"none", "rows"},
 	"for":             {"online", "batch"},

@@ -35,21 +35,23 @@ func newCopies(g *globals) *cobra.Command {
 	var f copiesFlags
 	cmd := &cobra.Command{
 		Use:   "copies INPUT...",
-		Short: "Find copies that fingerprints cannot see: revised pages, excerpts, digests",
-		Long: `Find pairs of documents that have much of their text in common, whole or in part, where
-fingerprints within k bits find near-duplicates only.
+		Short: "Find revised pages, excerpts and digests, beyond near-duplicates",
+		Long: `Find pairs of documents that have much of their text in common, as a whole or in
+part. Fingerprints within k bits find only near-duplicates of the whole.
 
-Methods: spotsigs compares what follows stop words (Jaccard, at least 0.45); ccdet, for Chinese,
-what stands before the ends of sentences, and winnow rows of words or characters (both: the share
-of the smaller document, at least 0.6). auto takes ccdet or spotsigs by the language of each
-document, and winnow for documents that are too short for these.
+Methods: spotsigs compares the words that follow stop words (Jaccard similarity at
+least 0.45). ccdet, for Chinese, compares the characters before the ends of sentences,
+and winnow sequences of words or characters (both: containment of the smaller document
+at least 0.6). auto uses ccdet or spotsigs by the language of each document, and winnow
+for documents that are too short for these.
 
-One line a pair: id, id, relation, score, share of the first in the second and of the second in
-the first, signatures of each, shared signatures, method. The relation is duplicate, contains (the first
-contains the second), contained, or overlap. Of documents with the same signatures, each is in a
-pair with the first of them only.
+The output is one line per pair: id, id, relation, score, share of the first in the
+second and of the second in the first, signatures of each, shared signatures, method.
+The relation is duplicate, contains (the first contains the second), contained, or
+overlap. Documents with equal signatures are paired with the first of them only.
 
---explain takes two IDs behind the inputs and shows the passages that both documents have.`,
+--explain takes two ids after the inputs and shows the passages that both documents
+have.`,
 		Example: `  ndd copies pages/
   ndd copies --method winnow --threshold 0.8 -o pairs.tsv crawl.jsonl.zst
   ndd copies --explain crawl.jsonl.zst https://example.org/a https://example.org/b`,
@@ -69,18 +71,18 @@ pair with the first of them only.
 	g.registerForce(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet or winnow")
-	fl.Float64Var(&f.threshold, "threshold", 0, "least score of a pair, above 0 and at most 1 (default: each method's own)")
-	fl.IntVar(&f.minFeatures, "min-features", 0, "signatures that a document must have to be compared by a method (default: spotsigs 8, ccdet 1, winnow 3)")
-	fl.StringVar(&f.spots, "spots", "wide", "words that spotsigs looks for: paper, wide, auto (the commonest words of the input, for any language) or a file of words")
-	fl.IntVar(&f.distance, "spot-distance", 1, "spotsigs: every so many-th content word is taken")
-	fl.IntVar(&f.chain, "chain", 3, "spotsigs: content words of a signature")
+	fl.Float64Var(&f.threshold, "threshold", 0, "lowest score of a reported pair, above 0 and at most 1 (default: each method's own)")
+	fl.IntVar(&f.minFeatures, "min-features", 0, "least number of signatures of a document that is compared (default: spotsigs 8, ccdet 1, winnow 3)")
+	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: the stop words, called spots: paper, wide, auto (the commonest words of the input, for any language) or a file of words")
+	fl.IntVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature")
+	fl.IntVar(&f.chain, "chain", 3, "spotsigs: number of content words in a signature")
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (default 。！？；)")
-	fl.IntVar(&f.maxDocuments, "max-df", 10_000, "a signature of more documents than this finds no candidates; how many documents that concerns is said")
-	fl.IntVar(&f.maxEqual, "max-equal", 1000, "of more documents with the same signatures than this, list each with the first of them alone")
+	fl.IntVar(&f.maxDocuments, "max-df", 10_000, "ignore signatures that more documents have when looking for candidates; the number of documents concerned is reported")
+	fl.IntVar(&f.maxEqual, "max-equal", 1000, "if more documents have equal signatures, pair each with the first of them only")
 	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
 	fl.StringVar(&f.format, "format", "tsv", "tsv, with a header, or jsonl")
-	fl.StringVar(&f.clusters, "clusters", "", "file to write what pairs connect to: cluster, id")
-	fl.StringVar(&f.memory, "memory", "", "memory to use at most, such as 4GiB (default: what is free)")
+	fl.StringVar(&f.clusters, "clusters", "", "file for the clusters that pairs connect: cluster, id")
+	fl.StringVar(&f.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 	fl.BoolVar(&f.explain, "explain", false, "show the passages that two documents share; the last two arguments are their IDs")
 	return cmd
 }

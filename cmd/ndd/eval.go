@@ -34,21 +34,22 @@ func newEval(g *globals) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
 		Use:   "eval [--pairs PAIRS.tsv] INPUT...",
-		Short: "How well are near-duplicates found, on your documents?",
-		Long: `Measure how many near-duplicates fingerprints find within k = 0 to 10 bits, and
-what else they report.
+		Short: "Measure how well near-duplicates are found",
+		Long: `Measure how many near-duplicates fingerprints find within k = 0 to 10 bits (recall),
+and how much of what they report is right (precision).
 
-With --pairs, of labelled pairs: a table with the columns id_a, id_b and label (same,
-contains, different, ...; unsure is left out) and, where there are, jaccard and lang. Without
-it ndd makes its own: it draws --sample documents, edits copies of them (words replaced, inserted,
-deleted, moved, cut off, boilerplate added) at known rates, and says how many copies are found;
-precision and unrelated pairs are then those of the documents themselves.
+With --pairs, the pairs are yours: a table with the columns id_a, id_b and label (same,
+contains, different, ...; unsure is ignored), and optionally jaccard and lang. Without
+it, ndd edits copies of --sample documents at known rates (words replaced, inserted,
+deleted or moved, text cut off, boilerplate added) and measures how many copies are
+found; precision is then that of the documents themselves.
 
-For each recipe (--recipe, and --compare for others beside it) and each --verify: recall by pair and
-by group of pairs, identical texts apart, with the share that is expected of the sketch beside
-it; pairs labelled different that are within k; precision over all pairs of the corpus
-within k; how often unrelated texts meet, also as hits of a query in an index of -n
-documents; and figure 1 of the paper. All texts are held in memory.`,
+The report has, for each recipe (--recipe, and others given with --compare) and each
+--verify: recall by pair and by group of pairs, without identical texts, beside the
+recall that theory predicts; pairs labelled different that are within k; precision over all
+pairs of the corpus within k; how often unrelated texts are within k, also as the
+expected hits of a query in an index of -n documents; and figure 1 of the paper. All
+texts are held in memory.`,
 		Example: `  ndd eval docs/
   ndd eval --pairs pairs.tsv --truth allpairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --compare mine.json --keys 5 --plot figures docs.jsonl.zst`,
