@@ -26,8 +26,8 @@ func Permute(dst, src []uint64, mask uint64) {
 	permute(dst[:len(src)], src, mask, forward)
 }
 
-// Unpermute is the inverse of Permute with the same mask: Unpermute(Permute(x)) == x. Same
-// contract, same cost.
+// Unpermute moves the bits of every key back to where Permute with the same mask took them from:
+// Unpermute(Permute(x)) == x. It has the same contract and the same cost.
 func Unpermute(dst, src []uint64, mask uint64) {
 	permute(dst[:len(src)], src, mask, backward)
 }

@@ -3,7 +3,7 @@
 package asm
 
 // picksFrom is the length from which writing out the permutation, some 1,500 instructions, pays: a
-// key then takes 13, and 60 with the shifts and masks of sieve.
+// key then takes 13, and 60 with the shifts and masks of a compressor.
 const picksFrom = 32
 
 // permuteCall is how many keys one call of the kernel takes: about 50 us from memory.

@@ -11,7 +11,7 @@ func permuteGeneric(dst, src []uint64, mask uint64, dir direction) {
 		permuteLookup(dst, src, mask, dir)
 		return
 	}
-	front, rest := newSieve(mask), newSieve(^mask)
+	front, rest := newCompressor(mask), newCompressor(^mask)
 	shift := 64 - bits.OnesCount64(mask)
 	if dir == forward {
 		for i, x := range src {
@@ -24,33 +24,33 @@ func permuteGeneric(dst, src []uint64, mask uint64, dir direction) {
 	}
 }
 
-// sieve holds what the compress and expand of one mask need: in step s, the bits of move[s] travel
+// compressor holds what the compress and expand of one mask need: in step s, the bits of move[s] travel
 // 1<<s places. (Warren, Hacker's Delight, 2nd edition, sections 7-4 and 7-5.)
-type sieve struct {
+type compressor struct {
 	mask uint64
 	move [6]uint64
 }
 
-// newSieve prepares the six steps of mask: about 60 operations.
-func newSieve(mask uint64) sieve {
-	s := sieve{mask: mask}
+// newCompressor prepares the six steps of mask: about 60 operations.
+func newCompressor(mask uint64) compressor {
+	c := compressor{mask: mask}
 	gaps := ^mask << 1 // bit i: position i-1 holds a gap, which bits from i upwards must cross
-	for step := range s.move {
+	for step := range c.move {
 		odd := gaps // becomes: bit i is set when the count of gap bits at or below i is odd
 		for shift := 1; shift < 64; shift <<= 1 {
 			odd ^= odd << shift
 		}
-		s.move[step] = odd & mask
-		mask = mask ^ s.move[step] | s.move[step]>>(1<<step)
+		c.move[step] = odd & mask
+		mask = mask ^ c.move[step] | c.move[step]>>(1<<step)
 		gaps &^= odd
 	}
-	return s
+	return c
 }
 
 // extract gathers the bits of x under the mask at the low end, in order: PEXT.
-func (s *sieve) extract(x uint64) uint64 {
-	x &= s.mask
-	for step, move := range s.move {
+func (c *compressor) extract(x uint64) uint64 {
+	x &= c.mask
+	for step, move := range c.move {
 		t := x & move
 		x = x ^ t | t>>(1<<step)
 	}
@@ -58,16 +58,16 @@ func (s *sieve) extract(x uint64) uint64 {
 }
 
 // deposit spreads the low bits of x to the places of the mask, in order: PDEP, the inverse of extract.
-func (s *sieve) deposit(x uint64) uint64 {
-	for step := len(s.move) - 1; step >= 0; step-- {
-		move := s.move[step]
+func (c *compressor) deposit(x uint64) uint64 {
+	for step := len(c.move) - 1; step >= 0; step-- {
+		move := c.move[step]
 		x = x&^move | x<<(1<<step)&move
 	}
-	return x & s.mask
+	return x & c.mask
 }
 
 // checkPermute moves whole hexadecimal digits, so that the answer can be read off, and back: a few
-// keys, and as many as the kernels for long slices ask for.
+// keys, and as many as the kernels for long slices want.
 func checkPermute() error {
 	const few, many = 11, 300
 	var keys [many]uint64

@@ -1,7 +1,7 @@
 package asm
 
 // lookupFrom is the length from which building a lookup (2,048 entries, about 1.5 us) pays: the
-// shifts and masks of sieve take about 15 ns a key, the lookup 2.3 (BenchmarkPermute,
+// shifts and masks of a compressor take about 15 ns a key, the lookup 2.3 (BenchmarkPermute,
 // impl=generic).
 const lookupFrom = 128
 

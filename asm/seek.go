@@ -67,7 +67,7 @@ const (
 	hMost     = 57 // raw bits that eight bytes hold wherever they begin
 )
 
-// Reset forgets all probes. The next ones' halves lie in data.
+// Reset forgets all probes and hits. The halves of the probes that are added next lie in data.
 func (s *Seek) Reset(data []byte) {
 	s.n, s.hits, s.gone, s.data = 0, 0, 0, data
 }
@@ -76,8 +76,9 @@ func (s *Seek) Reset(data []byte) {
 // with each group, so that neither waits for the other. at is kept until then.
 func (s *Seek) Prefetch(next []byte, at []uint64) { s.next, s.lines = next, at }
 
-// Add adds a probe of half data[from:to], which must be at least 32 bytes, for keys near query. The number
-// is what its hits are reported under. There may be SeekWidth probes.
+// Add adds a probe of half data[from:to], which must be at least 32 bytes, for keys near query, from the key fence on
+// until one is at least high. Its hits are reported under the number. There may be SeekWidth probes between two calls
+// of Reset.
 func (s *Seek) Add(number int, from, to int, fence, query, high uint64) {
 	if from < seekFirst {
 		s.goneID[s.gone] = uint64(number)*seekUnit + 1
@@ -96,7 +97,8 @@ func (s *Seek) Add(number int, from, to int, fence, query, high uint64) {
 	s.n++
 }
 
-// Run looks for all probes. k is the largest distance.
+// Run follows all probes to their ends. k is the largest distance of a hit, and w the code of the table's blocks. It
+// prefetches what Prefetch named, all of it when it returns.
 func (s *Seek) Run(k int, w *Window) {
 	for s.n > 0 {
 		s.prefetched = 0
@@ -110,12 +112,12 @@ func (s *Seek) Run(k int, w *Window) {
 // Hits returns how many keys were found, those of probes that were left among them.
 func (s *Seek) Hits() int { return s.hits }
 
-// Hit is hit i: the number of its probe, and the key.
+// Hit returns the number of the probe of hit i, below Hits(), and the key that it found.
 func (s *Seek) Hit(i int) (number int, key uint64) {
 	return int(s.hitProbe[i] / seekUnit), s.hitKey[i]
 }
 
-// Left returns how many probes were left.
+// Left returns how many probes were left to the caller.
 func (s *Seek) Left() int { return s.gone }
 
 // LeftAt returns the number of a probe that was left. If only its half ended, all keys of that were looked

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Allowed is what the system lets a process use: its affinity, and what its
-// cpuset has left of the host.
+// Allowed says what the system lets a process use: its affinity, and what its
+// cpuset leaves of the host.
 type Allowed struct {
 	CPUs  []int // nil when it does not say
 	Nodes []int // of memory; nil when it does not say

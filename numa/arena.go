@@ -33,7 +33,7 @@ const (
 	bytesMax = min(1<<46, math.MaxInt-2*hugeBytes)
 )
 
-// An Arena is memory of a node. Data is zeroed at first; it is gone after
+// An Arena is memory of one node. Data is zeroed at first; it is gone after
 // [Arena.Free].
 type Arena struct {
 	Data  []byte
@@ -45,7 +45,7 @@ type Arena struct {
 	raw  []byte // the whole mapping
 }
 
-// Arena is memory of that many bytes on a node, populated. The error wraps
+// Arena returns memory of that many bytes on a node, populated. The caller frees it. The error wraps
 // [ErrFull] when the node has no room.
 func (h *Host) Arena(p UsableNode, bytes uint64, pages Pages) (*Arena, error) {
 	a := &Arena{Node: p, host: h}
@@ -162,7 +162,7 @@ func (a *Arena) populatePart(part []byte) error {
 	}
 }
 
-// Free gives the memory back. Nothing may use Data any more. It may be called
+// Free returns the memory to the system. Nothing may use Data any more. Free may be called
 // again, and on nil.
 func (a *Arena) Free() {
 	if a == nil || a.raw == nil {

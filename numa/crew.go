@@ -62,8 +62,8 @@ const (
 	lookEvery = 64
 )
 
-// NewCrew starts so many workers. begin is called by each, and returns what
-// that worker then calls with tasks; the slice is valid during the call. Close
+// NewCrew starts so many workers on a node. Each calls begin once, and then calls the function that begin returned
+// with tasks; the slice is valid during the call. Close
 // the crew when no one posts any more.
 func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(*Worker) func([]T)) *Crew[T] {
 	c := &Crew[T]{host: h, node: p}
@@ -89,9 +89,9 @@ func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(*Worker) func
 	return c
 }
 
-// Post hands a task over. short says that it takes some microseconds, so that
-// others may wait for it; awake, that no one had to be woken for it. It does not
-// block; who posts without end must wait for what was done.
+// Post hands a task over, from any goroutine. short says that the task takes some microseconds, so that
+// others may wait for it. Post returns true if no worker had to be woken for it. It does not
+// block: whoever posts without end must wait for tasks to be done.
 func (c *Crew[T]) Post(t T, short bool) (awake bool) {
 	c.mu.Lock()
 	c.queue = append(c.queue, item[T]{t, short})
@@ -126,7 +126,7 @@ func (c *Crew[T]) Close() {
 	c.ended.Wait()
 }
 
-// Stats are the counts so far.
+// Stats returns the counts so far. It may be called from any goroutine.
 func (c *Crew[T]) Stats() CrewStats {
 	s := &c.stats
 	return CrewStats{s.workers.Load(), s.pinned.Load(), s.tasks.Load(), s.batches.Load(), s.sleeps.Load(), s.looked.Load(), s.away.Load()}

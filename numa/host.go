@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// A Host is what this process may use of the machine it runs on, and what of
-// that could not be had.
+// A Host is what this process may use of the machine that it runs on, and notes on what could not be had. Its methods
+// may be called from any goroutine.
 type Host struct {
 	topology Topology
 	nodes    []UsableNode
@@ -28,7 +28,7 @@ type Host struct {
 	notes []string
 }
 
-// Options say how to read a host.
+// Options says how to read a host.
 type Options struct {
 	Root fs.FS        // with proc and sys; default os.DirFS("/")
 	Log  *slog.Logger // gets a line for each thing that cannot be had; default none
@@ -118,7 +118,7 @@ func (h *Host) Try() {
 // CPU returns the processor that the calling thread runs on now, and its node.
 func (h *Host) CPU() (cpu, node int, err error) { return h.calls.getcpu() }
 
-// String lists the usable nodes: "2 places: node 0 (16 processors, 32768 MiB), ...".
+// String returns a list of the usable nodes: "2 places: node 0 (16 processors, 32768 MiB), ...".
 func (h *Host) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d place", len(h.nodes))

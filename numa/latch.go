@@ -2,7 +2,7 @@ package numa
 
 import "sync/atomic"
 
-// A Latch is how a goroutine waits for tasks that it has handed over. Its zero
+// A Latch makes a goroutine wait for tasks that it has handed over. Its zero
 // value is ready, and it may be used again when a wait is over.
 type Latch struct {
 	left atomic.Int32 // tasks; and asleepBit
@@ -11,7 +11,7 @@ type Latch struct {
 
 const asleepBit = 1 << 30
 
-// Begin says that n tasks will be handed over.
+// Begin begins a wait for n tasks, which are handed over after it.
 func (l *Latch) Begin(n int) {
 	if l.wake == nil {
 		l.wake = make(chan struct{}, 1)
@@ -19,15 +19,15 @@ func (l *Latch) Begin(n int) {
 	l.left.Store(int32(n))
 }
 
-// Done says that one of them is done. The latch may be gone when it returns.
+// Done reports that one of the tasks is done, from any goroutine. The latch may be gone when it returns.
 func (l *Latch) Done() {
 	if l.left.Add(-1) == asleepBit {
 		l.wake <- struct{}{}
 	}
 }
 
-// Wait returns when all are done. Of a worker who is awake it polls a while
-// first: to wake a sleeping goroutine costs more than a short task. A worker who must wake up gets this one's processor.
+// Wait returns when all tasks are done. If their worker is awake, Wait polls a while before it sleeps,
+// since to wake a goroutine costs more than a short task; if that must wake up first, Wait leaves the processor to it.
 func (l *Latch) Wait(h *Host, awake bool) {
 	if awake && h.poll(&h.waiting, func() bool { return l.left.Load() == 0 }) {
 		return

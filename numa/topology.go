@@ -139,7 +139,7 @@ func count(n int) []int {
 	return list
 }
 
-// String lists the nodes: "2 nodes: 0 (4 processors, 16384 MiB), 2 (...)".
+// String returns a list of the nodes: "2 nodes: 0 (4 processors, 16384 MiB), 2 (...)".
 func (t Topology) String() string {
 	if !t.Known {
 		return fmt.Sprintf("1 node, assumed (%d processors)", len(t.Nodes[0].CPUs))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Named makes the design of a name: one of the [Catalogue], or any other of these forms:
+// Named returns the design of a name: one of the [Catalogue], or any other of these forms:
 //
 //	one halves thirds quarters ... ninths    Parts
 //	weave-M-LEAD                             weave
@@ -16,7 +16,7 @@ import (
 //	cover-V-B-K                              the known covering designs C(V, B, K)
 //	mixed-K-RADII                            the known families of mixed radii, a digit a table
 //
-// A design that is valid for a larger k than asked for is given as it is. The same name, k and seed
+// A design that is valid for a larger distance than k is returned as it is. The same name, k and seed
 // give the same design for ever.
 func Named(name string, k int, seed uint64) (Design, error) {
 	if k < 0 || k > MaxK {
@@ -48,7 +48,7 @@ func Named(name string, k int, seed uint64) (Design, error) {
 		name, k, strings.Join(strings.Fields(catalogue[k]), ", "))
 }
 
-// Catalogue lists the designs for k that are worth considering, fewest tables first. For some number
+// Catalogue returns the designs for k that are worth considering, fewest tables first. For some number
 // of buckets from 2^8 to 2^32, each probes the fewest of its number of tables, and at least 15 % fewer
 // than any with fewer tables, where four neighbouring buckets count as one probe more. For every k
 // there is at least one whose tables all have radius 0, and one that has a single table.

@@ -151,7 +151,7 @@ func Ball(bits, radius int) int {
 	return int(sum)
 }
 
-// Binomial is C(n, k) for n <= 64, and 0 for k outside 0..n.
+// Binomial returns C(n, k) for n <= 64, and 0 for k outside 0..n.
 func Binomial(n, k int) uint64 {
 	if k < 0 || k > n {
 		return 0

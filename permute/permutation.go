@@ -28,7 +28,7 @@ type Permutation struct {
 	back    [steps]uint64 // the same for the bits of ^mask
 }
 
-// New makes the permutation that leads with the bits of mask. Every mask is good: 0 and ^0 move
+// New returns the permutation that leads with the bits of mask. Every mask is good: 0 and ^0 move
 // nothing.
 func New(mask uint64) Permutation {
 	return Permutation{
@@ -45,7 +45,7 @@ func (p *Permutation) Mask() uint64 { return p.mask }
 // Leading returns the number of bits of the mask: how many bits of Apply(x) are leading bits.
 func (p *Permutation) Leading() int { return p.leading }
 
-// Apply permutes x.
+// Apply returns x with its bits permuted.
 func (p *Permutation) Apply(x uint64) uint64 {
 	front := compress(x&p.mask, &p.front)
 	back := compress(x&^p.mask, &p.back)
@@ -53,7 +53,7 @@ func (p *Permutation) Apply(x uint64) uint64 {
 	return front<<(64-uint(p.leading)) | back
 }
 
-// Invert undoes Apply: Invert(Apply(x)) == x for every x, and the other way round.
+// Invert returns the word whose permutation is y: Invert(Apply(x)) == x for every x, and the other way round.
 func (p *Permutation) Invert(y uint64) uint64 {
 	n := uint(p.leading)
 	front := expand(y>>(64-n), &p.front)

@@ -296,9 +296,9 @@ func (r Report) String() string {
 }
 
 // workers returns how many a node gets.
-func (n *node) workers(asked int) int {
-	if asked > 0 {
-		return asked
+func (n *node) workers(configured int) int {
+	if configured > 0 {
+		return configured
 	}
 	cpus := len(n.memory.CPUs)
 	return max(n.tables, cpus-cpus/8, 1)

@@ -52,8 +52,8 @@ func arenaBytes(sections []store.Section) (sum uint64) {
 // copySections copies sections into an arena, by workers of its place, and adds
 // where they are to moved.
 func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []store.Section, moved map[string][]byte) error {
-	type stretch struct{ to, from []byte }
-	var list []stretch
+	type part struct{ to, from []byte }
+	var list []part
 	at := uint64(0)
 	for _, s := range sections {
 		to := a.Data[at : at+uint64(len(s.Data)) : at+uint64(len(s.Data))]
@@ -61,7 +61,7 @@ func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []s
 		at += arenaBytes([]store.Section{s})
 		for i := 0; i < len(to); i += copyBytes {
 			end := min(i+copyBytes, len(to))
-			list = append(list, stretch{to[i:end], s.Data[i:end]})
+			list = append(list, part{to[i:end], s.Data[i:end]})
 		}
 	}
 	var mu sync.Mutex
