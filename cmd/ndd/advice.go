@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/live"
 	"ndd/engine/near/scan"
 	"ndd/engine/storage/spill"
@@ -24,6 +25,12 @@ func advice(cmd *cobra.Command, err error) string {
 	}
 	if _, ok := errors.AsType[*document.FieldError](err); ok {
 		return "; --text names the field"
+	}
+	if _, ok := errors.AsType[*ndf.TextError](err); ok {
+		return ": 'ndd fingerprint -o FILE.ndf' makes fingerprints of documents"
+	}
+	if errors.Is(err, document.ErrBinary) {
+		return "; if it is text, say its --" + formatFlag(cmd)
 	}
 	e, ok := errors.AsType[*live.NoIndexError](err)
 	if !ok {
@@ -46,4 +53,13 @@ func advice(cmd *cobra.Command, err error) string {
 		return fmt.Sprintf(": if they are documents, 'ndd fingerprint -o pages.ndf %s' and 'ndd build -o INDEX pages.ndf' make one", e.Path)
 	}
 	return ""
+}
+
+// formatFlag returns the name of the command's flag for the format of documents.
+func formatFlag(cmd *cobra.Command) string {
+	const other = "document-format" // of commands whose --format is that of the output
+	if cmd.Flags().Lookup(other) != nil {
+		return other
+	}
+	return "format"
 }

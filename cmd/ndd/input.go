@@ -105,11 +105,7 @@ func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, 
 // ingested reports what was read, and returns errPartly when input was lost.
 func (g *globals) ingested(report ingest.Report) error {
 	for _, s := range report.Skipped.Examples {
-		text := "skipped " + s.Error()
-		if _, ok := errors.AsType[*document.FieldError](s); ok {
-			text += "; --text names the field"
-		}
-		g.log.Warn(text)
+		g.log.Warn("skipped " + s.Error() + advice(g.cmd, s))
 	}
 	if more := report.Skipped.Lost() - len(report.Skipped.Examples); more > 0 {
 		g.log.Warn(fmt.Sprintf("skipped %s more files or records", humanize.Comma(int64(more))))

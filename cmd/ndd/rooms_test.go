@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -137,6 +142,42 @@ func packages(t *testing.T) (all []listed) {
 			t.Fatal(err)
 		}
 		all = append(all, p)
+	}
+}
+
+// TestLibrariesNameNoFlag: errors of the libraries say what is wrong, and know nothing of the command line, which says
+// what to do about it.
+func TestLibrariesNameNoFlag(t *testing.T) {
+	named := regexp.MustCompile(`(^|[^-\w])--[a-z][a-z-]+|'ndd [a-z]+`)
+	if !named.MatchString("give --temp") || !named.MatchString(": 'ndd build -o INDEX' makes one") || named.MatchString("a -- b") {
+		t.Fatal("the pattern does not tell flags and commands")
+	}
+	files := 0
+	for _, room := range []string{"asm", "permute", "numa", "huffman", "engine"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", room), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			files++
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && named.MatchString(l.Value) {
+					t.Errorf("%s: %s", fset.Position(l.Pos()), l.Value)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 100 {
+		t.Fatalf("only %d files", files)
 	}
 }
 

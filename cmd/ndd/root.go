@@ -63,6 +63,7 @@ type globals struct {
 	disk    *disk.Disk     // is written to; the system's outside of tests
 	machine memory.Machine // is asked for memory; this one outside of tests
 
+	cmd   *cobra.Command  // that runs
 	given map[string]bool // flags on the command line, not those in the environment, which may be meant for other commands
 
 	log      *slog.Logger
@@ -214,7 +215,7 @@ func oneArg(what string) cobra.PositionalArgs {
 
 // begin applies the settings before a command runs.
 func (g *globals) begin(cmd *cobra.Command) error {
-	g.given = map[string]bool{}
+	g.cmd, g.given = cmd, map[string]bool{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { g.given[f.Name] = true })
 	if err := fromEnvironment(cmd.Flags()); err != nil {
 		return err

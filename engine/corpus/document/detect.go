@@ -47,10 +47,12 @@ func (s *stream) binary(format Format) *Skip {
 	if s.file.inFolder() && format != JSONL && format != CSV && format != WARC {
 		return &Skip{Source: s.file.Path, Reason: Binary}
 	}
-	return &Skip{Source: s.file.Path, Reason: Unreadable, Err: errBinary}
+	return &Skip{Source: s.file.Path, Reason: Unreadable, Err: ErrBinary}
 }
 
-var errBinary = errors.New("binary: zero bytes, or the signature of a format that is no text; if it is text, say its --format")
+// ErrBinary is wrapped by the [Skip] of a file that should be text and is not, as far as it can be told: naming its
+// format has it read all the same.
+var ErrBinary = errors.New("binary: zero bytes, or the signature of a format that is no text")
 
 // formatByName goes by the extension under a compression's one; Auto if it says nothing.
 func formatByName(path string) Format {

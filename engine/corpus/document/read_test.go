@@ -276,7 +276,7 @@ func TestReadBadInput(t *testing.T) {
 			"skip: long.txt: too large: more than 100 bytes", "skip: bomb.txt.gz: too large: more than 100 bytes",
 			"bad.txt: a\ufffdb\ufffd c"}},
 		{name: "binary", inputs: []string{"pdf.pdf"}, want: []string{
-			"skip: pdf.pdf: unreadable: binary: zero bytes, or the signature of a format that is no text; if it is text, say its --format"}},
+			"skip: pdf.pdf: unreadable: binary: zero bytes, or the signature of a format that is no text"}},
 		{name: "parquet by its content", inputs: []string{"table"}, err: "table: format parquet: this version has no reader for it"},
 		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
 			err: `format "doc": must be one of auto, text, html, jsonl, json, lines, csv, warc`},

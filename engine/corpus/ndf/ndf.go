@@ -221,15 +221,9 @@ func openRaw(path string) (*File, error) {
 
 // raw is the file of an array of uint64.
 func raw(path string, data []byte, unmap func() error) (*File, error) {
-	if why := otherThanRaw(path, data); why != "" {
+	if err := checkRaw(path, data); err != nil {
 		unmap()
-		return nil, &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1, Why: why}
-	}
-	if len(data)%8 != 0 {
-		n := len(data)
-		unmap()
-		return nil, &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1, Offset: int64(n / 8 * 8),
-			Why: fmt.Sprintf("%d bytes are no multiple of 8: not an array of uint64, or cut short by %d of 8 bytes", n, 8-n%8)}
+		return nil, err
 	}
 	f := &File{path: path, raw: data, unmap: unmap, docs: uint64(len(data) / 8)}
 	f.chunks = []chunk{{fingerprints: store.Uint64s(data)}}

@@ -13,8 +13,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// TestOtherThanRaw: files whose length would do for an array of uint64, and that are none.
-func TestOtherThanRaw(t *testing.T) {
+// TestNoRawFingerprints: files whose length would do for an array of uint64, and that are none.
+func TestNoRawFingerprints(t *testing.T) {
 	words := func(n int) string {
 		var b []byte
 		r := rand.New(rand.NewPCG(1, 2))
@@ -56,6 +56,8 @@ func TestOtherThanRaw(t *testing.T) {
 				f.Close()
 			} else if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.name+": raw fingerprints, offset 0x0: "+c.want) {
 				t.Errorf("%v, want %s: %s", err, c.name, c.want)
+			} else if _, text := errors.AsType[*TextError](err); text != (c.want == "this is text") {
+				t.Errorf("%v is a %T", err, err)
 			}
 		}
 		read(Open(path))
