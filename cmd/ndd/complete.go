@@ -24,6 +24,7 @@ var values = map[string][]string{
 	"inspect format":  {"text", "json"},
 	"stats format":    {"text", "json"},
 	"version format":  {"text", "json"},
+	"quality":         qualityNames(),
 	"keep":            {"first", "longest", "shortest", "newest"},
 	"layout":          {"auto", "planar", "huffman"},
 	"verify":          {"full", "fast"},

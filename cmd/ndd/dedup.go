@@ -49,6 +49,10 @@ values rank above text values.
 shingles of their texts: a document is dropped only if its Jaccard similarity to
 the document kept for it is at least that. Clusters are split accordingly.
 
+--quality chooses k and the comparison of texts by what was measured: fast is -k 3,
+balanced is -k 6 --verify 'jaccard>=0.7', thorough -k 8 with the same. 'ndd help
+recipes' has the tables.
+
 Without -o the clusters are printed, each document with its distance to the
 representative (with --json, one object per line). If only --write-kept is given,
 nothing is printed. With -o the result is a folder, which appears when it is
@@ -77,6 +81,7 @@ index holds no texts: for --verify, give the files that it was made from with
 		Example: `  ndd dedup docs/
   ndd dedup -o result --keep longest --star pages.ndf
   ndd dedup --keep newest --verify 'jaccard>=0.8' --write-kept clean crawl-*.jsonl.gz
+  ndd dedup -o result --quality balanced docs/
   ndd dedup -o result --against index new.jsonl
   ndd dedup -o result --against index --against-docs old.jsonl --verify 'jaccard>=0.8' new.jsonl`,
 		Args: someArgs("INPUT"),
@@ -92,6 +97,7 @@ index holds no texts: for --verify, give the files that it was made from with
 	f.BoolVar(&d.star, "star", false, "put into a cluster only documents within k of its representative, without chains")
 	f.StringVar(&d.against, "against", "", "index of known documents: drop what is near one of them")
 	f.StringArrayVar(&d.againstDocs, "against-docs", nil, "with --verify: file, folder or glob with the documents of the index; may be repeated")
+	f.StringVar(&d.quality, "quality", "", "choose -k and --verify: fast, balanced or thorough")
 	f.StringVar(&d.verify, "verify", "", "also compare the texts of each cluster: jaccard>=X")
 	f.IntVar(&d.shingles.Words, "shingle-words", 3, "with --verify: words per shingle, 1 to 16")
 	f.IntVar(&d.shingles.Chars, "shingle-chars", 5, "with --verify: characters per shingle in scripts without spaces, 1 to 16")
@@ -111,7 +117,9 @@ type deduping struct {
 	star        bool
 	against     string
 	againstDocs []string
+	quality     string
 	verify      string
+	verifyFlag  string // that asked for it
 	shingles    shingle.Options
 	writeKept   string
 	json        bool
@@ -119,6 +127,9 @@ type deduping struct {
 }
 
 func (d *deduping) run(ctx context.Context, inputs []string) error {
+	if err := d.chooseQuality(); err != nil {
+		return err
+	}
 	prints, err := arePrints(inputs)
 	if err != nil {
 		return err
@@ -210,15 +221,15 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 		return nil, usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", d.shingles.Words, d.shingles.Chars)
 	}
 	if d.against != "" && len(d.againstDocs) == 0 {
-		return nil, usagef("--verify needs the texts of the documents in %s, and an index holds only fingerprints: "+
-			"give the files that it was made from with --against-docs", d.against)
+		return nil, usagef("%s needs the texts of the documents in %s, and an index holds only fingerprints: "+
+			"give the files that it was made from with --against-docs", d.verifyFlag, d.against)
 	}
 	return &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs, Disk: d.g.disk}, nil
 }
 
 // checkStreams refuses inputs that cannot be read as is asked for, and outputs that are none.
 func (d *deduping) checkStreams(inputs []string, prints bool) error {
-	for _, again := range []struct{ flag, value string }{{"--verify", d.verify}, {"--write-kept", d.writeKept}} {
+	for _, again := range []struct{ flag, value string }{{d.verifyFlag, d.verify}, {"--write-kept", d.writeKept}} {
 		if again.value == "" {
 			continue
 		}
