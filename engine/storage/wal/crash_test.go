@@ -231,6 +231,26 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
+// TestRemoveIsDurable has files gone for good when Remove returns, with the room that they take.
+func TestRemoveIsDurable(t *testing.T) {
+	dir, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
+	r := crash.Record(t, dir)
+	l, _, _ := open(t, r.Disk(), dir, Options{})
+	put(t, l, "a")
+	mark, err := l.Rotate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
+	r.Cut(cut, crash.State{After: r.Calls()})
+	if got := files(t, cut); got != "" {
+		t.Errorf("after a power cut there is %s", got)
+	}
+	closed(t, l)
+}
+
 // TestResume fails every call once, as a disk that is full and has space again. After a write, and the
 // creation of a file, the log goes on with all records, those whose Sync failed too; after a sync
 // it does not.

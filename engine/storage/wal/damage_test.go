@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"ndd/engine/oracle/hostile"
@@ -204,6 +205,20 @@ func TestHostile(t *testing.T) {
 				t.Errorf("change %d: %d records, %+v", i, len(records), r)
 			}
 		})
+	}
+}
+
+// TestSequence repairs the checksums of frames whose records have other positions: the next frame's, or
+// those of the frame before again.
+func TestSequence(t *testing.T) {
+	first, last := small(t, t.TempDir(), false)
+	for _, to := range []uint64{0, 4, 6, 1 << 63} { // of the frame of record 5
+		changed := slices.Clone(last)
+		set(changed[headerBytes+48+16:], to)
+		repaired(changed)
+		if _, records, err := check(first, changed); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "and 5 should follow") {
+			t.Errorf("position %d: %v, %v", to, records, err)
+		}
 	}
 }
 
