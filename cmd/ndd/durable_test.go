@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var (
+	kills    = flag.Int("kills", 0, "how often TestKilledServer kills the server; 0: 8 times, 40 without -short")
+	killSeed = flag.Uint64("kill-seed", 0, "the seed of TestKilledServer; 0: by the clock")
+)
+
+// TestKilledServer kills a server, which eight clients write to, at random moments: while it serves,
+// while it stops, and while it recovers. Every insert and deletion that was answered is there when it
+// has been started again, a request of several documents is there whole or not at all, and what one
+// start has found every later one finds.
+func TestKilledServer(t *testing.T) {
+	times := *kills
+	if times == 0 {
+		times = 40
+		if testing.Short() {
+			times = 8
+		}
+	}
+	seed := *killSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-kill-seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	dir := filepath.Join(t.TempDir(), defaultDir)
+	x := newExpected()
+	for round := range times {
+		s := startServer(t, dir)
+		x.check(t, s)
+		if t.Failed() {
+			t.Fatalf("round %d", round)
+		}
+		s.write(t, x, 8, rng, time.Duration(rng.IntN(150))*time.Millisecond, func() {
+			if round%4 == 3 { // while it writes its memory to a segment
+				s.cmd.Process.Signal(syscall.SIGTERM)
+				time.Sleep(time.Duration(rng.IntN(700)) * time.Millisecond)
+			}
+			s.cmd.Process.Kill()
+			s.cmd.Wait()
+		})
+		switch round % 5 {
+		case 1: // while it recovers
+			p := exec.Command("ndd", "serve", "-i", dir, "--listen", "127.0.0.1:0", "--admin", "off")
+			if err := p.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
+			p.Process.Kill()
+			p.Wait()
+		case 2: // while it is merged
+			p := exec.Command("ndd", "merge", dir)
+			if err := p.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(rng.IntN(120)) * time.Millisecond)
+			p.Process.Kill()
+			p.Wait()
+		case 4:
+			if out, err := exec.Command("ndd", "merge", dir).CombinedOutput(); err != nil {
+				t.Fatalf("merge: %v: %s", err, out)
+			}
+		}
+	}
+	s := startServer(t, dir)
+	x.check(t, s)
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("stopped: %v", err)
+	}
+	if out, err := exec.Command("ndd", "check", dir).CombinedOutput(); err != nil {
+		t.Errorf("check: %v: %s", err, out)
+	}
+	t.Logf("%d kills, %d answers, %d documents", times, x.answers, len(x.docs))
+	if x.answers < 5*times {
+		t.Errorf("only %d answers", x.answers)
+	}
+}
+
+// An expected is what the server must hold: what it has answered, and what it was asked when it died.
+type expected struct {
+	mu      sync.Mutex
+	docs    map[string]*expectedDoc // by ID
+	open    [][]*expectedDoc        // requests that were not answered; each is done whole or not at all
+	answers int
+	next    int
+}
+
+type expectedDoc struct {
+	id          string
+	fingerprint uint64
+	present     bool
+}
+
+func newExpected() *expected { return &expected{docs: map[string]*expectedDoc{}} }
+
+// fresh returns documents that are not there yet.
+func (x *expected) fresh(n int) (docs []*expectedDoc) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for range n {
+		x.next++
+		docs = append(docs, &expectedDoc{id: fmt.Sprint("doc-", x.next), fingerprint: uint64(x.next) * 0x9e3779b97f4a7c15})
+	}
+	return docs
+}
+
+// record notes a request that inserts docs, or deletes them, and what came of it.
+func (x *expected) record(docs []*expectedDoc, insert, answered bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, d := range docs {
+		x.docs[d.id] = d
+	}
+	if !answered {
+		x.open = append(x.open, docs)
+		return
+	}
+	x.answers++
+	for _, d := range docs {
+		d.present = insert
+	}
+}
+
+// check asks a server that was just started for all documents.
+func (x *expected) check(t *testing.T, s *durableServer) {
+	t.Helper()
+	var body []byte
+	var list []*expectedDoc
+	for _, d := range x.docs {
+		list = append(list, d)
+		body = binary.LittleEndian.AppendUint64(body, d.fingerprint)
+	}
+	found := map[string]bool{}
+	if len(list) > 0 {
+		r, err := s.client.Post(s.url+"/v1/batch?k=0", "application/octet-stream", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		for lines := bufio.NewScanner(r.Body); lines.Scan(); {
+			if fields := strings.Split(lines.Text(), "\t"); len(fields) == 4 {
+				row, err := strconv.Atoi(fields[0])
+				if err != nil || list[row].id != fields[3] || found[fields[3]] {
+					t.Errorf("answer %q for document %s, %v", lines.Text(), list[row].id, err)
+				}
+				found[fields[3]] = true
+			}
+		}
+	}
+	for _, docs := range x.open { // from now on this is how it is
+		for _, d := range docs {
+			if found[d.id] != found[docs[0].id] {
+				t.Errorf("of the request for %s and %d others a part was done", docs[0].id, len(docs)-1)
+			}
+			d.present = found[d.id]
+		}
+	}
+	x.open = nil
+	for _, d := range list {
+		if d.present != found[d.id] {
+			t.Errorf("%s: there %v, and the answer said %v", d.id, found[d.id], d.present)
+		}
+	}
+}
+
+// A durableServer is ndd serve in a process of its own.
+type durableServer struct {
+	cmd    *exec.Cmd
+	url    string
+	client *http.Client
+}
+
+func startServer(t *testing.T, dir string) *durableServer {
+	t.Helper()
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--admin", "off", "-i", dir}
+	if _, err := os.Stat(dir); err != nil { // the first time it makes the folder
+		args = args[:len(args)-2]
+	}
+	s := &durableServer{cmd: exec.Command("ndd", args...), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+	s.cmd.Dir = filepath.Dir(dir)
+	var said bytes.Buffer
+	s.cmd.Stderr = &said
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+		s.client.CloseIdleConnections()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if s.url = regexp.MustCompile(`http://[^ ]+`).FindString(line); err != nil || s.url == "" {
+		s.cmd.Wait()
+		t.Fatalf("not ready: %q, %v\n%s", line, err, &said)
+	}
+	return s
+}
+
+// write has clients write for a time, then calls end, and waits for the clients, which stop at the
+// first request without an answer.
+func (s *durableServer) write(t *testing.T, x *expected, clients int, rng *rand.Rand, most time.Duration, end func()) {
+	var all sync.WaitGroup
+	for range clients {
+		seed := rng.Uint64()
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(seed, 2))
+			var own []*expectedDoc // that this client may delete
+			for {
+				docs, path, insert := x.fresh(1), "/v1/insert", true
+				switch p := rng.IntN(10); {
+				case p == 0:
+					docs = x.fresh(1 + rng.IntN(20))
+				case p < 3:
+					path = "/v1/check-and-insert"
+				case p == 3 && len(own) > 0:
+					docs, own = own[len(own)-1:], own[:len(own)-1]
+					path, insert = "/v1/delete", false
+				}
+				answered := s.send(t, path, docs)
+				x.record(docs, insert, answered)
+				if !answered {
+					return
+				}
+				if insert {
+					own = append(own, docs...)
+				}
+			}
+		})
+	}
+	time.Sleep(most)
+	end()
+	all.Wait()
+}
+
+// send sends a request about documents, and says whether it was answered.
+func (s *durableServer) send(t *testing.T, path string, docs []*expectedDoc) bool {
+	type document struct {
+		ID          string `json:"id"`
+		Fingerprint string `json:"fingerprint"`
+	}
+	request := map[string]any{}
+	if path == "/v1/delete" {
+		request["id"] = docs[0].id
+	} else {
+		var list []document
+		for _, d := range docs {
+			list = append(list, document{d.id, fmt.Sprintf("%016x", d.fingerprint)})
+		}
+		request["documents"] = list
+	}
+	if path == "/v1/check-and-insert" {
+		request["k"] = 0
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	r, err := s.client.Post(s.url+path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		return false
+	}
+	defer r.Body.Close()
+	answer, err := io.ReadAll(r.Body)
+	if r.StatusCode == http.StatusServiceUnavailable || err != nil { // it is being stopped
+		return false
+	}
+	if r.StatusCode != http.StatusOK {
+		t.Errorf("%s: %d %s", path, r.StatusCode, answer)
+		return false
+	}
+	return true
+}
