@@ -78,7 +78,7 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (*pending, error) {
 	x := c.index
 	v := x.current.Load()
-	if seen < v.memtables[0].first { // some of what came in is in segments meanwhile
+	if seen < v.memtables[0].first || c.added != x.added.Load() { // some of what came in is in segments
 		var err error
 		if seen, err = c.near(near, c.queries, k, most); err != nil {
 			return nil, err
@@ -109,6 +109,7 @@ func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (
 // near searches what the index holds now for everything within k of queries, and gives those that
 // have some to near, with the ID of the nearest. It returns the number of the first document that it did not see.
 func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, error) {
+	c.added = c.index.added.Load()
 	w, err := c.index.view(c.slot)
 	if err != nil {
 		return 0, err

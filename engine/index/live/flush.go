@@ -83,12 +83,19 @@ type flush struct {
 func (x *Index) flush(ctx context.Context) error {
 	x.flushing.Lock()
 	defer x.flushing.Unlock()
-	f, err := x.beginFlush()
+	_, err := x.flushBefore(ctx, 0)
+	return err
+}
+
+// flushBefore is flush, and leaves so many numbers out behind what it flushes, of which it returns
+// the first. It needs x.flushing.
+func (x *Index) flushBefore(ctx context.Context, gap uint64) (DocID, error) {
+	f, err := x.beginFlush(gap)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if len(f.segments) == 0 && len(f.deleted) == 0 {
-		return x.emptyLog(f)
+		return f.next, x.emptyLog(f)
 	}
 	if err := x.flushTo(ctx, f); err != nil {
 		x.writer.mu.Lock()
@@ -97,18 +104,18 @@ func (x *Index) flush(ctx context.Context) error {
 		x.flushFailed = err
 		x.wakeWaiting()
 		x.writer.mu.Unlock()
-		return err
+		return 0, err
 	}
 	x.writer.mu.Lock()
 	x.flushFailed = nil
 	x.wakeWaiting()
 	x.writer.mu.Unlock()
 	x.wakeMerger()
-	return x.log.Remove(f.mark)
+	return f.next, x.log.Remove(f.mark)
 }
 
 // beginFlush takes what is to be flushed out of the hands of others.
-func (x *Index) beginFlush() (f flush, err error) {
+func (x *Index) beginFlush(gap uint64) (f flush, err error) {
 	x.sealing.Lock()
 	defer x.sealing.Unlock()
 	x.writer.mu.Lock()
@@ -126,13 +133,16 @@ func (x *Index) beginFlush() (f flush, err error) {
 		x.Apply(Edit{addMemtable: newMemtable(f.next, memtableDocs, x.config.IDs)})
 	}
 	f.deleted, x.deleted = x.deleted, nil
+	if gap > 0 {
+		_, err = x.commit(&change{gap: true, first: f.next + DocID(gap)})
+	}
 	x.writer.mu.Unlock()
+	if err != nil {
+		return f, x.keepDeleted(f, err)
+	}
 	for x.current.Load().memtables[0].first < f.next {
 		if _, err := x.sealOldest(); err != nil {
-			x.writer.mu.Lock()
-			x.deleted = append(f.deleted, x.deleted...)
-			x.writer.mu.Unlock()
-			return f, err
+			return f, x.keepDeleted(f, err)
 		}
 	}
 	x.writer.mu.Lock()
@@ -144,6 +154,14 @@ func (x *Index) beginFlush() (f flush, err error) {
 	}
 	mark(f.segments, true)
 	return f, nil
+}
+
+// keepDeleted gives the deletions of a flush that failed to the next one.
+func (x *Index) keepDeleted(f flush, err error) error {
+	x.writer.mu.Lock()
+	defer x.writer.mu.Unlock()
+	x.deleted = append(f.deleted, x.deleted...)
+	return err
 }
 
 func (x *Index) flushTo(ctx context.Context, f flush) error {

@@ -18,6 +18,7 @@ type gathered struct {
 	prints    *memory.Buffer[uint64] // in order of documents
 	numbers   numbers
 	ids       bool
+	whole     *segment.Input // all of it, where it comes from elsewhere
 }
 
 // gather reads segments and the memtables behind them, which no longer grow.
@@ -103,6 +104,9 @@ func (g *gathered) free() { g.prints.Free() }
 // input returns what a segment is written from.
 func (g *gathered) input() segment.Input {
 	var in segment.Input
+	if g.whole != nil {
+		return *g.whole
+	}
 	if g.prints != nil { // a flush of nothing but deletions has none
 		in.Fingerprints = g.prints.Data[:g.numbers.n]
 	}
@@ -114,6 +118,9 @@ func (g *gathered) input() segment.Input {
 
 // allIDs yields the IDs of the documents in order.
 func (g *gathered) allIDs() iter.Seq2[string, error] {
+	if g.whole != nil {
+		return g.whole.IDs
+	}
 	return func(yield func(string, error) bool) {
 		for i, s := range g.segments {
 			c := s.Segment.IDs().Cursor()

@@ -162,8 +162,11 @@ func (x *Index) commit(c *change) (at wal.Position, err error) {
 	}
 	if x.log != nil {
 		x.record = c.append(x.record[:0], x.config.IDs)
-		if at, err = x.log.Append(x.record); err != nil {
-			return 0, fmt.Errorf("nothing can be written until the index is opened again: %w", err)
+		if at, err = x.log.Append(x.record); err != nil && x.log.Resume() == nil { // the disk was full, and is no more
+			at, err = x.log.Append(x.record)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("nothing can be inserted or deleted: %w", err)
 		}
 		x.logged.Store(uint64(at))
 	}

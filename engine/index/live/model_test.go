@@ -113,7 +113,9 @@ func (w *modelled) step() (what string) {
 		docs := make([]Doc, 1+w.rng.IntN(20))
 		what = fmt.Sprintf("check and insert %d", len(docs))
 		for i := range docs {
-			docs[i] = w.doc()
+			if docs[i] = w.doc(); i > 0 && w.rng.IntN(3) == 0 { // items are near each other, too
+				docs[i].Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(docs[w.rng.IntN(i)].Fingerprint), w.rng.IntN(w.k+1)))
+			}
 		}
 		out, err := w.x.CheckAndInsert(ctx, docs, w.k, AllDocs)
 		must(err)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
 )
@@ -77,7 +79,7 @@ func (m *Manifest) grow(c Config, next DocID, random io.Reader) {
 	}
 	m.Live = &ManifestLive{
 		Log: digits(), Key: digits(), Next: uint64(next), Files: uint64(len(m.Segments)) + 1,
-		Design: c.Design, Layout: c.Table.Layout, IDs: c.IDs,
+		Design: c.Design, Layout: cmp.Or(c.Table.Layout, table.LayoutHuffman), IDs: c.IDs,
 	}
 	for _, g := range m.Segments {
 		var number uint64

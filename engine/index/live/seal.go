@@ -145,6 +145,9 @@ func (x *Index) put(g *gathered, made *Segment) {
 	if made.file != nil {
 		x.deleted = append(x.deleted, late...)
 	}
+	if g.whole != nil {
+		x.added.Add(1)
+	}
 	e := Edit{Remove: g.segments, removeMemtables: g.memtables}
 	if made.Documents() > 0 || made.beside != nil {
 		e.Add = []*Segment{made}

@@ -55,6 +55,7 @@ type Searcher struct {
 	query      [1]uint64
 	queries    []uint64
 	lookup     lookup // of IDs
+	added      uint64 // the index's, when near was called
 }
 
 // Searcher returns a searcher of the index, to be given back by [Searcher.Done].

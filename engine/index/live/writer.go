@@ -24,6 +24,7 @@ type writer struct {
 	log    *wal.Log      // nil where nothing is durable
 	record []byte        // room for one
 	logged atomic.Uint64 // position of the last record
+	added  atomic.Uint64 // segments that did not come through memtables
 
 	deleted []DocID // of segments in files, since the last flush began
 	lookup  lookup

@@ -1,0 +1,227 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+)
+
+// someDocs returns n documents, some of which share fingerprints, with the IDs "doc i".
+func someDocs(n int, seed uint64) []Doc {
+	docs := make([]Doc, n)
+	for i, f := range sets.Uniform(n, seed) {
+		docs[i] = Doc{simhash.Fingerprint(f), fmt.Sprint("https://example.org/doc ", i)}
+		if i%7 == 6 {
+			docs[i].Fingerprint = docs[i/2].Fingerprint
+		}
+	}
+	return docs
+}
+
+// printsFile writes documents as a fingerprint file and opens it.
+func printsFile(t *testing.T, docs []Doc) *ndf.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "docs.ndf")
+	w, err := ndf.Create(path, simhash.Default(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range docs {
+		if err := w.Append(ndf.Document{Fingerprint: d.Fingerprint, ID: d.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := ndf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// sectionsOf returns the sections of the only segment of an index.
+func sectionsOf(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	m, err := ReadManifest(dir)
+	if err != nil || len(m.Segments) != 1 {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	f, err := store.Open(filepath.Join(dir, m.Segments[0].File), store.KindSegment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sections := map[string][]byte{}
+	for _, s := range f.Sections() {
+		sections[s.Name] = bytes.Clone(s.Data)
+	}
+	return sections
+}
+
+// TestSameAsBuilt inserts documents, deletes and replaces some, and merges: the segment is byte for
+// byte what building makes of the documents that are left.
+func TestSameAsBuilt(t *testing.T) {
+	recipe := simhash.Default()
+	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
+		c := Config{Design: halves(t), Table: table.Options{Layout: layout}, Recipe: &recipe, IDs: true}
+		dir := filepath.Join(t.TempDir(), "inserted")
+		if err := Create(dir, c, store.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, flushDocs: 4000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs := someDocs(20_000, 5)
+		for list := range slices.Chunk(docs, 777) {
+			if _, err := x.Insert(t.Context(), list); err != nil {
+				t.Fatal(err)
+			}
+		}
+		docs[11].Fingerprint = 1234
+		if _, err := x.Insert(t.Context(), docs[11:12]); err != nil { // replaces, and is the last now
+			t.Fatal(err)
+		}
+		docs = append(docs, docs[11])
+		docs = slices.Delete(docs, 11, 12)
+		if n, err := x.Delete(t.Context(), docs[500].ID, docs[501].ID); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+		docs = slices.Delete(docs, 500, 502)
+		for x.Merge(t.Context(), 2) != nil { // a merge in the background has some
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+		built := filepath.Join(t.TempDir(), "built")
+		o := BuildOptions{Options: segment.Options{Design: c.Design, Table: c.Table}}
+		if err := Build(t.Context(), built, []*ndf.File{printsFile(t, docs)}, o); err != nil {
+			t.Fatal(err)
+		}
+		got, want := sectionsOf(t, dir), sectionsOf(t, built)
+		if !maps.EqualFunc(got, want, bytes.Equal) {
+			t.Errorf("%s: other sections", layout)
+		}
+	}
+}
+
+// TestBuiltBecomesLive opens an index made by building for writing: its documents keep their numbers
+// and are found by their IDs, new ones follow, and it is the same when it is opened again. Adding
+// files does the same to documents of IDs that are there as inserting does.
+func TestBuiltBecomesLive(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	docs := someDocs(9000, 6)
+	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}}
+	if err := Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:5000])}, o); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "00000001.segment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[DocID]Doc{}
+	for i, d := range docs[:5000] {
+		want[DocID(i)] = d
+	}
+	open := func() *Index {
+		t.Helper()
+		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, x); !maps.Equal(got, want) {
+			t.Fatalf("%d documents, want %d", len(got), len(want))
+		}
+		return x
+	}
+	x := open()
+	if doc, ok, err := x.Find(docs[4321].ID); doc != 4321 || !ok || err != nil {
+		t.Errorf("%d, %t, %v", doc, ok, err)
+	}
+	out, err := x.Insert(t.Context(), []Doc{{77, docs[17].ID}})
+	if err != nil || !out[0].Inserted || !out[0].Replaced || out[0].Doc != 5000 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	delete(want, 17)
+	want[5000] = Doc{77, docs[17].ID}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x = open()
+	if err := x.Add(t.Context(), []*ndf.File{printsFile(t, docs[4000:])}, BuildOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range docs[4000:] {
+		if 4000+i < 5000 {
+			delete(want, DocID(4000+i))
+		}
+		want[DocID(5001+i)] = d
+	}
+	if _, err := x.Insert(t.Context(), []Doc{{78, "last"}}); err != nil {
+		t.Fatal(err)
+	}
+	want[10_001] = Doc{78, "last"}
+	if err := x.end(); err != nil {
+		t.Fatal(err)
+	}
+	x = open()
+	defer x.Close()
+	if r := x.Recovery(); r.Inserted != 1 {
+		t.Errorf("%+v", r)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, "00000001.segment"))
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the built segment has changed: %v", err)
+	}
+}
+
+// TestLocked: one process at a time writes to an index; others may read it, and see what was
+// acknowledged.
+func TestLocked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), dir, OpenOptions{Write: true})
+	if want := fmt.Sprintf("%s: %v: by process %d", dir, ErrLocked, os.Getpid()); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := x.Insert(t.Context(), []Doc{{Fingerprint: 5}}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(t.Context(), dir, OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if s := r.Stats(); s.Documents != 1 {
+		t.Errorf("a reader sees %d documents", s.Documents)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = Open(t.Context(), dir, OpenOptions{Write: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+}
