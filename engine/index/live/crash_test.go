@@ -9,7 +9,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/table"
@@ -74,6 +77,10 @@ func (s *script) step(x *Index) error {
 	id := func() string { return fmt.Sprint("doc ", s.rng.IntN(60)) }
 	var act func() error
 	switch n := s.rng.IntN(10); {
+	case n < 1:
+		docs := []Doc{{simhash.Fingerprint(s.rng.Uint64()), id()}}
+		s.model.insert(docs[0])
+		act = func() error { _, err := x.CheckAndInsert(ctx, docs, 3, 1); return err }
 	case n < 6:
 		docs := make([]Doc, 1+s.rng.IntN(20))
 		for i := range docs {
@@ -219,4 +226,116 @@ func TestDiskFaults(t *testing.T) {
 		}
 	}
 	t.Logf("%d calls", len(calls))
+}
+
+// A gate holds calls back that make a log durable.
+type gate struct {
+	shut    atomic.Bool
+	waiting atomic.Int32
+	open    chan struct{}
+}
+
+func (g *gate) Before(op *disk.Op) error {
+	if op.Call == disk.CallSync && filepath.Ext(op.Path) == ".log" && g.shut.Load() {
+		g.waiting.Add(1)
+		<-g.open
+	}
+	return nil
+}
+
+func (g *gate) After(*disk.Op) {}
+
+// TestNearIsDurable: who is told that a document is near hears so when that is durable, not before.
+func TestNearIsDurable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{open: make(chan struct{})}
+	x, err := openScripted(dir, disk.Hooked(g))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	g.shut.Store(true)
+	told := make(chan []Outcome, 2)
+	for i := range 2 { // the first is admitted and waits for the disk; the second is near it
+		go func() {
+			out, err := x.CheckAndInsert(context.Background(), []Doc{{Fingerprint: simhash.Fingerprint(i)}}, 3, 1)
+			if err != nil {
+				t.Error(err)
+			}
+			told <- out
+		}()
+		for end := time.Now().Add(50 * time.Millisecond); g.waiting.Load() == 0 || i == 1 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+	}
+	select {
+	case out := <-told:
+		t.Errorf("told %+v before it was durable", out)
+	default:
+	}
+	g.shut.Store(false)
+	close(g.open)
+	if inserted := (<-told)[0].Inserted != (<-told)[0].Inserted; !inserted {
+		t.Error("not exactly one of two near-duplicates was inserted")
+	}
+}
+
+// TestDiskFull: while the disk is full nothing is inserted, and queries go on; when it has room again
+// inserts go on, and nothing that was acknowledged is gone.
+func TestDiskFull(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var full atomic.Bool
+	x, err := openScripted(dir, disk.Failing(func(c disk.Call, _ string) error {
+		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert := func(f simhash.Fingerprint) error {
+		_, err := x.Insert(t.Context(), []Doc{{Fingerprint: f}})
+		return err
+	}
+	if err := insert(1); err != nil {
+		t.Fatal(err)
+	}
+	full.Store(true)
+	for i := range 3 {
+		if err := insert(simhash.Fingerprint(100 << i)); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("with a full disk: %v", err)
+		}
+	}
+	if err := x.Flush(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a flush to a full disk: %v", err)
+	}
+	c := x.Searcher()
+	defer c.Done()
+	if hits, err := c.Query(1, 0, 1); err != nil || len(hits) != 1 {
+		t.Errorf("%v, %v", hits, err)
+	}
+	full.Store(false)
+	if err := insert(7777); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = openScripted(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	c = x.Searcher()
+	defer c.Done()
+	for _, f := range []simhash.Fingerprint{1, 7777} {
+		if hits, err := c.Query(f, 0, 1); err != nil || len(hits) != 1 {
+			t.Errorf("%v: %v, %v", f, hits, err)
+		}
+	}
 }

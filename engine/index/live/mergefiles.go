@@ -40,6 +40,8 @@ func (x *Index) mergePicked(ctx context.Context) (more bool, err error) {
 	if x.folder == nil {
 		return false, nil
 	}
+	x.merging.Lock()
+	defer x.merging.Unlock()
 	x.writer.mu.Lock()
 	v := x.current.Load()
 	if v == nil {
@@ -59,7 +61,8 @@ func (x *Index) mergePicked(ctx context.Context) (more bool, err error) {
 // placed on memory nodes stays there.
 func (s *Segment) mergesInFiles() bool { return s.file != nil && s.workers == nil && !s.busy }
 
-// Merge makes one segment of all documents, without those that are deleted.
+// Merge makes one segment of all documents, without those that are deleted. It waits for a merge in
+// the background.
 func (x *Index) Merge(ctx context.Context, threads int) error {
 	if x.folder == nil {
 		return errors.New("an index in memory merges by itself")
@@ -67,6 +70,8 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 	if err := x.flush(ctx); err != nil {
 		return err
 	}
+	x.merging.Lock() // a merge in the background ends first
+	defer x.merging.Unlock()
 	x.writer.mu.Lock()
 	v := x.current.Load()
 	if v == nil {
@@ -78,9 +83,9 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 		if s.file == nil {
 			continue // it came meanwhile
 		}
-		if s.busy || s.workers != nil {
+		if s.workers != nil {
 			x.writer.mu.Unlock()
-			return fmt.Errorf("%s is being merged, or is placed on memory nodes", s.file.Path())
+			return fmt.Errorf("%s is placed on memory nodes: open the index without that to merge it", s.file.Path())
 		}
 		all = append(all, s)
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/table"
@@ -168,15 +167,7 @@ func (w *modelled) step() (what string) {
 		must(w.x.Flush(ctx))
 	case n < 82:
 		what = "merge"
-		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-			err := w.x.Merge(ctx, 2)
-			if err == nil {
-				break
-			}
-			if time.Now().After(end) { // a merge in the background has the segments for a while
-				must(err)
-			}
-		}
+		must(w.x.Merge(ctx, 2))
 	case n < 90:
 		what = "stop and open"
 		must(w.x.Close())

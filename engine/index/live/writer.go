@@ -19,6 +19,7 @@ type writer struct {
 	failed error // of background work, where inserts cannot go on without it
 
 	flushing    sync.Mutex // held by the one flush at a time; taken before all others
+	merging     sync.Mutex // held by the one merge of files at a time; likewise, and never with flushing
 	flushFailed error      // of the last flush; guarded by mu
 
 	log    *wal.Log      // nil where nothing is durable
