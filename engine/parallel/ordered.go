@@ -33,8 +33,8 @@ type Produce[T any] func(ctx context.Context, yield func(T) bool) error
 // would wait for the item. Its context ends with the run.
 type Work[T any] func(ctx context.Context, items iter.Seq[T]) error
 
-// Ordered has items produced by one goroutine, worked on by o.Workers goroutines, each with one
-// call of work, and emitted by the calling goroutine, in the order of their production.
+// Ordered calls produce in one goroutine and work in each of o.Workers goroutines, and calls emit in the calling
+// goroutine with every item, in the order of their production.
 //
 // An error of work or emit ends the run at once; one of produce ends it when all items before
 // it have been emitted. Ordered returns the cause of ctx, if that has ended, else the error of
@@ -64,8 +64,8 @@ func Ordered[T any](ctx context.Context, o Options, produce Produce[T], work Wor
 	return r.produceErr
 }
 
-// Each is [Ordered] where nobody waits for the items: one is off as soon as it has been worked on,
-// whatever came before it.
+// Each calls produce and work as [Ordered] does, and has no order: an item is off as soon as it has been worked
+// on, whatever came before it.
 func Each[T any](ctx context.Context, o Options, produce Produce[T], work Work[T]) error {
 	o = o.withDefaults()
 	r := newRun[T](o)
@@ -114,7 +114,7 @@ func (r *run[T]) start(ctx context.Context, workers int, produce Produce[T], wor
 // A slot is an item on its way.
 type slot[T any] struct {
 	item T
-	done chan struct{} // closed when a worker is done with it; nil: nobody waits for that
+	done chan struct{} // closed when a worker is done with it; nil: it is not emitted
 }
 
 func (r *run[T]) produce(ctx context.Context, produce Produce[T]) {

@@ -41,7 +41,7 @@ func (r *Reader) Read() (Row, error) {
 	return row, nil
 }
 
-// ReadNamed is [Reader.Read] for rows of [Writer.WriteNamed]: it returns the query's text, too.
+// ReadNamed returns the next row that [Writer.WriteNamed] wrote, as [Reader.Read] does, and the query's text.
 // It panics where the format is [Binary].
 func (r *Reader) ReadNamed() (query string, row Row, err error) {
 	if r.format == Binary {
@@ -108,7 +108,7 @@ func (r *Reader) readLine() error {
 	}
 }
 
-// corrupt says in which row something is wrong.
+// corrupt returns err with the row in which it is.
 func (r *Reader) corrupt(err error) error {
 	unit := "line"
 	if r.format == Binary {

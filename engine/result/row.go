@@ -43,7 +43,7 @@ func (f Format) Append(dst []byte, r *Row) []byte {
 	panic("result: no such format")
 }
 
-// AppendNamed is [Format.Append] with the query's text in place of its row. Binary has no room
+// AppendNamed appends the row as [Format.Append] does, with the query's text in place of its row. Binary has no room
 // for one: it panics.
 func (f Format) AppendNamed(dst []byte, query string, r *Row) []byte {
 	switch f {

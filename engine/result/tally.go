@@ -2,7 +2,7 @@ package result
 
 import "ndd/engine/corpus/simhash"
 
-// Totals is what is known of hits that nobody keeps.
+// Totals counts hits.
 type Totals struct {
 	WithHits uint64 // queries that have any
 	Hits     uint64

@@ -28,7 +28,7 @@ func Choose(n, k int) permute.Design {
 	return d
 }
 
-// choose is [Choose] for fingerprints of which the given share of pairs agree in the bits of
+// choose returns the design of [Choose], and its cost, for fingerprints of which the given share of pairs agree in the bits of
 // a mask.
 func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permute.Design, least float64) {
 	c := costsGo

@@ -184,21 +184,8 @@ func (r *Result) gather(p *prints, roots, best []uint32) error {
 			best[root] = best[i]
 		}
 	}
-	clusters := 0
-	for _, n := range count {
-		if n > 1 {
-			clusters++
-		}
-	}
-	list := make([]uint32, 0, clusters) // their roots
-	for root, n := range count {
-		if n > 1 {
-			list = append(list, uint32(root))
-		}
-	}
-	slices.SortFunc(list, func(a, b uint32) int { return cmp.Compare(first[a], first[b]) })
-
-	r.ends, r.representatives = make([]uint32, clusters), make([]uint32, clusters)
+	list := rootsOfClusters(count, first)
+	r.ends, r.representatives = make([]uint32, len(list)), make([]uint32, len(list))
 	at := first // where the next row of a root goes
 	end := uint32(0)
 	for i, root := range list {
@@ -216,4 +203,22 @@ func (r *Result) gather(p *prints, roots, best []uint32) error {
 		slices.Sort(c.Rows)
 	}
 	return nil
+}
+
+// rootsOfClusters returns the roots that have two rows or more, in order of their first rows.
+func rootsOfClusters(count, first []uint32) []uint32 {
+	clusters := 0
+	for _, n := range count {
+		if n > 1 {
+			clusters++
+		}
+	}
+	list := make([]uint32, 0, clusters)
+	for root, n := range count {
+		if n > 1 {
+			list = append(list, uint32(root))
+		}
+	}
+	slices.SortFunc(list, func(a, b uint32) int { return cmp.Compare(first[a], first[b]) })
+	return list
 }

@@ -118,7 +118,7 @@ func (r *representatives) widen(s *bucket) {
 }
 
 // first returns the index of the first one within k bits of a fingerprint, -1 if there is none. It may be called from
-// many goroutines while nobody adds.
+// many goroutines while there is no call of add.
 func (r *representatives) first(key uint64) int32 {
 	if len(r.design.Tables) == 0 {
 		return within(r.keys, key, r.k)

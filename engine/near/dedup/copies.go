@@ -28,41 +28,10 @@ func (c *Copies) Has(name string) bool { return c.names[name] }
 // dir: standard input, a file that is named twice, and a dir within an input,
 // where the copies would be inputs of the next run.
 func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error) {
-	target, err := real(filepath.Dir(filepath.Clean(dir)))
-	if err != nil {
+	c := &Copies{names: map[string]bool{}}
+	if err := c.findRoot(ctx, inputs, dir); err != nil {
 		return nil, err
 	}
-	target = filepath.Join(target, filepath.Base(dir))
-	c := &Copies{}
-	first := true
-	for f, err := range document.Files(ctx, inputs) {
-		if _, skipped := errors.AsType[*document.Skip](err); skipped {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if document.ReadOnce(f.Path) {
-			return nil, fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
-		}
-		top := f.Root
-		if top == "" {
-			top = filepath.Dir(f.Path)
-		}
-		if top, err = real(top); err != nil {
-			return nil, err
-		}
-		if f.Root != "" && within(target, top) {
-			return nil, fmt.Errorf("%s lies in the input %s: copies would be inputs of the next run", dir, f.Root)
-		}
-		if first {
-			c.root, first = top, false
-		}
-		for !within(top, c.root) {
-			c.root = filepath.Dir(c.root)
-		}
-	}
-	c.names = map[string]bool{}
 	for f, err := range document.Files(ctx, inputs) {
 		if err != nil {
 			continue // it came up before
@@ -76,7 +45,45 @@ func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error
 		}
 		c.names[name] = true
 	}
-	return c, nil
+	return c, ctx.Err()
+}
+
+// findRoot sets root to the deepest folder that holds all inputs.
+func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) error {
+	target, err := real(filepath.Dir(filepath.Clean(dir)))
+	if err != nil {
+		return err
+	}
+	target = filepath.Join(target, filepath.Base(dir))
+	first := true
+	for f, err := range document.Files(ctx, inputs) {
+		if _, skipped := errors.AsType[*document.Skip](err); skipped {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if document.ReadOnce(f.Path) {
+			return fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
+		}
+		top := f.Root
+		if top == "" {
+			top = filepath.Dir(f.Path)
+		}
+		if top, err = real(top); err != nil {
+			return err
+		}
+		if f.Root != "" && within(target, top) {
+			return fmt.Errorf("%s lies in the input %s: copies would be inputs of the next run", dir, f.Root)
+		}
+		if first {
+			c.root, first = top, false
+		}
+		for !within(top, c.root) {
+			c.root = filepath.Dir(c.root)
+		}
+	}
+	return nil
 }
 
 // real returns an absolute path without links.

@@ -52,9 +52,13 @@ type packer interface {
 	Reset(to io.Writer) // begins anew, after Close
 }
 
+// unpacked is the packer of a file that is not compressed.
 type unpacked struct{ io.Writer }
 
-func (unpacked) Close() error    { return nil }
+// Close does nothing.
+func (unpacked) Close() error { return nil }
+
+// Reset does nothing.
 func (unpacked) Reset(io.Writer) {}
 
 // copying is the state of copying one file.

@@ -12,7 +12,7 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// A Hit is a line of the result.
+// A Hit is a row of F within the distance of a row of Q.
 type Hit struct {
 	Query       uint64 // row of Q
 	Distance    int
@@ -20,7 +20,7 @@ type Hit struct {
 	Row         uint64 // of F
 }
 
-// record is a hit in 24 bytes, whose order as numbers is that of the result.
+// record is a hit in 24 bytes. Records in order of their words are hits in order of a result.
 type record = [3]uint64
 
 const recordBytes = 24
@@ -29,6 +29,7 @@ func (h *Hit) record() record {
 	return record{h.Query<<8 | uint64(h.Distance), h.Fingerprint, h.Row}
 }
 
+// hitOf returns the hit of a record.
 func hitOf(r record) Hit {
 	return Hit{Query: r[0] >> 8, Distance: int(r[0] & 0xff), Fingerprint: r[1], Row: r[2]}
 }
@@ -37,8 +38,8 @@ func compareRecords(r, o record) int {
 	return cmp.Or(cmp.Compare(r[0], o[0]), cmp.Compare(r[1], o[1]), cmp.Compare(r[2], o[2]))
 }
 
-// hits puts hits in order, row of Q, distance, fingerprint, row of F, each once. Beyond
-// its memory it sorts what there is, and writes it to a temporary file as a run (package spill); the
+// hits sorts hits by row of Q, distance, fingerprint, row of F, and drops repetitions. Beyond
+// its memory it sorts what there is, and writes it to a temporary file as a sorted run (package spill); the
 // runs are merged at the end.
 //
 //	Writer ..buffer full--> sort --> run     Writer ..what is left--> sort
@@ -54,7 +55,7 @@ type hits struct {
 // Spilled names hits in errors of their temporary files, which are of type [spill.Error].
 const Spilled = "hits"
 
-// newHits makes room for hits of writers goroutines: about bytes of memory, but a few
+// newHits returns room for hits of writers goroutines: about bytes of memory, but a few
 // KiB each at least, and beyond that files in the folder dir, or that of the system for
 // such files where it is empty. Close it when done.
 func newHits(d *disk.Disk, dir string, bytes uint64, writers int) *hits {
@@ -68,10 +69,10 @@ type hitWriter struct {
 	records []record
 }
 
-// Writer makes a writer, to be closed when it has all.
+// Writer returns a writer, to be closed when it has all hits of its goroutine.
 func (h *hits) Writer() *hitWriter { return &hitWriter{hits: h} }
 
-// Add takes a hit. It fails only where a file does.
+// Add adds a hit. The error is that of a temporary file.
 func (w *hitWriter) Add(h Hit) error {
 	if len(w.records) == w.hits.buffer {
 		w.sort()
@@ -92,10 +93,10 @@ func (w *hitWriter) Add(h Hit) error {
 	return nil
 }
 
-// sort puts the records in order, each once: many by the digits of their first number,
+// sort sorts the records and drops repetitions: many by the digits of their first number,
 // which few share, a tenth of the time that comparing takes.
 func (w *hitWriter) sort() {
-	if len(w.records) < radixLeast {
+	if len(w.records) < radixMin {
 		slices.SortFunc(w.records, compareRecords)
 		w.records = slices.Compact(w.records)
 		return
@@ -119,13 +120,13 @@ func (w *hitWriter) sort() {
 }
 
 const (
-	// radixLeast records are sorted by digits.
-	radixLeast = 1 << 16
+	// radixMin records or more are sorted by digits.
+	radixMin = 1 << 16
 	// sortBytes is what a record takes while it is sorted by digits.
 	sortBytes = 2*recordBytes + 8 + 2*16
 )
 
-// Close hands over what is left.
+// Close hands the remaining records over.
 func (w *hitWriter) Close() {
 	w.sort()
 	w.hits.mu.Lock()
@@ -134,7 +135,7 @@ func (w *hitWriter) Close() {
 	w.records = nil
 }
 
-// An expander makes a hit of every row of a match's query.
+// An expander is the sink that writes a hit for every row of a match's query.
 type expander struct {
 	tables *tables
 	first  uint64 // row of Q of the tables' first
@@ -158,7 +159,7 @@ func (e *expander) take(ctx context.Context, matches []match) error {
 
 func (e *expander) close() { e.to.Close() }
 
-// All is every hit in order. It ends with an error, after which there is none. All
+// All returns every hit in order. It ends with an error, after which there is none. All
 // writers must be closed.
 func (h *hits) All(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
@@ -178,7 +179,7 @@ func (h *hits) All(ctx context.Context) iter.Seq2[Hit, error] {
 	}
 }
 
-// Close gives the files back; it may be called again.
+// Close removes the files; it may be called again.
 func (h *hits) Close() error {
 	h.left = nil
 	return h.runs.Close()

@@ -10,7 +10,7 @@ import (
 // those of one are joined with a part of the queries that fits a near cache. They belong to one goroutine.
 type keyPartitions struct{ asm.KeyPartitions }
 
-// newKeyPartitions makes 2^lead empty partitions in words, of the leading bits of keys that are permuted by a mask,
+// newKeyPartitions returns 2^lead empty partitions in words, of the leading bits of keys that are permuted by a mask,
 // whose words keep so many bits of the key behind them. len(words) must be 2 or a larger power of two for each
 // partition.
 func newKeyPartitions(words []uint64, mask uint64, lead, keep int) *keyPartitions {
@@ -51,11 +51,11 @@ type halvesLayout struct {
 // words returns how many words the partitions of both halves need.
 func (l halvesLayout) words() int { return 2 << l.bits * l.pitch() }
 
-// pitch is the distance of two partitions, an odd number of cache lines: at multiples of a power of two, the lines
+// pitch returns the distance of two partitions, an odd number of cache lines: at multiples of a power of two, the lines
 // where they grow would share few sets of the first-level cache.
 func (l halvesLayout) pitch() int { return l.room&^7 | 8 }
 
-// newHalfPartitions makes empty partitions in l.words() words.
+// newHalfPartitions returns empty partitions in l.words() words.
 func newHalfPartitions(words []uint64, l halvesLayout) *halfPartitions {
 	p := &halfPartitions{asm.HalfPartitions{
 		Words: words, Next: make([]uint64, 2<<l.bits), Bits: l.bits, Room: l.pitch(), Keep: l.keep,

@@ -319,7 +319,7 @@ func TestSpill(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	testHits(t, newHits(nil, dir, 1, 2), dir, rng, 1000)
 	// Runs that are sorted by digits.
-	testHits(t, newHits(nil, dir, 2*3*radixLeast/2*sortBytes, 2), dir, rng, 2)
+	testHits(t, newHits(nil, dir, 2*3*radixMin/2*sortBytes, 2), dir, rng, 2)
 
 	for range newHits(nil, dir, 0, 1).All(context.Background()) {
 		t.Error("a hit of none")
