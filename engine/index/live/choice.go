@@ -9,14 +9,14 @@ type Choice struct {
 	Memory    uint64       `json:"memory,omitempty"`   // bytes that were given
 	Kernel    string       `json:"kernel"`             // with which was measured
 	Sample    int          `json:"sample,omitempty"`   // fingerprints that the layouts were tried on
-	Layouts   []plan.Rival `json:"layouts,omitempty"`  // how they did
+	Layouts   []plan.Trial `json:"layouts,omitempty"`  // how they did
 	Why       []string     `json:"why"`                // sentences
 }
 
 // ChoiceOf returns what to keep of a plan.
 func ChoiceOf(p *plan.Plan) *Choice {
 	r := &p.Request
-	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: r.Machine.Kernel, Sample: p.Tried, Layouts: p.Rivals, Why: p.Why}
+	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: r.Machine.Kernel, Sample: p.TrialSample, Layouts: p.Trials, Why: p.Why}
 	if r.Documents > r.Fingerprints {
 		c.Documents, c.Distinct = r.Documents, r.Fingerprints
 	}

@@ -44,11 +44,7 @@ func TestAnswers(t *testing.T) {
 		}
 		want := linear(base, queries, k)
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
-			machine, err := plan.Here(uint64(n), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := plan.New(plan.Request{Fingerprints: uint64(n), K: k, Layout: layout, Seed: 7, Machine: machine})
+			p, err := plan.New(t.Context(), plan.Request{Fingerprints: uint64(n), K: k, Layout: layout, Seed: 7})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,8 +22,8 @@ func (p *Plan) explain() {
 		say("%s in the %s layout takes %s (%.1f bytes a fingerprint) and %s a query: of all options the least bytes times time, as no memory was given.",
 			c.Name, c.Layout, size(c.Bytes), c.PerFingerprint(r.Fingerprints), duration(time))
 	}
-	if len(p.Rivals) == 2 {
-		say("%s", p.explainRivals())
+	if len(p.Trials) == 2 {
+		say("%s", p.explainTrials())
 	}
 	say("A query makes %s and compares %s; online it takes %s, in batches %s.",
 		count(c.Probes, "probe"), count(c.Candidates, "candidate"), duration(c.OnlineNS), duration(c.BatchNS))
@@ -39,7 +39,7 @@ func (p *Plan) explain() {
 	if r.Sample != nil {
 		uniform := 0.0
 		for _, t := range c.Design.Tables {
-			w := newWork(modelOf(c.Layout), t, float64(r.Fingerprints), r.K, uniformEntry(float64(r.Fingerprints)))
+			w := newUniformWork(modelOf(c.Layout), t, float64(r.Fingerprints), r.K, uniformEntry(float64(r.Fingerprints)))
 			uniform += w.probes * w.candidates
 		}
 		say("By the sample a query compares %.3g times the candidates of uniform fingerprints, and its longest run has %s.",

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"testing"
 
+	"ndd/engine/memory"
 	"ndd/engine/oracle"
 )
 
@@ -13,7 +16,7 @@ func TestMeasure(t *testing.T) {
 		var m *Machine
 		for try := 0; try == 0 || try < 10 && !costly(m); try++ {
 			var err error
-			if m, err = measure(4 << 20); err != nil {
+			if m, err = measure(t.Context(), 4<<20); err != nil {
 				t.Fatal(err)
 			}
 			if err := m.Check(); err != nil {
@@ -39,20 +42,22 @@ func costly(m *Machine) bool {
 	return len(m.Layouts) > 0
 }
 
-// TestHere: one machine a process, measured anew for other kernels or larger
-// tables only.
-func TestHere(t *testing.T) {
-	here.machine = nil // of whatever test came before
-	a, err := Here(1000, nil)
-	if err != nil {
-		t.Fatal(err)
+// TestMeasureBounds: as much of memory is measured as tables for so many fingerprints take, and as half of what a
+// budget has left allows; the memory is given back; a context that is done ends it.
+func TestMeasureBounds(t *testing.T) {
+	b := memory.NewBudget(memory.Limit{Bytes: 8 << 20, Source: "the test"})
+	for fingerprints, want := range map[uint64]uint64{1000: 256 << 10, 1 << 15: 2 << 20, 1 << 40: 4 << 20} {
+		m, err := Measure(t.Context(), fingerprints, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Reads[len(m.Reads)-1].Bytes; got != want || b.Left() != 8<<20 {
+			t.Errorf("%d fingerprints: measured up to %d bytes, want %d; %d bytes left", fingerprints, got, want, b.Left())
+		}
 	}
-	b, err := Here(500, nil)
-	if err != nil || a != b {
-		t.Errorf("%p then %p (%v)", a, b, err)
-	}
-	c, err := Here(1<<17, nil)
-	if err != nil || c == b || c.Reads[len(c.Reads)-1].Bytes < 8<<20 {
-		t.Errorf("%p then %p (%v)", b, c, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Measure(ctx, 1000, b); !errors.Is(err, context.Canceled) {
+		t.Errorf("a measurement that was called off: %v", err)
 	}
 }

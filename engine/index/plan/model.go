@@ -39,17 +39,42 @@ type work struct {
 	entry      entry
 }
 
-// newWork is the work of table t over n uniform keys.
-func newWork(md model, t permute.Table, n float64, k int, e entry) work {
-	leading := t.Leading()
-	if t.Radius > 0 {
-		leading = min(leading, md.bucketBits(n, e))
-	}
+// newWork returns the work of table t over n uniform keys, whose probes fix so many leading bits.
+func newWork(t permute.Table, leading int, n float64, k int, e entry) work {
 	return work{
 		keys: n, k: k, leading: leading, radius: t.Radius, entry: e,
 		probes:     float64(permute.Ball(leading, t.Radius)),
 		candidates: min(n, n*math.Ldexp(1, -leading)),
 	}
+}
+
+// newUniformWork returns the work of table t over n uniform keys, whose probes fix as many leading
+// bits as tell its buckets or blocks apart, where there are flips.
+func newUniformWork(md model, t permute.Table, n float64, k int, e entry) work {
+	leading := t.Leading()
+	if t.Radius > 0 {
+		leading = min(leading, md.bucketBits(n, e))
+	}
+	return newWork(t, leading, n, k, e)
+}
+
+// workOn returns the work of table t over n keys like those of the sample, and the part of them in the
+// longest run.
+func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) (w work, longest float64) {
+	w = newUniformWork(md, t, n, k, e)
+	if s == nil {
+		return w, 0
+	}
+	if t.Radius > 0 {
+		keys := s.keySample(t.Mask)
+		keys.Layout, keys.Table, keys.BucketBits = md.layout(), n, w.leading
+		if p := keys.Probing(t.Leading(), t.Radius, k); p.Leading > w.leading {
+			w = newWork(t, p.Leading, n, k, e) // as the table itself will do
+		}
+	}
+	share, longest := s.share(t.Mask, w.leading, t.Radius)
+	w.candidates = min(n, n*share/w.probes)
+	return w, longest
 }
 
 // passing is the part of a query's candidates whose low planarLow bits are within

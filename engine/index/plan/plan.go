@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/index/succinct"
+	"ndd/engine/index/table"
 	"ndd/permute"
 )
 
@@ -19,18 +21,21 @@ type Plan struct {
 	Choice  Option   // fits
 	Why     []string // sentences
 
-	Rivals []Rival // of the layouts, when they were tried: see [Plan.Try]
-	Tried  int     // fingerprints that they were made of
+	Trials      []Trial // of the layouts, when they were tried: see [Plan.RunTrials]
+	TrialSample int     // fingerprints that they were made of
 }
 
-// New plans. It fails with a [*NoRoomError] when nothing fits in the memory
-// given, and otherwise only for a request that is wrong in itself.
+// New returns the plan for a request. It fails with a [*NoRoomError] when nothing fits in the memory
+// given, with the error of ctx when that is done, and otherwise only for a request that is wrong in
+// itself. The same request gives the same plan on every machine, unless it names the costs of one. It
+// takes a millisecond, and with a sample less than a second, whatever the fingerprints
+// (TestPlanningIsQuick).
 //
 // The choice: with a limit, the option that takes least time of those that fit,
 // or the smallest one within a quarter of it. Without one, the option
 // whose bytes times nanoseconds are least: whoever pays for both gets the most
 // for it.
-func New(r Request) (*Plan, error) {
+func New(ctx context.Context, r Request) (*Plan, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -39,6 +44,9 @@ func New(r Request) (*Plan, error) {
 	}
 	if r.IDs == "" {
 		r.IDs = IDsNone
+	}
+	if r.Machine == nil {
+		r.Machine = Reference()
 	}
 	p := &Plan{Request: r}
 	designs, err := candidates(&r)
@@ -50,13 +58,11 @@ func New(r Request) (*Plan, error) {
 			if r.Layout != "" && r.Layout != md.layout() {
 				continue
 			}
-			if o, ok := p.option(&designs[i], md); ok {
-				p.Options = append(p.Options, o)
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
+			p.Options = append(p.Options, p.option(&designs[i], md))
 		}
-	}
-	if len(p.Options) == 0 {
-		return nil, fmt.Errorf("k = %d: a query of %d fingerprints would make more than %d probes of each table, whatever the design", r.K, r.Fingerprints, flipsMax)
 	}
 	slices.SortStableFunc(p.Options, func(a, b Option) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	p.mark()
@@ -123,13 +129,8 @@ func distinct(list []permute.Design) (kept []permute.Design) {
 	return kept
 }
 
-// flipsMax is how many patterns of flips a table may be probed with: they are
-// listed in memory.
-const flipsMax = 1 << 24
-
-// option predicts a design in a layout. It is not ok when nobody would wait for
-// it.
-func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
+// option predicts a design in a layout.
+func (p *Plan) option(d *permute.Design, md model) (o Option) {
 	r := &p.Request
 	n := float64(r.Fingerprints)
 	uniform := uniformEntry(n)
@@ -141,16 +142,8 @@ func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
 		if r.Sample != nil {
 			e = r.Sample.entry(t.Mask, n)
 		}
-		w := newWork(md, t, n, r.K, e)
-		if w.probes > flipsMax {
-			return o, false
-		}
-		if r.Sample != nil {
-			share, longest := r.Sample.share(t.Mask, w.leading, t.Radius)
-			w.candidates = min(n, n*share/w.probes)
-			o.LongestRun = max(o.LongestRun, longest*n)
-		}
-		o.LongestRun = max(o.LongestRun, w.candidates)
+		w, longest := workOn(r.Sample, md, t, n, r.K, e)
+		o.LongestRun = max(o.LongestRun, longest*n, w.candidates)
 		tables = append(tables, w)
 		o.Probes += w.probes
 		o.Candidates += w.probes * w.candidates
@@ -163,12 +156,26 @@ func (p *Plan) option(d *permute.Design, md model) (o Option, ok bool) {
 		o.TableBytes += uint64(sum(parts))
 	}
 	o.OnlineNS, o.BatchNS = md.time(r.Machine, tables)
+	o.scan(n)
 	if r.IDs == IDsRows {
 		o.IDBytes = r.rowBytes() + r.NameBytes
 	}
 	o.Bytes = o.TableBytes + o.IDBytes
 	o.Fits = r.Memory == 0 || o.Bytes <= r.Memory
-	return o, true
+	return o
+}
+
+// scan replaces the times of an option whose probes would cost more than comparing a query with all keys
+// of one table: that is what a segment does then.
+func (o *Option) scan(n float64) {
+	const together = 256 // queries of a batch that share the reading of the table
+	online := table.ScanNS(o.Layout, n, 1)
+	if o.BatchNS <= table.ScanFromNS || o.OnlineNS <= online {
+		return
+	}
+	o.Scan, o.Candidates = true, n
+	o.OnlineNS = online
+	o.BatchNS = min(o.BatchNS, table.ScanNS(o.Layout, n, together)/together)
 }
 
 // rowBytes is what the documents' ordinals take, packed, and where there are more of them than

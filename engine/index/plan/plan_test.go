@@ -81,7 +81,7 @@ func TestGolden(t *testing.T) {
 		{Fingerprints: 0, K: 3},
 	} {
 		r.Machine, r.Seed = yardstick(), 1
-		p, err := New(r)
+		p, err := New(t.Context(), r)
 		if err != nil {
 			t.Fatalf("%+v: %v", r, err)
 		}
@@ -112,7 +112,7 @@ func TestGolden(t *testing.T) {
 
 // TestFits is the request that the planner was asked for.
 func TestFits(t *testing.T) {
-	p, err := New(Request{Fingerprints: 8e9, K: 3, Memory: 128 << 30, Seed: 1, Machine: yardstick()})
+	p, err := New(t.Context(), Request{Fingerprints: 8e9, K: 3, Memory: 128 << 30, Seed: 1, Machine: yardstick()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestNoRoom(t *testing.T) {
 		{56 << 30, 2, IDsNone, "do not fit in 56 GiB; the least of 2 tables is 63."},
 	} {
 		r.Memory, r.Tables, r.IDs = c.memory, c.tables, c.ids
-		_, err := New(r)
+		_, err := New(t.Context(), r)
 		full, ok := errors.AsType[*NoRoomError](err)
 		if !ok || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
@@ -151,11 +151,11 @@ func TestNoRoom(t *testing.T) {
 		}
 		// What it says is true: so much is enough, a byte less is not.
 		r.Memory = full.Least.Bytes
-		if p, err := New(r); err != nil || p.Choice.Bytes > r.Memory {
+		if p, err := New(t.Context(), r); err != nil || p.Choice.Bytes > r.Memory {
 			t.Errorf("%+v: %v with %d bytes", c, err, r.Memory)
 		}
 		if r.Memory--; r.Memory > 0 {
-			if _, err := New(r); err == nil {
+			if _, err := New(t.Context(), r); err == nil {
 				t.Errorf("%+v: fits in a byte less than the least", c)
 			}
 		}
@@ -170,7 +170,7 @@ func TestWrongRequests(t *testing.T) {
 		{Fingerprints: 1000, K: 3, Tables: 9},
 	} {
 		r.Machine = yardstick()
-		_, err := New(r)
+		_, err := New(t.Context(), r)
 		if _, full := errors.AsType[*NoRoomError](err); err == nil || full {
 			t.Errorf("%+v: %v", r, err)
 		}
@@ -184,7 +184,7 @@ func TestFrontier(t *testing.T) {
 		for _, n := range []uint64{1000, 1e6, 1e8, 8e9} {
 			for _, purpose := range []Purpose{Online, Batch} {
 				memory := 12 * n
-				p, err := New(Request{Fingerprints: n, K: k, Memory: memory, Purpose: purpose, Seed: 1, Machine: yardstick()})
+				p, err := New(t.Context(), Request{Fingerprints: n, K: k, Memory: memory, Purpose: purpose, Seed: 1, Machine: yardstick()})
 				if err != nil {
 					t.Fatalf("k = %d, n = %d: %v", k, n, err)
 				}
@@ -234,7 +234,7 @@ func TestSkew(t *testing.T) {
 	upper := permute.Design{Name: "upper", K: 1, Tables: []permute.Table{{Mask: 0xffffffff << 32, Radius: 1}}}
 	lower := permute.Design{Name: "lower", K: 1, Tables: []permute.Table{{Mask: 0xffffffff, Radius: 1}}}
 	ask := func(s *Sample, designs ...permute.Design) Option {
-		p, err := New(Request{Fingerprints: 100_000, K: 1, Designs: designs, Layout: table.LayoutPlanar, Sample: s, Machine: yardstick()})
+		p, err := New(t.Context(), Request{Fingerprints: 100_000, K: 1, Designs: designs, Layout: table.LayoutPlanar, Sample: s, Machine: yardstick()})
 		if err != nil {
 			t.Fatal(err)
 		}

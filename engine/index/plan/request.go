@@ -41,7 +41,7 @@ type Request struct {
 	Purpose      Purpose          // empty: online
 	Seed         uint64           // of the designs
 	Sample       *Sample          // nil: uniform fingerprints
-	Machine      *Machine
+	Machine      *Machine         // nil: [Reference]
 }
 
 // FingerprintsMax is how many fingerprints a plan may be for.
@@ -63,8 +63,6 @@ func (r *Request) check() error {
 		return fmt.Errorf("purpose %q: must be %s or %s", r.Purpose, Online, Batch)
 	case r.Layout != "" && !slices.ContainsFunc(models, func(md model) bool { return md.layout() == r.Layout }):
 		return fmt.Errorf("unknown layout %q", r.Layout)
-	case r.Machine == nil:
-		panic("plan: a request without a machine")
 	}
 	return nil
 }
@@ -96,7 +94,8 @@ type Option struct {
 	Probes     float64        `json:"probes"`     // a query
 	Candidates float64        `json:"candidates"` // a query
 	LongestRun float64        `json:"longest_run"`
-	TableBytes uint64         `json:"table_bytes"` // all tables
+	Scan       bool           `json:"scan,omitempty"` // a query reads all of one table: probes would cost more
+	TableBytes uint64         `json:"table_bytes"`    // all tables
 	IDBytes    uint64         `json:"id_bytes"`
 	Bytes      uint64         `json:"bytes"`
 	OnlineNS   float64        `json:"online_ns"`

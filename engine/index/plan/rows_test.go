@@ -45,12 +45,12 @@ func TestRowBytes(t *testing.T) {
 // for the fingerprints that there are, ids for all documents.
 func TestDocumentsBeyondFingerprints(t *testing.T) {
 	r := Request{Fingerprints: 1e6, Documents: 1e7, K: 3, IDs: IDsRows, Seed: 1, Machine: yardstick()}
-	few, err := New(r)
+	few, err := New(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Fingerprints, r.Documents = 1e7, 0
-	all, err := New(r)
+	all, err := New(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestDocumentsBeyondFingerprints(t *testing.T) {
 		}
 	}
 	r.Fingerprints, r.Documents = 10, 9
-	if _, err := New(r); err == nil {
+	if _, err := New(t.Context(), r); err == nil {
 		t.Error("fewer documents than fingerprints are taken")
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"sync"
 
+	"ndd/asm"
 	"ndd/engine/index/radix"
+	"ndd/engine/index/table"
 	"ndd/huffman"
 	"ndd/permute"
 )
@@ -19,14 +21,18 @@ type Sample struct {
 	prints []uint64 // distinct, in random order
 
 	mu      sync.Mutex
+	shares  map[shareOf]shareValue
 	sorted  map[uint64][]uint64 // under a mask
 	entryN  float64             // what entries are for
 	entries map[uint64]entry    // under a mask
 }
 
-// SampleMax is how many fingerprints are worth keeping in a sample: they make
-// 3e10 pairs, and a plan with them takes a second or two.
-const SampleMax = 1 << 18
+// SampleSize is how many fingerprints of a collection a plan should be shown: they make 2e9 pairs, and a
+// plan with them takes a few tenths of a second.
+const SampleSize = 1 << 16
+
+// sortedMost is how many orders of a sample are kept: 512 KiB each.
+const sortedMost = 32
 
 // sampleMin is what a sample must have to say anything about rare agreement.
 const sampleMin = 1000
@@ -36,11 +42,11 @@ const sampleMin = 1000
 // thousand are distinct.
 func NewSample(prints []uint64, most int, seed uint64) (*Sample, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x5a3b1e))
-	s := &Sample{sorted: make(map[uint64][]uint64), entries: make(map[uint64]entry)}
+	s := &Sample{shares: make(map[shareOf]shareValue), sorted: make(map[uint64][]uint64), entries: make(map[uint64]entry)}
 	if len(prints) <= most {
 		s.prints = slices.Clone(prints)
 	} else {
-		// One of each of so many equal stretches.
+		// One of each of so many equal ranges.
 		s.prints = make([]uint64, most)
 		for i := range s.prints {
 			from := uint64(i) * uint64(len(prints)) / uint64(most)
@@ -65,27 +71,55 @@ func (s *Sample) under(mask uint64) []uint64 {
 	if keys == nil {
 		keys = make([]uint64, len(s.prints))
 		radix.Keys(keys, s.prints, mask, 1)
-		if len(s.sorted) >= 128 {
-			clear(s.sorted) // 2 MiB each
+		if len(s.sorted) >= sortedMost {
+			clear(s.sorted)
 		}
 		s.sorted[mask] = keys
 	}
 	return keys
 }
 
-// share is the chance that two different fingerprints agree, but for radius
+// share returns the chance that two different fingerprints agree, but for radius
 // flips, in the first leading bits under mask, and the part of all that are in
-// the longest run of those that agree in all of them.
-//
-// Radius 0 counts every pair of the sample. Else some thousand of its
-// fingerprints probe the rest. Where uniform fingerprints would show only a few
-// pairs, these few are given the weight that they have: what is reported is
-// the uniform share times (pairs seen + 16) / (pairs expected + 16).
+// the longest run of those that agree in all of them. It takes some milliseconds at most, whatever the
+// radius, and is remembered.
 func (s *Sample) share(mask uint64, leading, radius int) (share, longest float64) {
-	keys := s.under(mask)
-	n := float64(len(keys))
+	at := shareOf{mask, leading, radius}
+	s.mu.Lock()
+	known, ok := s.shares[at]
+	s.mu.Unlock()
+	if !ok {
+		keys := s.under(mask)
+		var most float64
+		known.share, most = exactShare(keys, leading)
+		if radius > 0 {
+			known.share = nearShare(keys, leading, radius)
+		}
+		// A run of a few is what chance makes.
+		if n := float64(len(keys)); most > 8+4*n*math.Ldexp(1, -leading) {
+			known.longest = most / n
+		}
+		s.mu.Lock()
+		s.shares[at] = known
+		s.mu.Unlock()
+	}
+	return known.share, known.longest
+}
+
+// shareOf names what [Sample.share] remembers.
+type shareOf struct {
+	mask            uint64
+	leading, radius int
+}
+
+type shareValue struct{ share, longest float64 }
+
+// agreeing returns how many pairs of sorted keys agree in their leading bits, and how many keys the
+// longest run of those has.
+func agreeing(keys []uint64, leading int) (pairs, most float64) {
 	shift := 64 - leading
-	pairs, run, most := 0.0, 0, 0
+	run := 0
+	longest := 0
 	for i := range keys {
 		if i > 0 && keys[i]>>shift == keys[i-1]>>shift {
 			run++
@@ -93,31 +127,67 @@ func (s *Sample) share(mask uint64, leading, radius int) (share, longest float64
 			run = 0
 		}
 		pairs += float64(run)
-		most = max(most, run+1)
+		longest = max(longest, run+1)
 	}
-	expected := n * (n - 1) / 2 * math.Ldexp(1, -leading)
-	if radius > 0 {
-		var probes float64
-		pairs, probes = s.probe(keys, leading, radius)
-		expected = probes * (n - 1) * math.Ldexp(1, -leading)
-	}
-	uniform := float64(permute.Ball(leading, radius)) * math.Ldexp(1, -leading)
-	const prior = 16
-	share = min(1, uniform*(pairs+prior)/(expected+prior))
-	// A run of a few is what chance makes.
-	if float64(most) > 8+4*n*math.Ldexp(1, -leading) {
-		longest = float64(most) / n
-	}
-	return share, longest
+	return pairs, float64(longest)
 }
 
-// probeLookups bounds the work of one estimate: a second at most, mostly far less.
-const probeLookups = 1 << 20
+const (
+	// pairsEnough is how many pairs make a count one to believe.
+	pairsEnough = 64
+	// pairsTrend is how many pairs show how the share falls from one bit to the next, and trendBits from
+	// how many bits that is told.
+	pairsTrend = 1024
+	trendBits  = 4
+)
 
-// probe looks for flipped leading bits of some of the keys among all.
-func (s *Sample) probe(keys []uint64, leading, radius int) (pairs, probes float64) {
-	flips := flipsOf(leading, radius)
-	queries := max(1, min(len(keys), probeLookups/len(flips)))
+// exactShare is the share of pairs that agree in all leading bits, and the longest run. Where a sample
+// shows too few pairs to count them, the share goes on falling as it fell where there were enough,
+// unless more pairs are seen: under a long mask, skewed fingerprints agree far more often than
+// uniform ones, and a sample of 65,536 shows none of it.
+func exactShare(keys []uint64, leading int) (share, most float64) {
+	n := float64(len(keys))
+	all := n * (n - 1) / 2
+	pairs, most := agreeing(keys, leading)
+	if pairs >= pairsEnough {
+		return pairs / all, most
+	}
+	from, seen := leading, pairs
+	for from > trendBits && seen < pairsTrend {
+		from--
+		seen, _ = agreeing(keys, from)
+	}
+	before, _ := agreeing(keys, max(0, from-trendBits))
+	falls := math.Pow(seen/max(before, 1), 1.0/trendBits)
+	trend := seen / all * math.Pow(max(falls, 0.5), float64(leading-from))
+	return min(1, max(math.Ldexp(1, -leading), trend, (pairs-math.Sqrt(pairs))/all)), most
+}
+
+const (
+	lookupsMost = 1 << 17 // of flipped keys in one estimate: 5 ms
+	lookupsEach = 256     // of a query: with more, comparing it with all keys takes less
+	scannedMost = 1 << 8  // queries that are compared with all keys: 2 ms
+)
+
+// nearShare is the share of pairs that agree in the leading bits but for radius flips, of some of the
+// keys and all others. The few pairs that uniform keys would show have little weight.
+func nearShare(keys []uint64, leading, radius int) float64 {
+	uniform := float64(permute.Ball(leading, radius)) * math.Ldexp(1, -leading)
+	var pairs, queries float64
+	if flips := permute.Ball(leading, radius); flips <= lookupsEach {
+		pairs, queries = lookUp(keys, leading, radius, max(1, lookupsMost/flips))
+	} else {
+		pairs, queries = scanNear(keys, leading, radius)
+	}
+	const prior = 2 // pairs
+	expected := queries * float64(len(keys)-1) * uniform
+	return min(1, uniform*(pairs+prior)/(expected+prior))
+}
+
+// lookUp looks for flipped leading bits of some of the keys among all.
+func lookUp(keys []uint64, leading, radius, most int) (pairs, queries float64) {
+	flips := slices.Collect(permute.Flips(leading, radius).All())
+	count := min(len(keys), most)
 	shift := 64 - leading
 	// A directory of the sample's own density makes look-ups short.
 	width := max(1, bits.Len(uint(len(keys)))-2)
@@ -134,8 +204,8 @@ func (s *Sample) probe(keys []uint64, leading, radius int) (pairs, probes float6
 		i, _ := slices.BinarySearch(keys[from:to], x)
 		return from + i
 	}
-	for q := range queries {
-		prefix := keys[q*len(keys)/queries] >> shift
+	for q := range count {
+		prefix := keys[q*len(keys)/count] >> shift
 		for _, f := range flips {
 			low := (prefix ^ f>>shift) << shift
 			to := len(keys)
@@ -146,16 +216,37 @@ func (s *Sample) probe(keys []uint64, leading, radius int) (pairs, probes float6
 		}
 		pairs-- // itself
 	}
-	return pairs, float64(queries) * float64(len(flips))
+	return pairs, float64(count)
 }
 
-// flipsOf are the patterns within radius flips, a random part of them where
-// there are very many: the pattern without flips is always among them.
-func flipsOf(leading, radius int) []uint64 {
-	const most = 1 << 14
-	for ; radius > 1 && permute.Ball(leading, radius) > most; radius-- {
+// scanNear compares the leading bits of some of the keys with those of all.
+func scanNear(keys []uint64, leading, radius int) (pairs, queries float64) {
+	cut := make([]uint64, len(keys))
+	for i, k := range keys {
+		cut[i] = k >> (64 - leading)
 	}
-	return slices.Collect(permute.Flips(leading, radius).All())
+	found := make([]uint32, 1024)
+	count := min(len(keys), scannedMost)
+	for q := range count {
+		for rest := cut; len(rest) > 0; {
+			n, done := asm.Within64(found, rest, cut[q*len(keys)/count], radius)
+			pairs += float64(n)
+			rest = rest[done:]
+		}
+		pairs-- // itself
+	}
+	return pairs, float64(count)
+}
+
+// keySample returns some of the sample's keys under a mask, equally far apart in their order.
+func (s *Sample) keySample(mask uint64) (k table.KeySample) {
+	keys := s.under(mask)
+	const most = 1 << 11
+	step := max(1, len(keys)/most)
+	for i := 0; i < len(keys); i += step {
+		k.Keys = append(k.Keys, keys[i])
+	}
+	return k
 }
 
 // entry is the length of a key in huffman blocks when the table under mask has

@@ -1,178 +1,206 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"slices"
 
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/storage/store"
-	"ndd/permute"
 )
 
-// trialKeys make a table that the second-level cache of most processors holds,
-// and that has some hundred huffman blocks.
-const trialKeys = 1 << 17
+// A Trial is the best option of a layout, made of a sample of the data and
+// asked for queries like the data.
+type Trial struct {
+	Design string       `json:"design"`
+	Layout table.Layout `json:"layout"`
 
-// trials measures the costs of every layout on a small table.
-func (p patience) trials() (map[table.Layout]Costs, error) {
-	keys := spacedKeys(trialKeys)
-	costs := make(map[table.Layout]Costs)
-	for _, md := range models {
-		layout := md.layout()
-		var memory store.Memory
-		err := table.Write(&memory, "", keys, table.Options{Layout: layout})
-		var t table.Table
-		if err == nil {
-			t, err = table.Open(memory.Source(), "", layout)
+	// What it took on the sample: bytes of all tables for each of the sample's
+	// distinct fingerprints, and time of a query.
+	SampleBytes    float64 `json:"sample_bytes_each"`
+	SampleOnlineNS float64 `json:"sample_online_ns"`
+	SampleBatchNS  float64 `json:"sample_batch_ns"`
+
+	// What it is expected to take of all fingerprints: the model's word for
+	// them, corrected by how the model did on the sample.
+	Bytes    float64 `json:"bytes_each"`
+	OnlineNS float64 `json:"online_ns"`
+	BatchNS  float64 `json:"batch_ns"`
+}
+
+// TrialSize is how large a sample for [Plan.RunTrials] of so many fingerprints should
+// be: 65,536, so that tables have some structure, or an eighth, so that it takes
+// a small part of the time that building will; 1 M are enough of any number.
+func TrialSize(fingerprints uint64) int {
+	return int(min(fingerprints, max(1<<16, min(fingerprints/8, 1<<20))))
+}
+
+// trialQueriesMost queries are held out of a sample, to be asked.
+const trialQueriesMost = 512
+
+// RunTrials makes small tables of a sample of the data, in the best option of each
+// layout that fits, measures their bytes and the time of queries that are
+// fingerprints of the sample left out of them, and corrects the prediction of
+// every option by how far it was off for its layout. Then it chooses again. The
+// sample is in any order. It takes the memory and the time of building those
+// tables, a second for 1 M fingerprints, and a few seconds more where queries have
+// many answers; ctx ends it. Where one layout only is asked for or fits, there
+// is nothing to find out.
+func (p *Plan) RunTrials(ctx context.Context, prints []uint64, threads int) error {
+	best := p.finalists()
+	if len(best) < 2 || len(prints) == 0 {
+		return nil
+	}
+	var base, asked []uint64
+	step := max(64, len(prints)/trialQueriesMost)
+	for i, f := range prints {
+		if i%step == step-1 {
+			asked = append(asked, f)
+		} else {
+			base = append(base, f)
 		}
+	}
+	if len(asked) == 0 {
+		asked = base
+	}
+	t := timerFor(ctx, uint64(len(prints))*64)
+	for _, o := range best {
+		trial := Trial{Design: o.Name, Layout: o.Layout}
+		n, err := trial.measure(ctx, o, p.Request.K, base, asked, t, threads)
 		if err != nil {
-			return nil, fmt.Errorf("measuring the %s layout: %w", layout, err)
+			return fmt.Errorf("measuring the %s layout on a sample: %w", o.Layout, err)
 		}
-		trial := trial{patience: p, table: t, model: md, keys: float64(len(keys))}
-		trial.entry = uniformEntry(trial.keys)
-		c := trial.costs()
-		if err := errors.Join(trial.err, p.callCosts(md, &c)); err != nil {
-			return nil, fmt.Errorf("measuring the %s layout: %w", layout, err)
+		if n == 0 {
+			return nil
 		}
-		costs[layout] = c
+		p.correct(&trial, o, n)
+		p.Trials = append(p.Trials, trial)
 	}
-	return costs, nil
-}
-
-// spacedKeys are about n sorted keys with the gaps of uniform ones.
-func spacedKeys(n int) []uint64 {
-	rng := rand.New(rand.NewPCG(3, 5))
-	mean := 0x1p64 / float64(n)
-	keys := make([]uint64, 0, n)
-	for at := 0.0; len(keys) < n; {
-		if at += 1 + rng.ExpFloat64()*mean; at >= 0x1p64-2048 {
-			break
-		}
-		keys = append(keys, uint64(at)|rng.Uint64()&2047) // a float64 has no such bits
-		if i := len(keys) - 1; i > 0 && keys[i] <= keys[i-1] {
-			keys = keys[:i]
-		}
+	p.TrialSample = len(base)
+	p.Why = nil
+	slices.SortStableFunc(p.Options, func(a, b Option) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	p.mark()
+	if err := p.choose(); err != nil {
+		return err
 	}
-	return keys
-}
-
-// A trial searches one table, again and again.
-type trial struct {
-	patience
-	table   table.Table
-	model   model
-	keys    float64
-	entry   entry
-	scratch table.Scratch
-	matches []table.Match
-	err     error
-}
-
-// costs solves for what probes cost: searches in batch whose probes look into
-// one unit, first one probe a query, then a dozen; and into many units, for two
-// distances, of which the larger lets more keys pass.
-func (t *trial) costs() (c Costs) {
-	const narrow, broad, distance = 40, 8, 3
-	alone := permute.Flips(0, 0)
-	dozen := permute.Flips(11, 1)
-	one := t.time(narrow, 1, alone) / trialTogether
-	all := t.time(narrow, 1, dozen) / trialTogether
-	many := t.time(broad, 0, alone) / trialTogether
-	passing := t.time(broad, distance, alone) / trialTogether
-
-	wide := t.work(broad, 0)
-	c.ProbeNS = max(0, (all-one)/float64(dozen.Len()-1))
-	c.UnitNS = max(0, (many-one)/(t.model.units(wide)-t.model.units(t.work(narrow, 0))))
-	if more := t.work(broad, distance).passing() - wide.passing(); more > 0 {
-		c.PassNS = max(0, (passing-many)/more)
-	}
-	return c
-}
-
-func (t *trial) work(leading, k int) *work {
-	w := newWork(t.model, permute.Table{Mask: ^(^uint64(0) >> leading)}, t.keys, k, t.entry)
-	return &w
-}
-
-// trialTogether is how many queries a search has whose time is taken.
-const trialTogether = 64
-
-// time is the time in ns of such a search.
-func (t *trial) time(leading, k int, flips permute.FlipSet) float64 {
-	turn, lists := 0, trialQueries(trialTogether)
-	return t.least(4, func() { turn++ }, func() {
-		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: flips, K: k}
-		var err error
-		t.matches, err = t.table.Search(t.matches[:0], &s, &t.scratch)
-		t.err = errors.Join(t.err, err)
-	})
-}
-
-// trialQueries are lists of n queries to ask in turn, many in all, so that the
-// processor does not learn their branches by heart.
-func trialQueries(n int) [][]uint64 {
-	rng := rand.New(rand.NewPCG(7, uint64(n)))
-	lists := make([][]uint64, max(4, 8192/n))
-	for l := range lists {
-		for range n {
-			lists[l] = append(lists[l], rng.Uint64())
-		}
-	}
-	return lists
-}
-
-// segmentKeys make segments whose ten tables the second-level cache holds.
-const segmentKeys = 1 << 14
-
-// callCosts completes the costs by what is around the probes: the permutation
-// of queries, the test which table reports a hit, and the call itself. Two
-// segments, of one table and of ten, tell the share of a table from the rest.
-func (p patience) callCosts(md model, c *Costs) error {
-	const k, queries = 3, 128
-	keys := spacedKeys(segmentKeys)
-	var alone, batch [2]float64 // with the cost of probes taken off
-	tables := [2]float64{1, 10}
-	for i, name := range []string{"one", "paper-10"} {
-		design, err := permute.Named(name, k*i, 1)
-		if err != nil {
-			return err
-		}
-		var memory store.Memory
-		options := segment.Options{Design: design, Table: table.Options{Layout: md.layout()}, Threads: 1}
-		if err := segment.Write(context.Background(), &memory, segment.Input{Fingerprints: keys}, options); err != nil {
-			return err
-		}
-		s, err := segment.Open(memory.Source())
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		var scratch segment.Scratch
-		var matches []segment.Match
-		ask := func(n int) float64 {
-			turn, lists := 0, trialQueries(n)
-			return p.least(4, func() { turn++ }, func() {
-				var e error
-				matches, e = s.Search(matches[:0], lists[turn%len(lists)], k*i, &scratch)
-				err = errors.Join(err, e)
-			}) / float64(n)
-		}
-		alone[i], batch[i] = ask(1), ask(queries)
-		if err != nil {
-			return err
-		}
-		for _, t := range design.Tables {
-			w := newWork(md, t, float64(len(keys)), k*i, uniformEntry(float64(len(keys))))
-			probes := c.ProbeNS + (md.units(&w)-1)*c.UnitNS + w.passing()*c.PassNS
-			alone[i] -= probes
-			batch[i] -= probes
-		}
-	}
-	c.QueryNS = max(0, (alone[1]-alone[0])/(tables[1]-tables[0]))
-	c.CallNS = max(0, alone[0]-c.QueryNS)
-	c.TableNS = max(0, batch[1]/tables[1])
+	p.explain()
 	return nil
+}
+
+// finalists are the option of each layout that would be chosen if there were no
+// other layout.
+func (p *Plan) finalists() (best []Option) {
+	for _, md := range models {
+		of := Plan{Request: p.Request}
+		for _, o := range p.Options {
+			if o.Layout == md.layout() {
+				of.Options = append(of.Options, o)
+			}
+		}
+		if len(of.Options) > 0 && of.choose() == nil {
+			best = append(best, of.Choice)
+		}
+	}
+	return best
+}
+
+// measure builds the option of base and asks it; n is how many fingerprints
+// were distinct.
+func (r *Trial) measure(ctx context.Context, o Option, k int, base, asked []uint64, t timer, threads int) (n uint64, err error) {
+	var arena store.Arena
+	defer arena.Free()
+	options := segment.Options{Design: o.Design, Table: table.Options{Layout: o.Layout}, Threads: threads}
+	if err := segment.Write(ctx, &arena, segment.Input{Fingerprints: base}, options); err != nil {
+		return 0, err
+	}
+	source, err := arena.Source()
+	if err != nil {
+		return 0, err
+	}
+	s, err := segment.Open(source)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	if n = s.Fingerprints(); n == 0 {
+		return 0, nil
+	}
+	bytes := uint64(0)
+	for _, t := range s.Tables() {
+		bytes += table.Bytes(t)
+	}
+	r.SampleBytes = float64(bytes) / float64(n)
+
+	var scratch segment.Scratch
+	var matches []segment.Match
+	search := func(together int) float64 {
+		lists, turn := slices.Collect(slices.Chunk(asked, max(1, min(together, len(asked))))), 0
+		return t.time(3, func() { turn++ }, func() {
+			// As many queries each time, however they are asked.
+			for i := 0; i < trialQueries; i += together {
+				var e error
+				matches, e = s.Search(matches[:0], lists[(turn*trialQueries/together+i/together)%len(lists)], k, &scratch)
+				err = errors.Join(err, e)
+			}
+		}) / trialQueries
+	}
+	r.SampleOnlineNS = search(1)
+	// Of queries with very many answers, fewer are asked at once.
+	r.SampleBatchNS = search(min(trialQueries, len(asked), max(1, trialMatches/max(1, len(matches)))))
+	if err == nil {
+		err = ctx.Err()
+	}
+	return n, err
+}
+
+// trialQueries queries are timed at a time.
+const trialQueries = 64
+
+// trialMatches is how many answers a batch of a trial may have, about: 24 MiB of them.
+const trialMatches = 1 << 20
+
+// correct scales the options of a trial's layout by what the model said of o
+// for n fingerprints and what the trial took.
+func (p *Plan) correct(r *Trial, o Option, n uint64) {
+	small := Plan{Request: p.Request}
+	small.Request.Fingerprints = n
+	said := small.option(&o.Design, modelOf(o.Layout))
+	if said.TableBytes == 0 {
+		return
+	}
+	bytes := r.SampleBytes * float64(n) / float64(said.TableBytes)
+	online := r.SampleOnlineNS / max(said.OnlineNS, 1)
+	batch := r.SampleBatchNS / max(said.BatchNS, 1)
+	for i := range p.Options {
+		c := &p.Options[i]
+		if c.Layout != o.Layout {
+			continue
+		}
+		c.TableBytes = uint64(bytes * float64(c.TableBytes))
+		c.Bytes = c.TableBytes + c.IDBytes
+		c.OnlineNS *= online
+		c.BatchNS *= batch
+		c.Fits = p.Request.Memory == 0 || c.Bytes <= p.Request.Memory
+		if c.Name == o.Name {
+			r.Bytes = float64(c.TableBytes) / float64(max(p.Request.Fingerprints, 1))
+			r.OnlineNS, r.BatchNS = c.OnlineNS, c.BatchNS
+		}
+	}
+}
+
+// explainTrials says how the layouts did on the sample, the chosen one first.
+func (p *Plan) explainTrials() string {
+	of := func(r *Trial) string {
+		was, will := r.SampleOnlineNS, r.OnlineNS
+		if p.Request.Purpose == Batch {
+			was, will = r.SampleBatchNS, r.BatchNS
+		}
+		return fmt.Sprintf("%s (%s) took %s a query and %.1f bytes a fingerprint, which makes %s and %.1f of all",
+			r.Layout, r.Design, duration(was), r.SampleBytes, duration(will), r.Bytes)
+	}
+	i := slices.IndexFunc(p.Trials, func(r Trial) bool { return r.Layout == p.Choice.Layout })
+	return fmt.Sprintf("On a sample of %s %s; %s.", count(float64(p.TrialSample), "fingerprint"), of(&p.Trials[i]), of(&p.Trials[1-i]))
 }

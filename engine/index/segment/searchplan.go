@@ -12,14 +12,9 @@ type searchPlan struct {
 	ns     []float64      // by table: what one query takes there by probing
 }
 
-const (
-	// earlierMax is how many earlier tables a search is told of, so that it need not
-	// rebuild what they report: most of it is found by the first few.
-	earlierMax = 16
-	// scanFromNS is what a query must take by probing for a scan to be thought of. Below it, queries in
-	// a batch share misses that the costs of single probes know nothing of.
-	scanFromNS = 20_000
-)
+// earlierMax is how many earlier tables a search is told of, so that it need not
+// rebuild what they report: most of it is found by the first few.
+const earlierMax = 16
 
 // searchPlan returns the plan for k, which is made once: a millisecond a table at most, whatever the
 // fingerprints.
@@ -48,5 +43,5 @@ func (p *searchPlan) scans(s *Segment, tables []int, queries int) bool {
 	for _, i := range tables {
 		each += p.ns[i]
 	}
-	return each > scanFromNS && float64(queries)*each > table.ScanNS(s.tables[tables[0]], queries)
+	return each > table.ScanFromNS && float64(queries)*each > table.ScanNS(s.meta.Layout, float64(s.meta.Fingerprints), queries)
 }

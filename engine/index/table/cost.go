@@ -34,37 +34,44 @@ type Probing struct {
 	NS         float64 // that a query takes, by the fixed costs of this package
 }
 
-// ScanNS returns what it takes to compare so many queries with every key of t, by the same costs
+// ScanFromNS is what a query must take by probing for a scan to be thought of. Below it, queries in
+// a batch share misses that the costs of single probes know nothing of.
+const ScanFromNS = 20_000
+
+// ScanNS returns what it takes to compare so many queries with every key of a table, by the same costs
 // as [Probing.NS]: see [Scan].
-func ScanNS(t Table, queries int) float64 {
-	return float64(t.Len()) * (searchCosts[t.Layout()].walk + float64(queries)*compareNS)
+func ScanNS(layout Layout, keys float64, queries int) float64 {
+	return keys * (searchCosts[layout].walk + float64(queries)*compareNS)
 }
 
-// agreement tells from some of a table's keys how many agree with a query in their leading bits.
-type agreement struct {
-	keys  []uint64 // ascending, from equal ranges of ranks
-	table float64  // keys in the table
+// A KeySample is some keys of a table, from which [KeySample.Probing] tells how queries like them are
+// best answered. A table takes its own keys, package plan those of a sample under the table's mask.
+type KeySample struct {
+	Layout     Layout
+	Keys       []uint64 // ascending, from ranks that are equally far apart
+	Table      float64  // keys in the whole table
+	BucketBits int      // leading bits that tell its buckets or blocks apart
 }
 
 const (
-	agreementKeys    = 1 << 11 // of a table that are looked at, about,
-	agreementQueries = 1 << 5  // and how many of them are compared with all of those
+	sampleKeys    = 1 << 11 // of a table that are looked at, about,
+	sampleQueries = 1 << 5  // and how many of them are compared with all of those
 )
 
 // candidates returns, for every number of leading bits, how many keys of the table agree in them, but
 // for at most radius flips, with a query that is like the table's keys: beside what uniform
 // keys would show, the part of all pairs that agree. It takes 65,536 comparisons at most.
-func (a *agreement) candidates(radius int) (expected [65]float64) {
+func (s *KeySample) candidates(radius int) (expected [65]float64) {
 	for leading := range expected {
-		expected[leading] = a.table * math.Ldexp(float64(permute.Ball(leading, radius)), -leading)
+		expected[leading] = s.Table * math.Ldexp(float64(permute.Ball(leading, radius)), -leading)
 	}
-	every := max(1, len(a.keys)/agreementQueries)
+	every := max(1, len(s.Keys)/sampleQueries)
 	var agree [65]int // pairs that agree in so many bits and not in one more
 	queries := 0
-	for q := 0; q < len(a.keys); q += every {
+	for q := 0; q < len(s.Keys); q += every {
 		queries++
-		for i, key := range a.keys {
-			diff := key ^ a.keys[q]
+		for i, key := range s.Keys {
+			diff := key ^ s.Keys[q]
 			for range radius {
 				diff &^= 1 << 63 >> bits.LeadingZeros64(diff)
 			}
@@ -76,22 +83,30 @@ func (a *agreement) candidates(radius int) (expected [65]float64) {
 	pairs := 0
 	for leading := 64; leading >= 0; leading-- {
 		if pairs += agree[leading]; pairs > 0 {
-			seen := float64(pairs) / float64(queries) * a.table / float64(len(a.keys))
-			expected[leading] = min(a.table, max(expected[leading], seen))
+			seen := float64(pairs) / float64(queries) * s.Table / float64(len(s.Keys))
+			expected[leading] = min(s.Table, max(expected[leading], seen))
 		}
 	}
 	return expected
 }
 
-// probing chooses, from bucketBits to p leading bits, those with which a query costs least: one more
-// bit makes more patterns of flips to probe, and shorter runs. Without flips there is nothing to
-// choose. unit is what one more candidate costs.
-func (a *agreement) probing(p, bucketBits, radius int, probe, unit float64) (best Probing) {
+// Probing returns how a table is best probed within radius flips of p leading bits, from BucketBits of
+// them on, for distance k: one more bit that a probe fixes makes more patterns of flips, and shorter runs.
+// Without flips all p are fixed.
+func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 	if radius < 0 {
 		return Probing{Leading: p}
 	}
-	expected := a.candidates(radius)
-	from := min(p, bucketBits)
+	c := searchCosts[s.Layout]
+	unit, probe := c.candidate, c.probe
+	if s.Layout == LayoutPlanar {
+		unit += c.pass * min(1, float64(permute.Ball(lowBits, k))/(1<<lowBits))
+		if fewer := s.BucketBits - p; fewer > 0 && fewer <= spanBits {
+			probe = math.Ldexp(probe, fewer) // each bucket is asked by itself
+		}
+	}
+	expected := s.candidates(radius)
+	from := min(p, s.BucketBits)
 	if radius == 0 {
 		from = p
 	}
@@ -110,26 +125,18 @@ func (a *agreement) probing(p, bucketBits, radius int, probe, unit float64) (bes
 
 // Probing fixes the bits of a bucket, and more of a table so skewed that this leaves long runs to scan.
 func (t *planarTable) Probing(p, radius, k int) Probing {
-	c := searchCosts[LayoutPlanar]
-	passes := min(1, float64(permute.Ball(lowBits, k))/(1<<lowBits))
-	a := agreement{table: float64(t.Len())}
-	for i := 0; i < len(t.fences); i += max(1, len(t.fences)/agreementKeys) {
-		a.keys = append(a.keys, t.fences[i])
+	s := KeySample{Layout: LayoutPlanar, Table: float64(t.Len()), BucketBits: int(t.directory.BucketBits)}
+	for i := 0; i < len(t.fences); i += max(1, len(t.fences)/sampleKeys) {
+		s.Keys = append(s.Keys, t.fences[i])
 	}
-	bucketBits := int(t.directory.BucketBits)
-	probe := c.probe
-	if fewer := bucketBits - p; fewer > 0 && fewer <= spanBits {
-		probe = math.Ldexp(probe, fewer) // each bucket is asked by itself
-	}
-	return a.probing(p, bucketBits, radius, probe, c.candidate+passes*c.pass)
+	return s.Probing(p, radius, k)
 }
 
 // Probing fixes as many bits as tell the blocks apart, as flips of further ones would mostly decode the
 // same blocks again, and more of a table so skewed that this leaves long runs.
-func (t *huffmanTable) Probing(p, radius, _ int) Probing {
-	c := searchCosts[LayoutHuffman]
-	a := agreement{t.keysByRank(agreementKeys), float64(t.Len())}
-	return a.probing(p, bitsFor(len(t.last)), radius, c.probe, c.candidate)
+func (t *huffmanTable) Probing(p, radius, k int) Probing {
+	s := KeySample{LayoutHuffman, t.keysByRank(sampleKeys), float64(t.Len()), bitsFor(len(t.last))}
+	return s.Probing(p, radius, k)
 }
 
 // keysByRank returns so many keys or fewer, last keys of blocks, from ranks that are about equally far

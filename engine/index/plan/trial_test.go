@@ -14,37 +14,33 @@ import (
 // tried is a plan for prints that was tried on so many of them.
 func tried(t *testing.T, prints []uint64, sample int, memory uint64) *Plan {
 	t.Helper()
-	m, err := Here(uint64(len(prints)), nil)
+	p, err := New(t.Context(), Request{Fingerprints: uint64(len(prints)), K: 3, Memory: memory, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(Request{Fingerprints: uint64(len(prints)), K: 3, Memory: memory, Seed: 1, Machine: m})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Try(t.Context(), prints[:sample], 2); err != nil {
+	if err := p.RunTrials(t.Context(), prints[:sample], 2); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// TestTry: what is predicted of all after a trial is what an index of all takes;
+// TestTrials: what is predicted of all after a trial is what an index of all takes;
 // the choice is planar for uniform fingerprints, whatever the machine, unless all
 // of planar's trials were disturbed, time after time; and the reason names both layouts.
-func TestTry(t *testing.T) {
+func TestTrials(t *testing.T) {
 	prints := sets.Uniform(100_000, 1)
 	p := tried(t, prints, 20_000, 0)
 	for again := 1; again < 10 && p.Choice.Layout != table.LayoutPlanar; again++ {
-		t.Logf("%+v", p.Rivals)
+		t.Logf("%+v", p.Trials)
 		p = tried(t, prints, 20_000, 0)
 	}
-	if p.Choice.Layout != table.LayoutPlanar || len(p.Rivals) != 2 || p.Tried < 19_000 || p.Tried >= 20_000 {
-		t.Fatalf("%+v, tried %d", p.Rivals, p.Tried)
+	if p.Choice.Layout != table.LayoutPlanar || len(p.Trials) != 2 || p.TrialSample < 19_000 || p.TrialSample >= 20_000 {
+		t.Fatalf("%+v, tried %d", p.Trials, p.TrialSample)
 	}
 	if why := p.Why[1]; !strings.HasPrefix(why, "On a sample of 19,") || !strings.Contains(why, "planar (") || !strings.Contains(why, "; huffman (") {
 		t.Error(why)
 	}
-	for _, r := range p.Rivals {
+	for _, r := range p.Trials {
 		if got := bytesEach(t, p, r, prints); math.Abs(r.Bytes/got-1) > 0.03 {
 			t.Errorf("%s, %s: %.2f bytes predicted, %.2f taken", r.Layout, r.Design, r.Bytes, got)
 		}
@@ -60,7 +56,7 @@ func TestTry(t *testing.T) {
 }
 
 // bytesEach is what a rival takes for all prints.
-func bytesEach(t *testing.T, p *Plan, r Rival, prints []uint64) float64 {
+func bytesEach(t *testing.T, p *Plan, r Trial, prints []uint64) float64 {
 	t.Helper()
 	for _, o := range p.Options {
 		if o.Name != r.Design || o.Layout != r.Layout {
@@ -86,9 +82,9 @@ func bytesEach(t *testing.T, p *Plan, r Rival, prints []uint64) float64 {
 	return 0
 }
 
-// TestTryShapes: sets of every shape, tiny ones too, are tried without an error,
+// TestTrialsOfShapes: sets of every shape, tiny ones too, are tried without an error,
 // and what is chosen fits.
-func TestTryShapes(t *testing.T) {
+func TestTrialsOfShapes(t *testing.T) {
 	for _, set := range append(sets.All(5000, 0, 3, 1), sets.All(3, 0, 3, 1)...) {
 		if len(set.Base) == 0 {
 			continue
@@ -100,28 +96,24 @@ func TestTryShapes(t *testing.T) {
 	}
 }
 
-// TestTryOneLayout has nothing to find out.
-func TestTryOneLayout(t *testing.T) {
-	m, err := Here(1000, nil)
+// TestTrialsOfOneLayout has nothing to find out.
+func TestTrialsOfOneLayout(t *testing.T) {
+	p, err := New(t.Context(), Request{Fingerprints: 1000, K: 3, Layout: table.LayoutHuffman, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(Request{Fingerprints: 1000, K: 3, Layout: table.LayoutHuffman, Seed: 1, Machine: m})
-	if err != nil {
-		t.Fatal(err)
+	if err := p.RunTrials(t.Context(), []uint64{1, 2, 3}, 1); err != nil || p.Trials != nil || p.TrialSample != 0 {
+		t.Errorf("%v, %+v", err, p.Trials)
 	}
-	if err := p.Try(t.Context(), []uint64{1, 2, 3}, 1); err != nil || p.Rivals != nil || p.Tried != 0 {
-		t.Errorf("%v, %+v", err, p.Rivals)
-	}
-	if err := p.Try(t.Context(), nil, 1); err != nil {
+	if err := p.RunTrials(t.Context(), nil, 1); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestRivalsOf: a small part of many, all of a few.
-func TestRivalsOf(t *testing.T) {
+// TestTrialSize: a small part of many, all of a few.
+func TestTrialSize(t *testing.T) {
 	for n, want := range map[uint64]int{0: 0, 5: 5, 1 << 16: 1 << 16, 1 << 18: 1 << 16, 1 << 20: 1 << 17, 8e9: 1 << 20} {
-		if got := RivalsOf(n); got != want {
+		if got := TrialSize(n); got != want {
 			t.Errorf("%d of %d, want %d", got, n, want)
 		}
 	}

@@ -1,0 +1,178 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// timedKeys make a table that the second-level cache of most processors holds,
+// and that has some hundred huffman blocks.
+const timedKeys = 1 << 17
+
+// layouts measures the costs of every layout on a small table.
+func (m timer) layouts() (map[table.Layout]Costs, error) {
+	keys := spacedKeys(timedKeys)
+	costs := make(map[table.Layout]Costs)
+	for _, md := range models {
+		layout := md.layout()
+		var memory store.Memory
+		err := table.Write(&memory, "", keys, table.Options{Layout: layout})
+		var t table.Table
+		if err == nil {
+			t, err = table.Open(memory.Source(), "", layout)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("measuring the %s layout: %w", layout, err)
+		}
+		s := tableTimer{timer: m, table: t, model: md, keys: float64(len(keys))}
+		s.entry = uniformEntry(s.keys)
+		c := s.costs()
+		if err := errors.Join(s.err, m.callCosts(md, &c), m.ctx.Err()); err != nil {
+			return nil, fmt.Errorf("measuring the %s layout: %w", layout, err)
+		}
+		costs[layout] = c
+	}
+	return costs, nil
+}
+
+// spacedKeys are about n sorted keys with the gaps of uniform ones.
+func spacedKeys(n int) []uint64 {
+	rng := rand.New(rand.NewPCG(3, 5))
+	mean := 0x1p64 / float64(n)
+	keys := make([]uint64, 0, n)
+	for at := 0.0; len(keys) < n; {
+		if at += 1 + rng.ExpFloat64()*mean; at >= 0x1p64-2048 {
+			break
+		}
+		keys = append(keys, uint64(at)|rng.Uint64()&2047) // a float64 has no such bits
+		if i := len(keys) - 1; i > 0 && keys[i] <= keys[i-1] {
+			keys = keys[:i]
+		}
+	}
+	return keys
+}
+
+// A tableTimer searches one table, again and again.
+type tableTimer struct {
+	timer
+	table   table.Table
+	model   model
+	keys    float64
+	entry   entry
+	scratch table.Scratch
+	matches []table.Match
+	err     error
+}
+
+// costs solves for what probes cost: searches in batch whose probes look into
+// one unit, first one probe a query, then a dozen; and into many units, for two
+// distances, of which the larger lets more keys pass.
+func (t *tableTimer) costs() (c Costs) {
+	const narrow, broad, distance = 40, 8, 3
+	alone := permute.Flips(0, 0)
+	dozen := permute.Flips(11, 1)
+	one := t.search(narrow, 1, alone) / timedTogether
+	all := t.search(narrow, 1, dozen) / timedTogether
+	many := t.search(broad, 0, alone) / timedTogether
+	passing := t.search(broad, distance, alone) / timedTogether
+
+	wide := t.work(broad, 0)
+	c.ProbeNS = max(0, (all-one)/float64(dozen.Len()-1))
+	c.UnitNS = max(0, (many-one)/(t.model.units(wide)-t.model.units(t.work(narrow, 0))))
+	if more := t.work(broad, distance).passing() - wide.passing(); more > 0 {
+		c.PassNS = max(0, (passing-many)/more)
+	}
+	return c
+}
+
+func (t *tableTimer) work(leading, k int) *work {
+	w := newWork(permute.Table{Mask: ^(^uint64(0) >> leading)}, leading, t.keys, k, t.entry)
+	return &w
+}
+
+// timedTogether is how many queries a search has whose time is taken.
+const timedTogether = 64
+
+// search returns the time in ns of such a search.
+func (t *tableTimer) search(leading, k int, flips permute.FlipSet) float64 {
+	turn, lists := 0, timedQueries(timedTogether)
+	return t.timer.time(4, func() { turn++ }, func() {
+		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: flips, K: k}
+		var err error
+		t.matches, err = t.table.Search(t.matches[:0], &s, &t.scratch)
+		t.err = errors.Join(t.err, err)
+	})
+}
+
+// timedQueries are lists of n queries to ask in turn, many in all, so that the
+// processor does not learn their branches by heart.
+func timedQueries(n int) [][]uint64 {
+	rng := rand.New(rand.NewPCG(7, uint64(n)))
+	lists := make([][]uint64, max(4, 8192/n))
+	for l := range lists {
+		for range n {
+			lists[l] = append(lists[l], rng.Uint64())
+		}
+	}
+	return lists
+}
+
+// segmentKeys make segments whose ten tables the second-level cache holds.
+const segmentKeys = 1 << 14
+
+// callCosts completes the costs by what is around the probes: the permutation
+// of queries, the test which table reports a hit, and the call itself. Two
+// segments, of one table and of ten, tell the share of a table from the rest.
+func (p timer) callCosts(md model, c *Costs) error {
+	const k, queries = 3, 128
+	keys := spacedKeys(segmentKeys)
+	var alone, batch [2]float64 // with the cost of probes taken off
+	tables := [2]float64{1, 10}
+	for i, name := range []string{"one", "paper-10"} {
+		design, err := permute.Named(name, k*i, 1)
+		if err != nil {
+			return err
+		}
+		var memory store.Memory
+		options := segment.Options{Design: design, Table: table.Options{Layout: md.layout()}, Threads: 1}
+		if err := segment.Write(context.Background(), &memory, segment.Input{Fingerprints: keys}, options); err != nil {
+			return err
+		}
+		s, err := segment.Open(memory.Source())
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		var scratch segment.Scratch
+		var matches []segment.Match
+		search := func(n int) float64 {
+			turn, lists := 0, timedQueries(n)
+			return p.time(4, func() { turn++ }, func() {
+				var e error
+				matches, e = s.Search(matches[:0], lists[turn%len(lists)], k*i, &scratch)
+				err = errors.Join(err, e)
+			}) / float64(n)
+		}
+		alone[i], batch[i] = search(1), search(queries)
+		if err != nil {
+			return err
+		}
+		for _, t := range design.Tables {
+			w := newUniformWork(md, t, float64(len(keys)), k*i, uniformEntry(float64(len(keys))))
+			probes := c.ProbeNS + (md.units(&w)-1)*c.UnitNS + w.passing()*c.PassNS
+			alone[i] -= probes
+			batch[i] -= probes
+		}
+	}
+	c.QueryNS = max(0, (alone[1]-alone[0])/(tables[1]-tables[0]))
+	c.CallNS = max(0, alone[0]-c.QueryNS)
+	c.TableNS = max(0, batch[1]/tables[1])
+	return nil
+}
