@@ -25,6 +25,7 @@ import (
 
 var (
 	planFingerprints = flag.Int("plan.n", 10_000_000, "fingerprints of BenchmarkPlan")
+	planMeasure      = flag.Bool("plan.measure", false, "let BenchmarkPlan predict by the costs of this machine, instead of the fixed ones")
 	planWith         = flag.String("plan.design", "", "the one design of BenchmarkPlan, instead of six")
 )
 
@@ -57,9 +58,12 @@ func BenchmarkPlan(b *testing.B) {
 	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	machine, err := plan.Here(uint64(n), nil)
-	if err != nil {
-		b.Fatal(err)
+	machine := plan.Reference()
+	if *planMeasure {
+		var err error
+		if machine, err = plan.Measure(b.Context(), uint64(n), nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.Logf("machine: %+v", *machine)
 	for _, c := range cases {
@@ -71,7 +75,7 @@ func BenchmarkPlan(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, err := plan.New(plan.Request{Fingerprints: uint64(n), K: k, Layout: c.layout, Designs: []permute.Design{design}, Machine: machine})
+			p, err := plan.New(b.Context(), plan.Request{Fingerprints: uint64(n), K: k, Layout: c.layout, Designs: []permute.Design{design}, Machine: machine})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,20 +13,16 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/index/live"
 	"ndd/engine/index/plan"
-	"ndd/engine/index/segment"
 	"ndd/engine/memory"
-	"ndd/engine/storage/store"
 )
 
 // designCommand are the flags of ndd design.
 type designCommand struct {
-	n, memory, sample, layout   string
+	n, sample                   string
 	ids, purpose, format, costs string
 	all, list                   bool
-	design                      designFlags
+	choice                      tableChoice
 }
 
 // designDocs is the paper's collection.
@@ -40,9 +35,9 @@ func newDesign(g *globals) *cobra.Command {
 		Short: "Compare table designs: memory and time per query",
 		Long: `Compare the table designs for an index of n fingerprints, distance k and a limit
 on memory: each with its bytes, probes, expected candidates and time per query;
-which one 'ndd build' would choose, and why. Times are for one thread of this
-machine, which is measured first (under a second), and for queries with few hits:
-online is a query by itself, batch one among hundreds. A star marks designs that
+which one 'ndd build' would choose, and why. Times are for one thread, by a fixed
+cost model or, with --measure, by the costs of this machine, and for queries with
+few hits: online is a query by itself, batch one among hundreds. A star marks designs that
 no other design beats in all three of bytes, online and batch time; > marks the
 choice. 'ndd help concepts' explains the columns.
 
@@ -55,21 +50,19 @@ sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if d.list {
-				return d.design.list(g.stdout, d.format)
+				return d.choice.flags.list(g.stdout, d.format)
 			}
 			return d.run(g, cmd)
 		},
 	}
-	d.design.register(cmd)
+	d.choice.register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&d.n, "fingerprints", "n", designDocs, "number of fingerprints, such as 8e9 or 100M (default with --sample: as many as the sample)")
-	f.StringVar(&d.memory, "memory", "", "memory limit for the index, such as 128GiB (default: no limit)")
-	f.StringVar(&d.layout, "layout", "auto", "layout of the tables: auto, planar or huffman")
 	f.StringVar(&d.sample, "sample", "", "index or fingerprint file that is typical of the data")
-	f.StringVar(&d.ids, "ids", string(plan.IDsNone), "ids that count towards the memory limit: none, or rows (document numbers)")
+	f.StringVar(&d.ids, "ids", string(plan.IDsRows), "ids that count towards the memory limit: rows (document numbers, and the IDs of a sample that is the collection itself), as in every index, or none")
 	f.StringVar(&d.purpose, "for", string(plan.Online), "query time to minimise: online or batch")
 	f.StringVar(&d.format, "format", "table", "output format: table or json")
-	f.StringVar(&d.costs, "costs", "", "file with the machine's costs, as --format json prints them, instead of measuring")
+	f.StringVar(&d.costs, "costs", "", "file with a machine's costs, as --format json prints them, instead of the fixed cost model")
 	f.BoolVar(&d.list, "list", false, "list the names and tables of the designs for -k, which --design takes, and stop")
 	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat")
 	return cmd
@@ -79,43 +72,7 @@ func (d *designCommand) run(g *globals, cmd *cobra.Command) error {
 	if d.format != "table" && d.format != "json" {
 		return usagef("--format %q: must be table or json", d.format)
 	}
-	r := plan.Request{IDs: plan.IDs(d.ids), Purpose: plan.Purpose(d.purpose)}
-	var err error
-	if r.Fingerprints, err = parseCount(d.n); err != nil {
-		return usagef("-n %q: %w", d.n, err)
-	}
-	if r.Memory, err = parseMemory(d.memory); err != nil {
-		return err
-	}
-	if r.Layout, err = parseLayout(d.layout); err != nil {
-		return err
-	}
-	if d.sample != "" {
-		prints, of, documents, err := readSample(cmd.Context(), d.sample)
-		if err != nil {
-			return err
-		}
-		if r.Sample, err = plan.NewSample(prints, plan.SampleMax, designSeed); err != nil {
-			return fmt.Errorf("%s: %w", d.sample, err)
-		}
-		if !cmd.Flags().Changed("fingerprints") {
-			r.Fingerprints, r.Documents = of, documents
-		}
-	}
-	if d.costs != "" {
-		if r.Machine, err = readCosts(d.costs); err != nil {
-			return err
-		}
-	}
-	if r.Machine == nil {
-		if err := d.design.check(); err != nil {
-			return err
-		}
-		if r.Machine, err = plan.Here(r.Fingerprints, memory.NewBudget(g.machine.Limit(0))); err != nil {
-			return err
-		}
-	}
-	p, err := d.design.plan(r)
+	p, err := d.plan(g, cmd)
 	if err != nil {
 		return err
 	}
@@ -123,6 +80,36 @@ func (d *designCommand) run(g *globals, cmd *cobra.Command) error {
 		return writePlanJSON(g.stdout, p)
 	}
 	return d.write(g.stdout, p)
+}
+
+// plan answers the question that the flags put, as a build would.
+func (d *designCommand) plan(g *globals, cmd *cobra.Command) (*plan.Plan, error) {
+	if err := d.choice.parse(); err != nil {
+		return nil, err
+	}
+	r := &d.choice.request
+	r.IDs, r.Purpose = plan.IDs(d.ids), plan.Purpose(d.purpose)
+	n, err := parseCount(d.n)
+	if err != nil {
+		return nil, usagef("-n %q: %w", d.n, err)
+	}
+	if d.sample == "" || cmd.Flags().Changed("fingerprints") {
+		r.Fingerprints = n
+	}
+	if d.costs != "" {
+		if r.Machine, err = readCosts(d.costs); err != nil {
+			return nil, err
+		}
+	}
+	budget := memory.NewBudget(g.machine.Limit(0))
+	var c *collection
+	if d.sample != "" {
+		if c, err = collectPath(cmd.Context(), d.sample); err != nil {
+			return nil, err
+		}
+		c.request(r)
+	}
+	return d.choice.choose(cmd.Context(), g, c, budget)
 }
 
 // parseCount reads 8e9, 8G, 100M, 1.5e6 and 8,000,000,000.
@@ -139,94 +126,6 @@ func parseCount(s string) (uint64, error) {
 		return 0, fmt.Errorf("must be a number from 1 to 2^40, such as 8e9 or 100M")
 	}
 	return uint64(math.Round(v)), nil
-}
-
-// readSample is some of the fingerprints in an index or a file, how many there are, about, and of
-// how many documents.
-func readSample(ctx context.Context, path string) (prints []uint64, of, documents uint64, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	if !info.IsDir() {
-		f, err := ndf.Open(path)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		defer f.Close()
-		files := []*ndf.File{f}
-		if of, err = distinctPrints(ctx, files); err != nil {
-			return nil, 0, 0, err
-		}
-		return somePrints(files, plan.SampleMax), of, f.Len(), nil
-	}
-	m, err := live.ReadManifest(path)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	parts, err := m.SegmentPaths(path)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	for _, part := range parts {
-		some, distinct, docs, err := readSegment(part, plan.SampleMax/len(parts))
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		prints = append(prints, some...)
-		of, documents = of+distinct, documents+docs
-	}
-	return prints, of, documents, nil
-}
-
-// readSegment is most of a segment's fingerprints or fewer.
-func readSegment(path string, most int) (prints []uint64, of, documents uint64, err error) {
-	f, err := store.Open(path, store.KindSegment)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	defer f.Close()
-	s, err := segment.Open(f)
-	if err != nil {
-		return nil, 0, 0, fmt.Errorf("%s: %w", path, err)
-	}
-	defer s.Close()
-	p := picker{of: s.Fingerprints(), most: most}
-	if err := s.Walk(func(list []uint64) bool { p.add(list); return true }); err != nil {
-		return nil, 0, 0, fmt.Errorf("%s: %w", path, err)
-	}
-	return p.picked, s.Fingerprints(), s.Documents(), nil
-}
-
-// somePrints are about most of the files' fingerprints, spread evenly, or all.
-func somePrints(files []*ndf.File, most int) []uint64 {
-	p := picker{most: most, picked: make([]uint64, 0, most)}
-	for _, f := range files {
-		p.of += f.Len()
-	}
-	for _, f := range files {
-		for c := range f.Chunks {
-			p.add(c)
-		}
-	}
-	return p.picked
-}
-
-// A picker takes every so many-th of a stream.
-type picker struct {
-	of     uint64 // in the stream
-	most   int
-	seen   uint64
-	picked []uint64
-}
-
-func (p *picker) add(list []uint64) {
-	step := (p.of + uint64(p.most) - 1) / max(uint64(p.most), 1)
-	step = max(step, 1)
-	for at := (step - p.seen%step) % step; at < uint64(len(list)); at += step {
-		p.picked = append(p.picked, list[at])
-	}
-	p.seen += uint64(len(list))
 }
 
 // planJSON is the output with --format json.

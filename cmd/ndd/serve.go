@@ -194,7 +194,7 @@ func (s *serving) index(ctx context.Context, l *server.Loading) (*engine.Index, 
 // base opens the index, or makes a new one.
 func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, error) {
 	if s.dir == "" || s.create {
-		x, err := s.fresh()
+		x, err := s.fresh(ctx)
 		if x != nil || err != nil {
 			return x, err
 		}
@@ -213,8 +213,8 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 }
 
 // fresh makes a new index: in memory, or the folder of one, which is then to be opened.
-func (s *serving) fresh() (*engine.Index, error) {
-	design, err := s.design.choose(expectedDocs)
+func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
+	design, err := s.design.choose(ctx, expectedDocs)
 	if err != nil {
 		return nil, err
 	}

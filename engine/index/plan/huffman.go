@@ -13,9 +13,10 @@ import (
 type huffmanModel struct{}
 
 const (
-	huffmanRanks = 8 // blocks for each entry of ranks
-	huffmanHead  = 88
-	seekLines    = 3 // of the last keys: package asm's Interpolate
+	huffmanRanks  = 8 // blocks for each entry of ranks
+	huffmanHead   = 88
+	timedPerBlock = 164 // keys of a block when the cost of a unit was measured: timedKeys uniform ones
+	seekLines     = 3   // of the last keys: package asm's Interpolate
 )
 
 func (huffmanModel) layout() table.Layout { return table.LayoutHuffman }
@@ -60,7 +61,9 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 		line := min(m.LineNS, read.Together)
 		first := 2*read.Together + (lines/4-1)*line
 		further := lines * line
-		probe := c.ProbeNS + first + (units-1)*(c.UnitNS+further)
+		// A block of skewed keys has more of them to decode.
+		unit := c.UnitNS * max(1, w.entry.perBlock(huffman.BlockBytesDefault)/timedPerBlock)
+		probe := c.ProbeNS + first + (units-1)*(unit+further)
 
 		batch += c.TableNS + w.probes*(probe+seekLines*seek.Together)
 		online += c.QueryNS + w.probes*probe + 2*(read.Alone-read.Together) + max(seekLines*seek.Alone, w.probes*seekLines*seek.Together)

@@ -27,12 +27,12 @@ type Sample struct {
 	entries map[uint64]entry    // under a mask
 }
 
-// SampleSize is how many fingerprints of a collection a plan should be shown: they make 2e9 pairs, and a
+// SampleSize is how many fingerprints of a collection a plan should be shown: they make 5e8 pairs, and a
 // plan with them takes a few tenths of a second.
-const SampleSize = 1 << 16
+const SampleSize = 1 << 15
 
 // sortedMost is how many orders of a sample are kept: 512 KiB each.
-const sortedMost = 32
+const sortedMost = 16
 
 // sampleMin is what a sample must have to say anything about rare agreement.
 const sampleMin = 1000

@@ -31,13 +31,6 @@ type Trial struct {
 	BatchNS  float64 `json:"batch_ns"`
 }
 
-// TrialSize is how large a sample for [Plan.RunTrials] of so many fingerprints should
-// be: 65,536, so that tables have some structure, or an eighth, so that it takes
-// a small part of the time that building will; 1 M are enough of any number.
-func TrialSize(fingerprints uint64) int {
-	return int(min(fingerprints, max(1<<16, min(fingerprints/8, 1<<20))))
-}
-
 // trialQueriesMost queries are held out of a sample, to be asked.
 const trialQueriesMost = 512
 

@@ -109,12 +109,3 @@ func TestTrialsOfOneLayout(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// TestTrialSize: a small part of many, all of a few.
-func TestTrialSize(t *testing.T) {
-	for n, want := range map[uint64]int{0: 0, 5: 5, 1 << 16: 1 << 16, 1 << 18: 1 << 16, 1 << 20: 1 << 17, 8e9: 1 << 20} {
-		if got := TrialSize(n); got != want {
-			t.Errorf("%d of %d, want %d", got, n, want)
-		}
-	}
-}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine/index/plan"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/permute"
+)
+
+// designFlags choose the tables of an index.
+type designFlags struct {
+	k      int
+	tables string
+	design string
+}
+
+func (d *designFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance that the index will be asked for, 0 to 8")
+	f.StringVar(&d.tables, "tables", "auto", "number of tables, or auto")
+	f.StringVar(&d.design, "design", "", "design by name, such as paper-10 or choose-5-2, instead of --tables")
+}
+
+// choose returns the design for n fingerprints, without a limit on memory.
+func (d *designFlags) choose(ctx context.Context, n uint64) (permute.Design, error) {
+	p, err := d.plan(ctx, plan.Request{Fingerprints: n, IDs: plan.IDsRows})
+	if err != nil {
+		return permute.Design{}, err
+	}
+	return p.Choice.Design, nil
+}
+
+// check reports what is wrong with the flags alone, before anything is read.
+func (d *designFlags) check() error {
+	if d.k < 0 || d.k > permute.MaxK {
+		return usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+	}
+	if d.tables != "auto" {
+		if n, err := strconv.Atoi(d.tables); err != nil || n < 1 {
+			return usagef("--tables %q: must be auto or a number from 1", d.tables)
+		}
+		if d.design != "" {
+			return usagef("--design and --tables exclude each other")
+		}
+	}
+	if d.design != "" {
+		if _, err := permute.Named(d.design, d.k, designSeed); err != nil {
+			return usagef("--design: %w", err)
+		}
+	}
+	return nil
+}
+
+// plan completes the request by the flags and returns the plan for it. Without costs of a machine in the
+// request, the fixed cost model decides.
+func (d *designFlags) plan(ctx context.Context, r plan.Request) (*plan.Plan, error) {
+	err := d.check()
+	if err != nil {
+		return nil, err
+	}
+	r.K, r.Seed = d.k, designSeed
+	if d.design != "" {
+		design, err := permute.Named(d.design, d.k, designSeed)
+		if err != nil {
+			return nil, usagef("--design: %w", err)
+		}
+		r.Designs = []permute.Design{design}
+	}
+	if d.tables != "auto" {
+		if r.Tables, err = strconv.Atoi(d.tables); err != nil {
+			return nil, usagef("--tables: %w", err)
+		}
+	}
+	p, err := plan.New(ctx, r)
+	if _, full := errors.AsType[*plan.NoRoomError](err); err != nil && !full && ctx.Err() == nil {
+		return nil, usagef("%w", err)
+	}
+	return p, err
+}
+
+// designSeed is the seed of designs made here. It is stored with the index.
+const designSeed = 1
+
+// A tableChoice is what build and design choose tables by: the same question has the same answer.
+type tableChoice struct {
+	flags   designFlags
+	request plan.Request
+	measure bool
+	layout  string
+	memory  string
+}
+
+func (c *tableChoice) register(cmd *cobra.Command) {
+	c.flags.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.layout, "layout", "auto", "layout of the tables: auto, planar or huffman")
+	f.StringVar(&c.memory, "memory", "", "memory limit for the index in use, such as 16GiB (default: no limit)")
+	f.BoolVar(&c.measure, "measure", false, "choose by this machine: measure it, and try both layouts on a sample of the data, within "+measureMost.String()+"; the choice may then differ from one build to the next")
+}
+
+// parse reads the flags into the request.
+func (c *tableChoice) parse() (err error) {
+	if err := c.flags.check(); err != nil {
+		return err
+	}
+	if c.request.Layout, err = parseLayout(c.layout); err != nil {
+		return err
+	}
+	c.request.Memory, err = parseMemory(c.memory)
+	return err
+}
+
+// measureMost is how long --measure may take.
+const measureMost = 30 * time.Second
+
+// choose returns the plan for the collection. With --measure it measures the machine first, and tries
+// the layouts afterwards; where that is not done in time, what is known by then decides.
+func (c *tableChoice) choose(ctx context.Context, g *globals, from *collection, b *memory.Budget) (*plan.Plan, error) {
+	r := c.request
+	if !c.measure || r.Machine != nil {
+		return c.flags.plan(ctx, r)
+	}
+	within, cancel := context.WithTimeout(ctx, measureMost)
+	defer cancel()
+	machine, err := plan.Measure(within, r.Fingerprints, b)
+	switch {
+	case err == nil:
+		r.Machine = machine
+	case ctx.Err() != nil || within.Err() == nil:
+		return nil, err
+	}
+	p, err := c.flags.plan(ctx, r)
+	if err != nil || from == nil {
+		return p, err
+	}
+	if err := p.RunTrials(within, from.distinct.Sample(), g.threads); err != nil && (ctx.Err() != nil || within.Err() == nil) {
+		return nil, err
+	}
+	if within.Err() != nil {
+		g.log.Warn("--measure: stopped after " + measureMost.String() + "; the tables are chosen by what was measured until then")
+	}
+	return p, nil
+}
+
+// parseMemory returns --memory in bytes, 0 where it was not given.
+func parseMemory(s string) (uint64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	bytes, err := humanize.ParseBytes(s)
+	if err != nil || bytes == 0 {
+		return 0, usagef("--memory %q: must be a size such as 16GiB", s)
+	}
+	return bytes, nil
+}
+
+func parseLayout(s string) (table.Layout, error) {
+	switch l := table.Layout(s); l {
+	case "auto":
+		return "", nil
+	case table.LayoutHuffman, table.LayoutPlanar:
+		return l, nil
+	}
+	return "", usagef("--layout %q: must be auto, %s or %s", s, table.LayoutPlanar, table.LayoutHuffman)
+}
