@@ -65,6 +65,7 @@ ulimit -d or -v leave 48 or 128 MiB more are for stacks and the like.`,
 		},
 	}
 	choice.register(cmd)
+	g.registerForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "folder to create for the index; must not exist")
 	return cmd
 }
@@ -74,7 +75,7 @@ func (g *globals) build(ctx context.Context, out string, files []*ndf.File, choi
 	for _, f := range files {
 		docs += f.Len()
 	}
-	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}}
+	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Replace: g.force}
 	err := g.planBuild(out, docs, choice.measure, &o)
 	if err != nil {
 		return err

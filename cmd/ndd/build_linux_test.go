@@ -59,7 +59,7 @@ func nddCommand(t *testing.T, args ...string) *exec.Cmd {
 
 // A build says before it begins what memory it takes, and takes no more: its anonymous pages,
 // which are all that it has beside the mapped input, stay below that.
-// Where the process may have little, it measures the machine with less, and says less. What it says is not
+// Where the process may have little, it takes less, and says less. What it says is not
 // far more than it takes; who looks now and then may miss that, and looks at another build then.
 func TestBuildMemory(t *testing.T) {
 	if underRace() {
@@ -73,8 +73,8 @@ func TestBuildMemory(t *testing.T) {
 	for _, limit := range []string{"unlimited", "400000"} {
 		const tries = 5
 		for try := 1; ; try++ {
-			allowed, most := memoryOf(t, `building takes at most (\S+ \S+) of memory beside the input; there are \S+ [GM]iB \(.+\)$`,
-				limit, "build", "-o", filepath.Join(t.TempDir(), "index"), base)
+			allowed, most := memoryOf(t, `building uses at most (\S+ \S+) of memory beside the input; \S+ [GM]iB are available \(.+\)$`,
+				limit, "build", "-v", "-o", filepath.Join(t.TempDir(), "index"), base)
 			if limit != "unlimited" && allowed > 200<<20 {
 				t.Errorf("ulimit -d %s: %s said", limit, humanize.IBytes(allowed))
 			}

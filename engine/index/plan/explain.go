@@ -16,25 +16,30 @@ func (p *Plan) explain() {
 	time := c.nanoseconds(r.Purpose)
 	switch {
 	case r.Memory > 0:
-		say("%s in the %s layout takes %s of the %s given (%.1f bytes a fingerprint) and %s a query, %s.",
+		say("%s in the %s layout takes %s of the %s given (%.1f bytes per fingerprint) and %s a query, %s.",
 			c.Name, c.Layout, size(c.Bytes), size(r.Memory), c.PerFingerprint(r.Fingerprints), duration(time), p.rank())
 	default:
-		say("%s in the %s layout takes %s (%.1f bytes a fingerprint) and %s a query: of all options the least bytes times time, as no memory was given.",
+		say("%s in the %s layout takes %s (%.1f bytes per fingerprint) and %s a query: chosen because memory × query time is smallest, as no limit on memory was set.",
 			c.Name, c.Layout, size(c.Bytes), c.PerFingerprint(r.Fingerprints), duration(time))
 	}
 	if len(p.Trials) == 2 {
 		say("%s", p.explainTrials())
 	}
-	say("A query makes %s and compares %s; online it takes %s, in batches %s.",
-		count(c.Probes, "probe"), count(c.Candidates, "candidate"), duration(c.OnlineNS), duration(c.BatchNS))
+	if c.Scan {
+		say("A query reads one table from end to end, since its %s would cost more; alone it takes %s, in batches %s.",
+			count(c.Probes, "probe"), duration(c.OnlineNS), duration(c.BatchNS))
+	} else {
+		say("A query makes %s and compares %s; alone it takes %s, in batches %s.",
+			count(c.Probes, "probe"), count(c.Candidates, "candidate"), duration(c.OnlineNS), duration(c.BatchNS))
+	}
 	if n := r.Fingerprints; n > 0 {
-		say("A table takes %.2f bits a fingerprint, where any exact structure needs %.2f.",
+		say("A table takes %.2f bits per fingerprint; uniform fingerprints have an entropy of %.2f bits.",
 			8*float64(c.TableBytes)/float64(c.Tables)/float64(n), BoundBits(n))
 	}
 	if c.IDBytes > 0 {
-		say("%s of it are the ids of rows.", size(c.IDBytes))
+		say("%s of it are for document IDs.", size(c.IDBytes))
 	} else if r.Fingerprints > 0 {
-		say("Ids of rows would take %s more.", size(r.rowBytes()))
+		say("Document IDs would take %s more.", size(r.rowBytes()))
 	}
 	if r.Sample != nil {
 		uniform := 0.0
@@ -42,7 +47,7 @@ func (p *Plan) explain() {
 			w := newUniformWork(modelOf(c.Layout), t, float64(r.Fingerprints), r.K, uniformEntry(float64(r.Fingerprints)))
 			uniform += w.probes * w.candidates
 		}
-		say("By the sample a query compares %.3g times the candidates of uniform fingerprints, and its longest run has %s.",
+		say("In the sample, a query has %.3g times the candidates that it would have among uniform fingerprints; the longest run of equal leading bits has %s.",
 			c.Candidates/max(uniform, 1e-300), count(c.LongestRun, "fingerprint"))
 	}
 	if o := p.best(func(o *Option) bool { return o.Bytes < c.Bytes }, func(o *Option) float64 {
@@ -102,7 +107,7 @@ func (p *Plan) best(which func(*Option) bool, score func(*Option) float64) (best
 }
 
 func buys(o *Option) string {
-	return fmt.Sprintf("%s buys %s (%s, %s), %s a query online, %s in batches",
+	return fmt.Sprintf("%s buys %s (%s, %s), %s a query alone, %s in batches",
 		size(o.Bytes), o.Name, count(float64(o.Tables), "table"), o.Layout, duration(o.OnlineNS), duration(o.BatchNS))
 }
 

@@ -255,7 +255,7 @@ func (e *NoRoomError) Error() string {
 	if e.Memory < bound+e.IDBytes {
 		ids := ""
 		if e.IDBytes > 0 {
-			ids = fmt.Sprintf(" and their ids %s", size(e.IDBytes))
+			ids = fmt.Sprintf(" and their IDs %s", size(e.IDBytes))
 		}
 		what += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", size(bound), BoundBits(e.Fingerprints), ids)
 	}
@@ -263,6 +263,6 @@ func (e *NoRoomError) Error() string {
 	if e.Tables > 0 {
 		of = fmt.Sprintf(" of %d tables", e.Tables)
 	}
-	return fmt.Sprintf("%s; the least%s is %s for %s in the %s layout, %s a query", what, of,
+	return fmt.Sprintf("%s; the smallest%s is %s (design %q, %s layout, %s a query)", what, of,
 		size(e.Least.Bytes), e.Least.Name, e.Least.Layout, duration(e.Least.OnlineNS))
 }

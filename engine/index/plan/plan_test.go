@@ -128,7 +128,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestNoRoom: too little memory is an error that says what the least would be.
+// TestNoRoom: too little memory is an error that says what the smallest would be.
 func TestNoRoom(t *testing.T) {
 	r := Request{Fingerprints: 8e9, K: 3, Memory: 20 << 30, Seed: 1, Machine: yardstick()}
 	for _, c := range []struct {
@@ -137,10 +137,10 @@ func TestNoRoom(t *testing.T) {
 		ids    IDs
 		want   string
 	}{
-		{20 << 30, 0, IDsNone, "nothing exact could, since their entropy is 30.3 GiB (32.55 bits each); the least is 31."},
-		{31 << 30, 0, IDsNone, "do not fit in 31 GiB; the least is 31."},
-		{37 << 30, 0, IDsRows, "their entropy is 30.3 GiB (32.55 bits each) and their ids 30.7 GiB; the least is 62."},
-		{56 << 30, 2, IDsNone, "do not fit in 56 GiB; the least of 2 tables is 63."},
+		{20 << 30, 0, IDsNone, "nothing exact could, since their entropy is 30.3 GiB (32.55 bits each); the smallest is 31."},
+		{31 << 30, 0, IDsNone, "do not fit in 31 GiB; the smallest is 31."},
+		{37 << 30, 0, IDsRows, "their entropy is 30.3 GiB (32.55 bits each) and their IDs 30.7 GiB; the smallest is 62."},
+		{56 << 30, 2, IDsNone, "do not fit in 56 GiB; the smallest of 2 tables is 63."},
 	} {
 		r.Memory, r.Tables, r.IDs = c.memory, c.tables, c.ids
 		_, err := New(t.Context(), r)

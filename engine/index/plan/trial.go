@@ -191,9 +191,9 @@ func (p *Plan) explainTrials() string {
 		if p.Request.Purpose == Batch {
 			was, will = r.SampleBatchNS, r.BatchNS
 		}
-		return fmt.Sprintf("%s (%s) took %s a query and %.1f bytes a fingerprint, which makes %s and %.1f of all",
+		return fmt.Sprintf("%s (%s) %s a query and %.1f bytes per fingerprint, estimated for all data: %s and %.1f bytes",
 			r.Layout, r.Design, duration(was), r.SampleBytes, duration(will), r.Bytes)
 	}
 	i := slices.IndexFunc(p.Trials, func(r Trial) bool { return r.Layout == p.Choice.Layout })
-	return fmt.Sprintf("On a sample of %s %s; %s.", count(float64(p.TrialSample), "fingerprint"), of(&p.Trials[i]), of(&p.Trials[1-i]))
+	return fmt.Sprintf("Measured on a sample of %s: %s; %s.", count(float64(p.TrialSample), "fingerprint"), of(&p.Trials[i]), of(&p.Trials[1-i]))
 }

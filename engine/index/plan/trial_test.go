@@ -37,7 +37,7 @@ func TestTrials(t *testing.T) {
 	if p.Choice.Layout != table.LayoutPlanar || len(p.Trials) != 2 || p.TrialSample < 19_000 || p.TrialSample >= 20_000 {
 		t.Fatalf("%+v, tried %d", p.Trials, p.TrialSample)
 	}
-	if why := p.Why[1]; !strings.HasPrefix(why, "On a sample of 19,") || !strings.Contains(why, "planar (") || !strings.Contains(why, "; huffman (") {
+	if why := p.Why[1]; !strings.HasPrefix(why, "Measured on a sample of 19,") || !strings.Contains(why, "planar (") || !strings.Contains(why, "; huffman (") {
 		t.Error(why)
 	}
 	for _, r := range p.Trials {
