@@ -1,0 +1,239 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/table"
+	"ndd/engine/oracle/crash"
+	"ndd/engine/oracle/faults"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
+)
+
+// backupSource makes an index that has two segments, deletions and a log.
+func backupSource(t *testing.T, dir string) *Index {
+	t.Helper()
+	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		for j := range 20 {
+			put(t, x, 100*i+j)
+		}
+		if n, err := x.Delete(t.Context(), fmt.Sprint("doc-", 100*i), fmt.Sprint("doc-", 1)); err != nil || n == 0 {
+			t.Fatal(n, err)
+		}
+		if i < 2 {
+			if err := x.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return x
+}
+
+func put(t *testing.T, x *Index, i int) {
+	t.Helper()
+	d := Doc{Fingerprint: simhash.Fingerprint(uint64(i+1) * 0x9e3779b97f4a7c15), ID: fmt.Sprint("doc-", i)}
+	if _, err := x.Insert(t.Context(), []Doc{d}); err != nil {
+		t.Error(err)
+	}
+}
+
+// backedUp returns which of the documents an index in a folder has, after it was checked in full.
+func backedUp(t *testing.T, dir string, of int) (ids []int) {
+	t.Helper()
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.end()
+	if err := x.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range of {
+		_, ok, err := x.Find(fmt.Sprint("doc-", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			ids = append(ids, i)
+		}
+	}
+	return ids
+}
+
+// TestBackupWhileWritten backs an index up while it is written to, flushed and merged. Each backup is
+// a sound index of its own with all that was acknowledged before it began, also when the index is
+// gone.
+func TestBackupWhileWritten(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "index")
+	x := backupSource(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	var acknowledged atomic.Int64
+	const first, writers = 1000, 1
+	acknowledged.Store(first)
+	for range writers {
+		all.Go(func() {
+			for i := first; ctx.Err() == nil; i++ {
+				put(t, x, i)
+				acknowledged.Store(int64(i + 1))
+			}
+		})
+	}
+	all.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			if err := x.Flush(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			if i%3 == 2 {
+				if err := x.Merge(ctx, 1); err != nil && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	rounds := 20
+	if testing.Short() {
+		rounds = 5
+	}
+	least := make([]int, rounds)
+	for i := range rounds {
+		least[i] = int(acknowledged.Load())
+		if _, err := Backup(t.Context(), nil, dir, filepath.Join(base, fmt.Sprint("backup", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	all.Wait()
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	for i := range rounds {
+		ids := backedUp(t, filepath.Join(base, fmt.Sprint("backup", i)), int(acknowledged.Load()))
+		at, found := slices.BinarySearch(ids, first)
+		if !found && least[i] > first {
+			t.Fatalf("backup %d has none of %d documents", i, least[i]-first)
+		}
+		for j, id := range ids[at:] {
+			if id != first+j {
+				t.Fatalf("backup %d has document %d where %d follows", i, id, first+j)
+			}
+		}
+		if n := first + len(ids) - at; n < least[i] || at != 56 {
+			t.Errorf("backup %d has documents up to %d and %d of the earlier ones; %d were acknowledged before it", i, n, at, least[i])
+		}
+	}
+}
+
+// TestBackupFaults makes each call fail: the error comes back, nothing is left under the name of the
+// backup, and the index is as it was. A power cut behind any call leaves the whole backup or none.
+func TestBackupFaults(t *testing.T) {
+	base := t.TempDir()
+	dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
+	x := backupSource(t, dir)
+	defer x.end()
+	want := make([]int, 0)
+	backup := func(d *disk.Disk) error {
+		if err := os.RemoveAll(to); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Backup(t.Context(), d, dir, to)
+		return err
+	}
+	if err := backup(nil); err != nil {
+		t.Fatal(err)
+	}
+	want = backedUp(t, to, 300)
+	if len(want) != 56 {
+		t.Fatalf("%d documents", len(want))
+	}
+	faults.Each(t, 1, backup, func(f faults.Fault, whole bool) {
+		_, err := os.Lstat(to)
+		if whole != (err == nil) {
+			t.Errorf("%+v: %v", f, err)
+		}
+		if whole && !slices.Equal(backedUp(t, to, 300), want) {
+			t.Errorf("%+v: another backup", f)
+		}
+	})
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	r := crash.Record(t, base)
+	if err := backup(r.Disk()); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[bool]int{}
+	r.States(1, 1, func(s crash.State) {
+		cut := filepath.Join(t.TempDir(), "cut")
+		r.Cut(cut, s)
+		_, err := os.Lstat(filepath.Join(cut, "backup"))
+		seen[err == nil]++
+		for _, name := range []string{"index", "backup"} {
+			if name == "backup" && err != nil {
+				continue
+			}
+			if got := backedUp(t, filepath.Join(cut, name), 300); !slices.Equal(got, want) {
+				t.Errorf("%s: %s has %d documents, want %d", s, name, len(got), len(want))
+			}
+		}
+		if s.After == r.Calls() && err != nil {
+			t.Errorf("%s: no backup after all", s)
+		}
+	})
+	if seen[true] < 3 || seen[false] < 20 {
+		t.Errorf("states: %v", seen)
+	}
+}
+
+// TestBackupRefused is what is no index, a name that is taken, and a damaged log.
+func TestBackupRefused(t *testing.T) {
+	base := t.TempDir()
+	dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
+	if _, err := Backup(t.Context(), nil, dir, to); !errors.Is(err, ErrNoIndex) {
+		t.Errorf("no index: %v", err)
+	}
+	x := backupSource(t, dir)
+	defer x.end()
+	if _, err := Backup(t.Context(), nil, dir, dir); !errors.Is(err, os.ErrExist) {
+		t.Errorf("onto itself: %v", err)
+	}
+	logs, err := wal.Paths(dir, wal.Mark{})
+	if err != nil || len(logs) != 1 {
+		t.Fatal(logs, err)
+	}
+	data, err := os.ReadFile(logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[80] ^= 1
+	if err := os.WriteFile(logs[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Backup(t.Context(), nil, dir, to); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a damaged log: %v", err)
+	}
+	if entries, err := os.ReadDir(base); err != nil || len(entries) != 1 {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+}
