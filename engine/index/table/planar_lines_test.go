@@ -53,3 +53,22 @@ func TestPlanarLines(t *testing.T) {
 		t.Errorf("%d keys lie on lines that are not wide", told)
 	}
 }
+
+// TestPlanarLinesFull: a line with as many keys and buckets as it has bits is full, and one with a key more is wide.
+func TestPlanarLinesFull(t *testing.T) {
+	const bucketBits, perLine = 9, 200
+	for more := range uint64(2) {
+		keys := make([]uint64, asm.PlanarLineBits-perLine+more)
+		for i := range keys {
+			keys[i] = perLine/2<<(64-bucketBits) + uint64(i)
+		}
+		h := planarHead{keys: uint64(len(keys)), bucketBits: bucketBits, perLine: perLine}
+		d := newPlanarLines(directoryOf(&h, keys).lines, make([]uint16, len(keys)+asm.PlanarPad), h.keys, bucketBits, perLine)
+		if d.wide(0) != (more > 0) {
+			t.Errorf("a line of %d keys and %d buckets is wide: %v", len(keys), perLine, d.wide(0))
+		}
+		if start, end, ok := d.run(perLine / 2); more == 0 && (!ok || start != 0 || end != uint64(len(keys))) {
+			t.Errorf("the full line's keys are %d to %d, %v", start, end, ok)
+		}
+	}
+}
