@@ -144,7 +144,9 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	}
 	defer to.abort()
 	c, r, partly, err := d.find(ctx, inputs, prints, o, read)
-	defer c.Close()
+	if c != nil {
+		defer c.Close()
+	}
 	if errors.Is(err, dedup.ErrNoValue) {
 		if err = usagef("--%w", err); d.keep == "newest" && !prints {
 			err = fmt.Errorf("%w; name the field with the date with --time", err)
