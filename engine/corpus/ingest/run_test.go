@@ -249,5 +249,21 @@ func TestExtract(t *testing.T) {
 		if _, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps); !errors.Is(err, stop) {
 			t.Errorf("no worker: %v", err)
 		}
+		last := 0
+		report, err = ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, ingest.Steps[int]{
+			Want:   func(unit int) bool { return unit%3 == 1 },
+			Worker: func() (func(int, *document.Document) (int, error), error) { return unitNumber, nil },
+			Emit: func(unit int) error {
+				if last = unit; unit > 100 {
+					return stop
+				}
+				return nil
+			},
+		})
+		if !errors.Is(err, stop) || report.Units != last+1 {
+			t.Errorf("emit ends it at unit %d: %+v, %v", last, report, err)
+		}
 	}
 }
+
+func unitNumber(unit int, _ *document.Document) (int, error) { return unit, nil }

@@ -64,10 +64,11 @@ func newStopTable(language string) *stopTable {
 	return t
 }
 
-// mark sets Stop of those tokens that are stop words.
+// mark sets Stop of those tokens that are stop words. A token that is too long to be packed is in no table (see
+// [Hasher.Probe]).
 func (t *stopTable) mark(tokens []Token) {
 	for i := range tokens {
-		tokens[i].Stop = tokens[i].packed > 0 && t.has(tokens[i].lo, tokens[i].hi)
+		tokens[i].Stop = t.has(tokens[i].lo, tokens[i].hi)
 	}
 }
 

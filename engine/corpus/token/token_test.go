@@ -270,6 +270,22 @@ func TestStopWords(t *testing.T) {
 	}
 }
 
+// checkTagOfNewcomer fills all slots with tags and has other tokens take the places: they must not find a tag.
+func checkTagOfNewcomer(t *testing.T, s *Scanner, h *Hasher) {
+	t.Helper()
+	for i := range h.slots {
+		h.slots[i].Tag = 1
+	}
+	for i := range 1000 {
+		s.Scan(fmt.Sprintf("newcomer%d", i), func(batch []Token) {
+			if slot := h.Slot(&batch[0]); slot.Tag != 0 {
+				t.Fatalf("newcomer %d has the tag of what was in its slot", i)
+			}
+		})
+	}
+	h.ClearTags()
+}
+
 // TestHasher: a token's hash is the same whether it is remembered, was pushed out, or is too long for a slot, and tags
 // last as long as their token.
 func TestHasher(t *testing.T) {
@@ -308,6 +324,7 @@ func TestHasher(t *testing.T) {
 	if tagged == 0 {
 		t.Error("no tag lasted")
 	}
+	checkTagOfNewcomer(t, s, h)
 	h.ClearTags()
 	for i := range h.slots {
 		if h.slots[i].Tag != 0 {

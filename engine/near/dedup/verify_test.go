@@ -174,6 +174,7 @@ func TestChanged(t *testing.T) {
 		"a line less":    before[slices.Index(before, '\n')+1:],
 		"another id":     []byte(strings.ReplaceAll(string(before), `"id":"d1`, `"id":"e1`)),
 		"another length": []byte(strings.ReplaceAll(string(before), `"text":"w`, `"text":"ww`)),
+		"broken lines":   []byte(strings.ReplaceAll(string(before), `"id":`, `id":`)),
 		"nothing":        nil,
 	} {
 		if err := os.WriteFile(path, before, 0o644); err != nil {
