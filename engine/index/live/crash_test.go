@@ -22,7 +22,7 @@ import (
 	"ndd/engine/storage/store"
 )
 
-var cuts = flag.Int("cuts", 1, "power cuts in the long form, in hundreds or so")
+var cuts = flag.Int("cuts", 1, "seeds of each power cut of TestPowerCut; more than 1 cut behind every call")
 
 // contents returns all documents that are not deleted.
 func contents(t *testing.T, x *Index) map[DocID]Doc {

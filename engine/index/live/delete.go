@@ -125,7 +125,8 @@ func (x *Index) appendHolders(dst []DocID, id string) ([]DocID, error) {
 }
 
 // holders calls yield with each document that has an ID, newest first but for those of one segment,
-// until it returns false. It needs x.mu.
+// until it returns false. It needs x.mu. The first call for an index that was built and is only read
+// makes an index of all IDs in memory, at about 200 ns and 11 bytes a document.
 func (x *Index) holders(id string, yield func(DocID) bool) (err error) {
 	if id == "" || !x.config.IDs {
 		return nil
@@ -142,6 +143,9 @@ func (x *Index) holders(id string, yield func(DocID) bool) (err error) {
 	}
 	h := x.key.hash(id)
 	for _, s := range slices.Backward(v.segments) {
+		if err := x.indexIDs(s); err != nil {
+			return err
+		}
 		going := true
 		s.ids.rows(h, func(row uint64) bool {
 			doc := s.numbers.doc(row)

@@ -77,24 +77,20 @@ func newIndex(c Config) *Index {
 	return x
 }
 
-// fill gives an index its first version. The documents of segments without an index of their IDs
-// get one, in memory.
+// fill gives an index its first version.
 func (x *Index) fill(segments []*Segment, next DocID) error {
-	for _, s := range segments {
-		if err := x.indexIDs(s); err != nil {
-			return err
-		}
-	}
 	return x.Apply(Edit{Add: segments, addMemtable: newMemtable(next, memtableDocs, x.config.IDs)})
 }
 
-// indexIDs makes the index of a segment's IDs, unless it has one or needs none.
+// indexIDs makes the index of a segment's IDs in memory, unless it has one or needs none: when an ID
+// is looked up for the first time in a segment that was built, of an index that is not open for
+// writing. It needs x.mu.
 func (x *Index) indexIDs(s *Segment) error {
 	list := s.Segment.IDs()
 	if list == nil || len(s.ids.slots) > 0 || !x.config.IDs {
 		return nil
 	}
-	reserved, err := x.config.Budget.Here().Reserve(fmt.Sprintf("an index of %s IDs", humanize.Comma(int64(s.Documents()))), 8*idIndexLen(s.Documents()))
+	reserved, err := x.reserveIDs(s)
 	if err != nil {
 		return err
 	}
@@ -113,6 +109,11 @@ func (x *Index) indexIDs(s *Segment) error {
 		return free()
 	}
 	return nil
+}
+
+// reserveIDs reserves the memory of an index of a segment's IDs.
+func (x *Index) reserveIDs(s *Segment) (*memory.Reservation, error) {
+	return x.config.Budget.Here().Reserve(fmt.Sprintf("an index of %s IDs", humanize.Comma(int64(s.Documents()))), 8*idIndexLen(s.Documents()))
 }
 
 // Config returns what the index is.

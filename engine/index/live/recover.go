@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,25 +101,63 @@ func (l *ManifestLive) log(o OpenOptions) wal.Options {
 func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	begun := time.Now()
 	x.folder = f
-	for _, s := range x.current.Load().segments {
-		f.owns(s)
-	}
-	if f.manifest.Live == nil {
-		next := *f.manifest
-		next.grow(x.config, x.current.Load().end(), o.Random)
-		next.Generation++
-		if err := writeManifest(f.dir, next.Generation, f.options(), &next); err != nil {
-			return err
-		}
-		f.manifest = &next
-	}
-	f.files = f.manifest.Live.Files
 	if x.recovery.Removed, err = f.removeOrphans(); err != nil {
 		return err
 	}
+	if err := x.becomeLive(o); err != nil {
+		return err
+	}
+	for _, s := range x.current.Load().segments {
+		f.owns(s)
+	}
+	f.files = f.manifest.Live.Files
 	x.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o), x.replay)
 	x.recovery.Took = time.Since(begun)
 	return err
+}
+
+// becomeLive makes the index of an index that was built one that is written to: its manifest says
+// where the log begins, and beside each segment stands an index of its documents' IDs.
+func (x *Index) becomeLive(o OpenOptions) error {
+	f := x.folder
+	if f.manifest.Live != nil {
+		x.key, _ = identity(f.manifest.Live.Key)
+		return nil
+	}
+	next := *f.manifest
+	next.Segments = slices.Clone(next.Segments)
+	next.grow(x.config, x.current.Load().end(), o.Random)
+	next.Generation++
+	x.key, _ = identity(next.Live.Key)
+	for i, s := range x.current.Load().segments {
+		if !x.config.IDs || s.Segment.IDs() == nil {
+			continue
+		}
+		name := strings.TrimSuffix(next.Segments[i].File, ".segment") + ".documents"
+		reserved, err := x.reserveIDs(s)
+		if err != nil {
+			return err
+		}
+		w, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID, s.numbers, nil, &x.key, s.Segment.IDs().All())
+		reserved.Release()
+		if err != nil {
+			return err
+		}
+		file, err := named(w, filepath.Join(f.dir, name))
+		if err != nil {
+			return err
+		}
+		next.Segments[i].Beside = &file
+		if s.beside, err = openDocuments(f.dir, &next, i); err != nil {
+			return err
+		}
+		s.ids = s.beside.ids
+	}
+	if err := writeManifest(f.dir, next.Generation, f.options(), &next); err != nil {
+		return err
+	}
+	f.manifest = &next
+	return nil
 }
 
 // readLog inserts what the log has of an index that is only read, and changes nothing on the disk.

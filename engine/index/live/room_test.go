@@ -10,8 +10,6 @@ import (
 	"ndd/permute"
 )
 
-func TestMain(m *testing.M) { oracle.NoLeaks(m) }
-
 func halves(t testing.TB) permute.Design {
 	t.Helper()
 	d, err := permute.Named("halves", 3, 1)

@@ -1,0 +1,143 @@
+package live
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle"
+	"ndd/engine/storage/store"
+)
+
+var kills = flag.Int("kills", 0, "how often TestKill kills a process; 0 is 25, or 6 with -short")
+
+// killedFolder names, in the environment, the index that a process of TestKill is to write to.
+const killedFolder = "NDD_TEST_KILLED_INDEX"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killedFolder); dir != "" {
+		writeUntilKilled(dir)
+	}
+	oracle.NoLeaks(m)
+}
+
+const killedWriters = 8
+
+// writeUntilKilled inserts documents from several goroutines and prints the ID of each that was
+// acknowledged.
+func writeUntilKilled(dir string) {
+	x, err := Open(context.Background(), dir, OpenOptions{Write: true, flushDocs: 3000, Threads: 1})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	var mu sync.Mutex
+	for w := range killedWriters {
+		go func() {
+			begin := 0
+			for {
+				docs := make([]Doc, 1+rand.IntN(20))
+				for i := range docs {
+					id := fmt.Sprintf("%d %d %d", os.Getpid(), w, begin+i)
+					docs[i] = Doc{fingerprintOf(id), id}
+				}
+				if _, err := x.Insert(context.Background(), docs); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(1)
+				}
+				begin += len(docs)
+				mu.Lock()
+				fmt.Printf("%d %d %d\n", os.Getpid(), w, begin)
+				mu.Unlock()
+			}
+		}()
+	}
+	select {}
+}
+
+// fingerprintOf returns the fingerprint of the document of an ID.
+func fingerprintOf(id string) simhash.Fingerprint {
+	key := idKey{1}
+	return simhash.Fingerprint(key.hash(id))
+}
+
+// TestKill kills processes that insert, again and again: of each writer what it was told is there is
+// there, whole, and what is there is a prefix of what it inserted.
+func TestKill(t *testing.T) {
+	times := 25
+	if testing.Short() {
+		times = 6
+	}
+	if *kills > 0 {
+		times = *kills
+	}
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	acknowledged := map[[2]int]int{} // documents, by process and writer
+	total := 0
+	for range times {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), killedFolder+"="+dir)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		after := rand.IntN(400)
+		lines := bufio.NewReader(out)
+		for n := 0; ; n++ {
+			if n == after {
+				time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
+				cmd.Process.Kill()
+			}
+			line, err := lines.ReadString('\n')
+			if err == io.EOF {
+				break // what it did not print whole was not told
+			}
+			var pid, w, upTo int
+			if _, err := fmt.Sscan(line, &pid, &w, &upTo); err != nil {
+				t.Fatal(err)
+			}
+			acknowledged[[2]int{pid, w}] = upTo
+		}
+		cmd.Wait() // killed
+	}
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	there := map[[2]int]int{}
+	for doc, d := range contents(t, x) {
+		var pid, w, n int
+		if _, err := fmt.Sscan(d.ID, &pid, &w, &n); err != nil || d.Fingerprint != fingerprintOf(d.ID) {
+			t.Fatalf("document %d, %q, has fingerprint %v: %v", doc, d.ID, d.Fingerprint, err)
+		}
+		there[[2]int{pid, w}]++
+	}
+	for writer, n := range acknowledged {
+		total += n
+		for i := range max(n, there[writer]) {
+			id := fmt.Sprintf("%d %d %d", writer[0], writer[1], i)
+			if _, ok, err := x.Find(id); !ok || err != nil {
+				t.Fatalf("%q, of %d acknowledged and %d there, is lost: %v", id, n, there[writer], err)
+			}
+		}
+	}
+	t.Logf("%d kills, %d documents acknowledged, %d there", times, total, x.Stats().Documents)
+}
