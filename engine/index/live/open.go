@@ -111,8 +111,7 @@ func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 const openTries = 10
 
 func openForWriting(ctx context.Context, dir string, o OpenOptions) (_ *Index, err error) {
-	m, err := ReadManifest(dir)
-	if err != nil {
+	if _, err := ReadManifest(dir); err != nil { // no lock is made where no index is
 		return nil, err
 	}
 	lock, err := lockFolder(dir)
@@ -125,11 +124,10 @@ func openForWriting(ctx context.Context, dir string, o OpenOptions) (_ *Index, e
 			f.unlock()
 		}
 	}()
-	if m, err = ReadManifest(dir); err != nil { // nobody changes it now
+	if f.manifest, err = ReadManifest(dir); err != nil { // nobody changes it now
 		return nil, err
 	}
-	f.manifest = m
-	return m.open(ctx, dir, o, f)
+	return f.manifest.open(ctx, dir, o, f)
 }
 
 // Open opens the index that is in folder dir if that is what the manifest says, for reading.
