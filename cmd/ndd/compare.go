@@ -54,7 +54,7 @@ with --in they are the ids of documents in those files and folders.`,
 	fl.StringArrayVar(&f.in, "in", nil, "files and folders that hold the documents whose IDs are A and B; may be given more than once")
 	fl.IntVarP(&f.k, "k", "k", 3, "distance up to which fingerprints are near")
 	fl.IntVar(&f.passages, "passages", 10, "passages to show of each document, the longest ones")
-	fl.StringVar(&f.format, "format", "text", "text or json")
+	fl.StringVar(&f.format, "format", "text", "output format: text or json")
 	return cmd
 }
 

@@ -12,8 +12,8 @@ import (
 // values are what flags of these names can be, in every command that has them, for the shell's
 // completion. A flag of several meanings has its values by command and name.
 var values = map[string][]string{
-	"format":          {"auto", "text", "html", "jsonl", "csv", "warc"}, // of documents
-	"document-format": {"auto", "text", "html", "jsonl", "csv", "warc"},
+	"format":          {"auto", "text", "html", "jsonl", "json", "lines", "csv", "warc"}, // of documents
+	"document-format": {"auto", "text", "html", "jsonl", "json", "lines", "csv", "warc"},
 	"batch format":    {"tsv", "json", "bin"},
 	"query format":    {"tsv", "json"},
 	"compare format":  {"text", "json"},
@@ -28,8 +28,12 @@ var values = map[string][]string{
 	"keep":            {"first", "longest", "shortest", "newest"},
 	"layout":          {"auto", "planar", "huffman"},
 	"verify":          {"full", "fast"},
+	"eval verify":     {"0"},
 	"dedup verify":    {"jaccard>=0.8"},
 	"recipe":          {"minwise", "minwise-pairs", "simhash"},
+	"sync":            {"always", "never", "interval=100ms"},
+	"on-conflict":     {"replace", "keep", "error"},
+	"eval format":     {"text", "json"},
 	"numa":            {"auto", "on", "off"},
 	"ids":             {"none", "rows"},
 	"for":             {"online", "batch"},

@@ -80,7 +80,7 @@ have.`,
 	fl.IntVar(&f.maxDocuments, "max-df", 10_000, "ignore signatures that more documents have when looking for candidates; the number of documents concerned is reported")
 	fl.IntVar(&f.maxEqual, "max-equal", 1000, "if more documents have equal signatures, pair each with the first of them only")
 	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
-	fl.StringVar(&f.format, "format", "tsv", "tsv, with a header, or jsonl")
+	fl.StringVar(&f.format, "format", "tsv", "output format: tsv, with a header, or jsonl")
 	fl.StringVar(&f.clusters, "clusters", "", "file for the clusters that pairs connect: cluster, id")
 	fl.StringVar(&f.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 	fl.BoolVar(&f.explain, "explain", false, "show the passages that two documents share; the last two arguments are their IDs")

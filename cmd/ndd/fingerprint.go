@@ -26,7 +26,7 @@ func newFingerprint(g *globals) *cobra.Command {
 		Long: `Turn documents into 64-bit fingerprints.
 
 INPUT is a file, a folder (one document per file, in sorted order, without hidden
-files), a glob, or - for standard input. gzip and zstd are decompressed. Each line
+files), a glob, or - for standard input. Compressed files are decompressed. Each line
 of JSONL, each record of CSV, and each page of a WARC or WET archive is a document;
 the id of a page is its URI. 'ndd help formats' describes the formats.
 
