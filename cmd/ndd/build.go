@@ -56,7 +56,7 @@ ulimit -d or -v leave 48 or 128 MiB more are for stacks and the like.`,
 			if err := choice.parse(); err != nil {
 				return err
 			}
-			files, err := openPrints(args)
+			files, err := g.openPrints(args)
 			if err != nil {
 				return err
 			}

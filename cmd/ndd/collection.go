@@ -51,7 +51,7 @@ func collectFiles(ctx context.Context, files []*ndf.File) (c *collection, err er
 	for _, f := range files {
 		c.documents += f.Len()
 		if f.HasIDs() {
-			c.idBytes += f.Store().Bytes() - 8*f.Len()
+			c.idBytes += f.IDBytes()
 		}
 		for chunk := range f.Chunks {
 			for part := range slices.Chunk(chunk, 1<<20) {

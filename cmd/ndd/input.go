@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -127,10 +129,18 @@ func (g *globals) ingested(report ingest.Report) error {
 	return nil
 }
 
+// openPrintFile opens a fingerprint file, or reads standard input.
+func (g *globals) openPrintFile(path string) (*ndf.File, error) {
+	if path == document.Stdin {
+		return ndf.Read(g.stdin, "standard input")
+	}
+	return ndf.Open(path)
+}
+
 // openPrints opens fingerprint files, all of them or none.
-func openPrints(paths []string) (files []*ndf.File, err error) {
+func (g *globals) openPrints(paths []string) (files []*ndf.File, err error) {
 	for _, path := range paths {
-		f, err := ndf.Open(path)
+		f, err := g.openPrintFile(path)
 		if err != nil {
 			closePrints(files)
 			return nil, err
@@ -156,7 +166,7 @@ func arePrints(paths []string) (bool, error) {
 			continue
 		}
 		kind, ok, err := store.Sniff(path)
-		named := strings.HasSuffix(path, ".ndf") || strings.HasSuffix(path, ".bin")
+		named := slices.Contains([]string{".ndf", ".bin", ".npy"}, filepath.Ext(path))
 		switch {
 		case err == nil && (named || ok && kind == store.KindFingerprints):
 			n++

@@ -56,7 +56,7 @@ func (c *csr) at(i int) []uint32 {
 
 // Build returns the index of the sets, and empties the Builder. The error is of ctx, or [ErrTooMany].
 func (b *Builder) Build(ctx context.Context, threads int) (*Index, error) {
-	if len(b.ends) > math.MaxUint32 {
+	if uint64(len(b.ends)) > math.MaxUint32 {
 		return nil, ErrTooMany
 	}
 	x := new(Index)
@@ -161,7 +161,7 @@ func (b *Builder) number(ctx context.Context, threads int) (*numbers, error) {
 		}
 		i = j
 	}
-	if len(shared) >= math.MaxUint32 {
+	if uint64(len(shared)) >= math.MaxUint32 {
 		return nil, ErrTooMany
 	}
 	slices.SortStableFunc(shared, func(a, b counted) int { return cmp.Compare(a.documents, b.documents) })

@@ -67,7 +67,7 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 	}
 	if len(doc.ID) > MaxIDBytes {
 		return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: Broken,
-			Err: fmt.Errorf("an ID of %d bytes, of which %d are the most: %.60q...", len(doc.ID), MaxIDBytes, doc.ID)}
+			Err: fmt.Errorf("an ID of %d bytes, of which %d are the most, beginning with %.60q", len(doc.ID), MaxIDBytes, doc.ID)}
 	}
 	return doc, nil
 }

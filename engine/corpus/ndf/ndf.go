@@ -1,5 +1,7 @@
 // Package ndf reads and writes fingerprint files: what `ndd fingerprint -o`
-// writes (.ndf), and raw arrays of little-endian uint64 (.bin).
+// writes (.ndf), raw arrays of little-endian uint64 (.bin), NumPy's arrays of
+// them (.npy), and what `ndd fingerprint` prints: hexadecimal digits, a
+// fingerprint a line.
 //
 // An .ndf file is a checksummed file of package store with the sections
 //
@@ -143,17 +145,22 @@ type File struct {
 	raw    []byte
 	unmap  func() error
 	noted  *idlist.List
+
+	hasIDs   bool     // of fingerprints as text
+	unmarked []string // likewise
 }
 
 type chunk struct {
 	fingerprints []uint64
 	lengths      []uint32     // nil for raw files
 	ids          *idlist.List // nil for raw files
+	listed       []string     // the IDs of fingerprints as text; else nil
 }
 
-// Open opens an .ndf file, known by its content, or else takes the file as a
-// raw array of little-endian uint64, whose size must be a multiple of 8, unless
-// its name ends in .ndf. The blocks of an .ndf file are not verified: see [File.Store].
+// Open opens an .ndf file, a NumPy array or fingerprints as text, known by their
+// content, or else takes the file as a raw array of little-endian uint64, whose
+// size must be a multiple of 8, unless its name ends in .ndf or its first bytes
+// are those of another format. The blocks of an .ndf file are not verified: see [File.Store].
 func Open(path string) (*File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: a folder where a fingerprint file, .ndf or .bin, is needed", path)
@@ -221,13 +228,30 @@ func openRaw(path string) (*File, error) {
 
 // raw is the file of an array of uint64.
 func raw(path string, data []byte, unmap func() error) (*File, error) {
+	switch {
+	case isText(data) && isPrintText(data) || filepath.Ext(path) != ".bin" && isPrintText(data):
+		defer unmap()
+		return readText(path, data)
+	case isNpy(data):
+		numbers, err := npyNumbers(path, data)
+		if err != nil {
+			unmap()
+			return nil, err
+		}
+		return array(path, numbers, unmap), nil
+	}
 	if err := checkRaw(path, data); err != nil {
 		unmap()
 		return nil, err
 	}
-	f := &File{path: path, raw: data, unmap: unmap, docs: uint64(len(data) / 8)}
-	f.chunks = []chunk{{fingerprints: store.Uint64s(data)}}
-	return f, nil
+	return array(path, data, unmap), nil
+}
+
+// array is the file of numbers as they lie in memory.
+func array(path string, numbers []byte, unmap func() error) *File {
+	f := &File{path: path, raw: numbers, unmap: unmap, docs: uint64(len(numbers) / 8)}
+	f.chunks = []chunk{{fingerprints: store.Uint64s(numbers)}}
+	return f
 }
 
 func openSections(path string) (*File, error) {
@@ -293,7 +317,20 @@ func (f *File) Recipe() *simhash.Recipe { return f.recipe }
 func (f *File) Len() uint64 { return f.docs }
 
 // HasIDs reports whether documents have IDs beside their rows.
-func (f *File) HasIDs() bool { return f.file != nil }
+func (f *File) HasIDs() bool { return f.file != nil || f.hasIDs }
+
+// IDBytes returns how many bytes the documents' IDs take in the file, about.
+func (f *File) IDBytes() (sum uint64) {
+	if f.file != nil {
+		return f.file.Bytes() - min(8*f.docs, f.file.Bytes())
+	}
+	for i := range f.chunks {
+		for _, id := range f.chunks[i].listed {
+			sum += uint64(len(id))
+		}
+	}
+	return sum
+}
 
 // Store is the checksummed file below, nil for a raw file, which has no
 // checksums.
@@ -335,6 +372,11 @@ func (f *File) TextBytes(yield func([]uint32) bool) {
 // IDs yields the documents' IDs in order of row; nothing for a raw file.
 func (f *File) IDs(yield func(string, error) bool) {
 	for i := range f.chunks {
+		for _, id := range f.chunks[i].listed {
+			if !yield(id, nil) {
+				return
+			}
+		}
 		if !yieldIDs(f.chunks[i].ids, yield) {
 			return
 		}
@@ -342,7 +384,14 @@ func (f *File) IDs(yield func(string, error) bool) {
 }
 
 // Unmarked yields the IDs of documents that got no fingerprint.
-func (f *File) Unmarked(yield func(string, error) bool) { yieldIDs(f.noted, yield) }
+func (f *File) Unmarked(yield func(string, error) bool) {
+	for _, id := range f.unmarked {
+		if !yield(id, nil) {
+			return
+		}
+	}
+	yieldIDs(f.noted, yield)
+}
 
 func yieldIDs(n *idlist.List, yield func(string, error) bool) bool {
 	if n == nil {
@@ -384,6 +433,9 @@ func (f *File) Lookup() *Lookup { return &Lookup{f, make([]*idlist.Cursor, len(f
 
 // ID returns the ID of the document of a row.
 func (l *Lookup) ID(row uint64) (string, error) {
+	if l.file.hasIDs {
+		return l.file.chunks[0].listed[row], nil
+	}
 	for i := range l.file.chunks {
 		list := l.file.chunks[i].ids
 		if row >= list.Len() {

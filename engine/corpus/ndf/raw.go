@@ -24,6 +24,9 @@ func checkRaw(path string, data []byte) error {
 	corrupt := &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1}
 	n := len(data)
 	switch {
+	case known(data) != "":
+		corrupt.Why = "this is " + known(data) + ", not an array of uint64"
+		return corrupt
 	case filepath.Ext(path) == ".bin": // at its word
 	case bytes.HasPrefix(data, []byte("\x1f\x8b\x08")) && filepath.Ext(path) == ".gz", bytes.HasPrefix(data, []byte("\x28\xb5\x2f\xfd")):
 		corrupt.Why = "this is compressed, and fingerprint files are mapped as they are: unpack it first"
@@ -38,6 +41,21 @@ func checkRaw(path string, data []byte) error {
 		return corrupt
 	}
 	return nil
+}
+
+// known returns which other format a file is of by its first bytes, and its last where they are few: of fingerprints one file in 2^40 would
+// look like one at most. It returns "" for all others.
+func known(data []byte) string {
+	for magic, what := range map[string]string{"\xfd7zXZ\x00": "compressed by xz", "7z\xbc\xaf\x27\x1c": "a 7z archive", "\x89PNG\r\n\x1a\n": "a PNG image",
+		"SQLite format 3\x00": "an SQLite database", "ARROW1\x00\x00": "an Arrow file"} {
+		if bytes.HasPrefix(data, []byte(magic)) {
+			return what
+		}
+	}
+	if bytes.HasPrefix(data, []byte("PAR1")) && bytes.HasSuffix(data, []byte("PAR1")) {
+		return "a Parquet file"
+	}
+	return ""
 }
 
 // isText reports whether the first bytes are text. Of as many random bytes, one in 10^12 at most is.

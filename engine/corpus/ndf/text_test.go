@@ -1,0 +1,153 @@
+package ndf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/storage/store"
+)
+
+// opened opens a file of that content by name, and once more from a pipe: both must be alike.
+func opened(t *testing.T, name string, content []byte) (*File, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	piped, pipedErr := Read(bytes.NewReader(content), name)
+	if (err == nil) != (pipedErr == nil) || err == nil && !slices.Equal(f.Fingerprints(), piped.Fingerprints()) {
+		t.Errorf("%s: %v by name, %v from a pipe", name, err, pipedErr)
+	}
+	if err == nil {
+		t.Cleanup(func() { f.Close() })
+	}
+	return f, err
+}
+
+// ids returns what a File yields of IDs.
+func ids(t *testing.T, all func(func(string, error) bool)) (list []string) {
+	t.Helper()
+	all(func(id string, err error) bool {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, id)
+		return true
+	})
+	return list
+}
+
+func TestText(t *testing.T) {
+	f, err := opened(t, "p.txt", []byte("\n0123456789abcdef\ta\\tb\r\n0xFEDCBA9876543210\tc\n----------------\tshort\n"))
+	if err != nil || !f.HasIDs() || f.Recipe() != nil || f.Len() != 2 || f.IDBytes() != 4 {
+		t.Fatal(f, err)
+	}
+	if !slices.Equal(f.Fingerprints(), []uint64{0x0123456789abcdef, 0xfedcba9876543210}) || !slices.Equal(ids(t, f.IDs), []string{"a\tb", "c"}) ||
+		!slices.Equal(ids(t, f.Unmarked), []string{"short"}) {
+		t.Errorf("%x, %q, %q", f.Fingerprints(), ids(t, f.IDs), ids(t, f.Unmarked))
+	}
+	if id, err := f.Lookup().ID(1); err != nil || id != "c" {
+		t.Error(id, err)
+	}
+	if f, err := opened(t, "plain", []byte("0123456789abcdef\n0123456789abcdee")); err != nil || f.HasIDs() || f.Len() != 2 {
+		t.Error(f, err)
+	}
+	for in, want := range map[string]string{
+		"0123456789abcdef\ta\n0123456789abcdef\n":                           "1 lines have an ID and 1 have none",
+		"0123456789abcdef\nnothing\n":                                       "line 2 has no fingerprint of 16 hexadecimal digits: \"nothing\"",
+		"0123456789abcdef\n0123456789abcde\n":                               "line 2 has no fingerprint",
+		"these are words and no fingerprints at all, so they are refused\n": "this is text",
+	} {
+		if _, err := opened(t, "bad.txt", []byte(in)); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
+// npy is an array of NumPy as its documentation describes it.
+func npy(version byte, descr, shape string, numbers ...uint64) []byte {
+	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
+	fixed := 10
+	if version > 1 {
+		fixed = 12
+	}
+	header += strings.Repeat(" ", 63-(fixed+len(header))%64) + "\n"
+	out := append([]byte("\x93NUMPY"), version, 0)
+	if version > 1 {
+		out = binary.LittleEndian.AppendUint32(out, uint32(len(header)))
+	} else {
+		out = binary.LittleEndian.AppendUint16(out, uint16(len(header)))
+	}
+	out = append(out, header...)
+	for _, x := range numbers {
+		out = binary.LittleEndian.AppendUint64(out, x)
+	}
+	return out
+}
+
+func TestNpy(t *testing.T) {
+	for _, version := range []byte{1, 2, 3} {
+		for _, name := range []string{"a.npy", "a.bin", "a"} {
+			f, err := opened(t, name, npy(version, "<u8", "3,", 1, 2, 1<<63))
+			if err != nil || !slices.Equal(f.Fingerprints(), []uint64{1, 2, 1 << 63}) || f.HasIDs() {
+				t.Errorf("%s, version %d: %v", name, version, err)
+			}
+		}
+	}
+	whole := npy(1, "<u8", "3,", 1, 2, 3)
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"type":      {npy(1, "<f8", "3,", 1, 2, 3), "an array of type \"<f8\""},
+		"big":       {npy(1, ">u8", "3,", 1, 2, 3), "an array of type \">u8\""},
+		"shape":     {npy(1, "<u8", "1, 3", 1, 2, 3), "an array of shape (1, 3)"},
+		"longer":    {npy(1, "<u8", "4,", 1, 2, 3), "24 bytes of numbers, where the header says 4 numbers of 8"},
+		"version":   {npy(9, "<u8", "3,", 1, 2, 3), "version 9"},
+		"cut":       {whole[:9], "cut short in the header"},
+		"cut later": {whole[:50], "a header of"},
+		"cut last":  {whole[:len(whole)-1], "23 bytes of numbers"},
+		"no header": {append(slices.Clone(whole[:10]), bytes.Repeat([]byte{' '}, len(whole)-10)...), "the header is not one of an array"},
+	} {
+		if _, err := opened(t, "a.npy", c.data); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestKnown: what is another format is no array, by whatever name and length.
+func TestKnown(t *testing.T) {
+	for _, c := range []struct{ name, data, want string }{
+		{"a.bin", "PAR1" + strings.Repeat("\x01\xff", 20) + "PAR1", "this is a Parquet file"},
+		{"a", "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01", "compressed by xz"},
+	} {
+		if _, err := opened(t, c.name, []byte(c.data)); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func FuzzOther(f *testing.F) {
+	f.Add([]byte("0123456789abcdef\ta\n"))
+	f.Add(npy(1, "<u8", "1,", 7))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := Read(bytes.NewReader(data), "f")
+		if err != nil {
+			return
+		}
+		n := 0
+		file.IDs(func(string, error) bool { n++; return true })
+		if file.HasIDs() && uint64(n) != file.Len() || uint64(len(file.Fingerprints())) != file.Len() {
+			t.Fatalf("%d documents, %d IDs", file.Len(), n)
+		}
+		file.Close()
+	})
+}
