@@ -124,8 +124,9 @@ type chunk struct {
 }
 
 // search answers chunks.
-func (b *batch) search(_ context.Context, chunks iter.Seq[*chunk]) (err error) {
+func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error) {
 	s := b.index.live.Searcher()
+	s.Until(ctx)
 	defer s.Done()
 	for c := range chunks {
 		if c.answers, err = s.Search(b.view, c.queries, b.o.K, b.o.Docs, c.swept); err != nil {

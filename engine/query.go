@@ -25,6 +25,7 @@ func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) (
 		return nil, err
 	}
 	c := x.live.Searcher()
+	c.Until(ctx)
 	defer c.Done()
 	return c.Query(q, k, docs)
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -61,8 +62,14 @@ type Searcher struct {
 // Searcher returns a searcher of the index, to be given back by [Searcher.Done].
 func (x *Index) Searcher() *Searcher { return x.searchers.Get().(*Searcher) }
 
+// Until lets searches end with the error of ctx once that is done, but for those of workers.
+func (c *Searcher) Until(ctx context.Context) { c.segment.Until(ctx) }
+
 // Done gives the searcher back.
-func (c *Searcher) Done() { c.index.searchers.Put(c) }
+func (c *Searcher) Done() {
+	c.segment.Until(nil)
+	c.index.searchers.Put(c)
+}
 
 // Answers holds the hits of some queries, one query's after the other's.
 type Answers struct {

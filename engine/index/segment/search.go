@@ -10,6 +10,10 @@ import (
 	"ndd/engine/storage/store"
 )
 
+// Until lets searches with this scratch end with the error of ctx once that is done, as [table.Scratch.Until]
+// says.
+func (c *Scratch) Until(ctx context.Context) { c.table.Until(ctx) }
+
 // A Match is a stored fingerprint within distance k of a query.
 type Match struct {
 	Query       int // position in the batch
@@ -93,7 +97,7 @@ func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint6
 	}
 	own := c.queries[:len(queries)]
 	asm.Permute(own, queries, perm.Mask())
-	if c.matches, err = table.Scan(context.Background(), c.matches[:0], s.tables[tables[0]], own, k, &c.table); err != nil {
+	if c.matches, err = table.Scan(c.matches[:0], s.tables[tables[0]], own, k, &c.table); err != nil {
 		return dst, err
 	}
 	every := len(tables) == len(s.tables)

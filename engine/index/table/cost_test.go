@@ -79,7 +79,7 @@ func TestScan(t *testing.T) {
 			tab := build(t, keys, o)
 			var c Scratch
 			for _, k := range []int{0, 3, 8} {
-				got, err := Scan(t.Context(), nil, tab, queries, k, &c)
+				got, err := Scan(nil, tab, queries, k, &c)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,8 +90,13 @@ func TestScan(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			if got, err := Scan(ctx, nil, tab, queries, 8, &c); !errors.Is(err, context.Canceled) || len(got) > 0 {
+			c.Until(ctx)
+			if got, err := Scan(nil, tab, queries, 8, &c); !errors.Is(err, context.Canceled) || len(got) > 0 {
 				t.Errorf("%s, %v: %d matches and %v of a scan that was called off", name, o, len(got), err)
+			}
+			s := &Search{Queries: queries, Leading: 12, Flips: permute.Flips(12, 2), K: 3}
+			if _, err := tab.Search(nil, s, &c); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, %v: %v of a search that was called off", name, o, err)
 			}
 		}
 	}
@@ -135,7 +140,7 @@ func BenchmarkCosts(b *testing.B) {
 				for range 5 {
 					began := time.Now()
 					var err error
-					if matches, err = Scan(b.Context(), matches[:0], tab, queries[:queryCount], 3, &c); err != nil {
+					if matches, err = Scan(matches[:0], tab, queries[:queryCount], 3, &c); err != nil {
 						b.Fatal(err)
 					}
 					best = min(best, time.Since(began))

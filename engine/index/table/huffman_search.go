@@ -137,6 +137,9 @@ func (r *huffmanRounds) step(dst []Match, c *Scratch) (_ []Match, err error) {
 	if r.next.n == 0 && r.now.n == 0 && r.before.n == 0 {
 		return dst, nil
 	}
+	if err := c.stopped(); err != nil {
+		return dst, err
+	}
 	r.now.seek.Prefetch(nil, nil)
 	if r.next.n > 0 {
 		r.next.find()
@@ -260,6 +263,9 @@ func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err err
 		dst = r.found(dst, i, &p)
 	}
 	for ; err == nil && t.last[b] < p.high && b+1 < len(t.last); b++ {
+		if err = c.stopped(); err != nil {
+			break
+		}
 		dst, err = t.search(dst, b+1, huffmanPlace{huffman.Up, 1}, &p, c)
 	}
 	return dst, err

@@ -79,7 +79,7 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 	if c.planar == nil {
 		c.planar = new(planarScratch)
 	}
-	r := planarRound{planarScratch: c.planar, tables: tables, searches: searches, dst: dst}
+	r := planarRound{planarScratch: c.planar, caller: c, tables: tables, searches: searches, dst: dst}
 	if r.sharing = shares(tables, searches); r.sharing {
 		err := r.searchShared()
 		return r.dst, err
@@ -134,10 +134,14 @@ type planarRound struct {
 	dst      []Match
 	sharing  bool // in a round of queries from first on, see sharedSearch
 	first    int
+	caller   *Scratch
 }
 
 // run answers the first n probes.
 func (r *planarRound) run(n int) error {
+	if err := r.caller.stopped(); err != nil {
+		return err
+	}
 	r.stretch = r.stretch[:0]
 	for from := 0; from < n; {
 		to := from + 1
@@ -273,6 +277,9 @@ func (r *planarRound) prefetchRest(t *planarTable, from, to int) {
 // scanLong scans a long run in pieces.
 func (r *planarRound) scanLong(hits int, t *planarTable, l *longRun) (_ int, err error) {
 	for start := l.start; start < l.end; {
+		if err := r.caller.stopped(); err != nil {
+			return 0, err
+		}
 		n := 0
 		for ; n < stretchMax && start < l.end; n++ {
 			length := min(l.end-start, asm.PlanarLongest)

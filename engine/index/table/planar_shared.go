@@ -98,6 +98,9 @@ func (r *planarRound) searchShared() error {
 
 // runShared asks queries [from, to).
 func (r *planarRound) runShared(from, to int) error {
+	if err := r.caller.stopped(); err != nil {
+		return err
+	}
 	r.makeProbes(from, to)
 	sh, last := r.shared, len(r.stretch)
 	r.stretch[0].prefetchLines(r)

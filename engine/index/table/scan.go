@@ -1,22 +1,17 @@
 package table
 
-import (
-	"context"
-
-	"ndd/asm"
-)
+import "ndd/asm"
 
 // Scan compares every key of t with every query and appends to dst those within distance k, in the
 // order of the keys; the table of a match is 0. It finds what probes find, and costs less where these
-// would read most of the table: one pass over it, [ScanNS], however many flips there are. ctx ends it
-// within the time of some thousand comparisons a query.
-func Scan(ctx context.Context, dst []Match, t Table, queries []uint64, k int, c *Scratch) ([]Match, error) {
+// would read most of the table: one pass over it, [ScanNS], however many flips there are.
+func Scan(dst []Match, t Table, queries []uint64, k int, c *Scratch) ([]Match, error) {
 	if cap(c.found) == 0 {
 		c.found = make([]uint32, 256)
 	}
 	var stopped error
 	err := t.Walk(func(keys []uint64) bool {
-		if stopped = ctx.Err(); stopped != nil {
+		if stopped = c.stopped(); stopped != nil {
 			return false
 		}
 		for query, q := range queries {

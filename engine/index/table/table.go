@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"fmt"
 
 	"ndd/engine/storage/store"
@@ -190,6 +191,19 @@ type Scratch struct {
 	planar   *planarScratch
 	tables   []*planarTable
 	searches []Search
+	ctx      context.Context
+}
+
+// Until lets searches with this scratch, from now on, end with the error of ctx once that is done:
+// within some ten thousand comparisons. nil lets none end.
+func (c *Scratch) Until(ctx context.Context) { c.ctx = ctx }
+
+// stopped returns the error of a context that is done.
+func (c *Scratch) stopped() error {
+	if c.ctx == nil {
+		return nil
+	}
+	return c.ctx.Err()
 }
 
 // forget that any blocks are unpacked: they may be another table's.
