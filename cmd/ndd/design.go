@@ -10,7 +10,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/engine/index/plan"
@@ -173,7 +172,7 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	if r.Memory > 0 {
 		limit = plan.Size(r.Memory) + " of memory"
 	}
-	fmt.Fprintf(w, "%s fingerprints, k = %d, %s\n\n", humanize.Comma(int64(r.Fingerprints)), r.K, limit)
+	fmt.Fprintf(w, "%s, k = %d, %s\n\n", number(r.Fingerprints, "fingerprint"), r.K, limit)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tdesign\tlayout\ttables\tleading\tradius\tprobes\tcandidates\tbytes\teach\tonline\tbatch\tfits\t")
 	for i := range p.Options {

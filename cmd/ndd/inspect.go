@@ -293,7 +293,7 @@ func (d *description) text(w io.Writer) error {
 	}
 	switch {
 	case d.Design != "":
-		fmt.Fprintf(w, "documents: %s, with %s distinct fingerprints\n", humanize.Comma(int64(d.Documents)), humanize.Comma(int64(d.Fingerprints)))
+		fmt.Fprintf(w, "documents: %s, with %s\n", humanize.Comma(int64(d.Documents)), number(d.Fingerprints, "distinct fingerprint"))
 		fmt.Fprintf(w, "design: %s, for distances up to %d: %s, %s\n", d.Design, d.K, number(len(d.Tables), "table"), d.Layout)
 		for i, t := range d.Tables {
 			fmt.Fprintf(w, "  table %d: mask %s, %d leading bits, radius %d\n", i, t.Mask, t.Leading, t.Radius)

@@ -352,7 +352,7 @@ func (s *statistics) plot(g *globals, path string) error {
 		return err
 	}
 	defer dir.Abort()
-	of := fmt.Sprintf("%s (%s fingerprints)", filepath.Base(s.Path), humanize.Comma(int64(s.counts.Fingerprints)))
+	of := fmt.Sprintf("%s (%s)", filepath.Base(s.Path), number(s.counts.Fingerprints, "fingerprint"))
 	a := plot.Bars{Title: "Fraction of fingerprints with each bit set: " + of, X: "bit, leading bit first", Y: "fraction", Top: 1, Line: 0.5, Every: 8}
 	for bit := 63; bit >= 0; bit-- {
 		a.Values, a.Labels = append(a.Values, s.Ones[bit]), append(a.Labels, bit)

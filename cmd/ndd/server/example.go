@@ -18,11 +18,7 @@ const exampleFileMax = 1 << 20
 func (s *service) readyLine(ctx context.Context, address string) string {
 	x := s.index.Load()
 	n := x.Stats().Documents
-	noun := "documents"
-	if n == 1 {
-		noun = "document"
-	}
-	text := fmt.Sprintf("ready: %s %s, k=%d, http://%s", humanize.Comma(int64(n)), noun, x.Design().K, address)
+	text := fmt.Sprintf("ready: %s, k=%d, http://%s", counted(int64(n), "document"), x.Design().K, address)
 	if left := s.loading.tooFew.Load(); left > 0 {
 		text += fmt.Sprintf(" (%s too short, left out)", humanize.Comma(left))
 	}

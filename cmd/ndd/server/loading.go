@@ -1,11 +1,8 @@
 package server
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
-
-	"github.com/dustin/go-humanize"
 
 	"ndd/engine/corpus/simhash"
 )
@@ -54,7 +51,7 @@ func (l *Loading) String() string {
 		text = *s
 	}
 	if n := l.documents.Load(); n > 0 {
-		text += fmt.Sprintf(", %s documents so far", humanize.Comma(n))
+		text += ", " + counted(n, "document") + " so far"
 	}
 	return text
 }

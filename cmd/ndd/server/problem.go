@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/dustin/go-humanize"
 
 	"ndd/engine"
 	"ndd/engine/storage/store"
@@ -32,6 +33,14 @@ func refusal(status int, detail string, errs ...*huma.ErrorDetail) *problem {
 func misfit(location, format string, args ...any) *problem {
 	why := fmt.Sprintf(format, args...)
 	return refusal(http.StatusUnprocessableEntity, location+": "+why, &huma.ErrorDetail{Message: why, Location: location})
+}
+
+// counted writes a number of things: "1 document", "2,000 documents".
+func counted(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return humanize.Comma(n) + " " + noun
 }
 
 // broken is the answer when the engine fails: the index is damaged, or is

@@ -158,7 +158,7 @@ func TestLife(t *testing.T) {
 	})
 	eventually(t, "it says how far it is", func() bool {
 		status, header, body, err := get(c, "GET", "http://"+address+"/readyz", "")
-		return err == nil && status == http.StatusServiceUnavailable && header.Get("Retry-After") != "" && strings.Contains(body, "reading documents, 1 documents so far")
+		return err == nil && status == http.StatusServiceUnavailable && header.Get("Retry-After") != "" && strings.Contains(body, "reading documents, 1 document so far")
 	})
 	for _, path := range []string{"POST /v1/query", "POST /v1/batch", "POST /v1/insert", "GET /v1/stats"} {
 		method, path, _ := strings.Cut(path, " ")
