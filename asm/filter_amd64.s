@@ -9,6 +9,7 @@
 //	bitmap   word number>>6, bit number&63
 //
 // A word takes 7 operations; four words a round overlap their look-ups.
+
 #define SRC    SI   // the next word
 #define LAST   CX  // behind the last word
 #define BITMAP R8   // the bits
@@ -20,7 +21,7 @@
 #define BIT    BX   // number of its bit
 #define PART   DX   // number of the bitmap's word, then that word
 
-// A word is written whether it is kept or not, to where the next one goes then.
+// FILTER writes a word and moves KEPT on by its bit.
 #define FILTER(i) \
 	MOVQ  (i*8)(SRC), WORD         \ // the word
 	SHRXL LINE, WORD, PART         \ // number>>6

@@ -77,20 +77,30 @@ type PlanarHit struct {
 	Probe uint64 // index of the probe
 }
 
-// check panics when slices are too short for the kernels: a programmer's error. The last line that a kernel can read
-// is the one that the last bucket's multiplication gives, and Lines has one more.
-func (p *PlanarTable) check() {
+// checkLines panics when there are fewer lines than a kernel may read: a programmer's error. The last line that it
+// reads is the one that the last bucket's multiplication gives, and Lines has one more.
+func (p *PlanarTable) checkLines() {
 	last, _ := bits.Mul64(1<<p.BucketBits-1, p.Inverse)
-	if uint64(len(p.Lines)) < 8*(last+2) || p.BucketBits-1 >= PlanarBucketBitsMax || p.PerLine-2 > PlanarLineBits-2 ||
-		uint64(len(p.Low)) < PlanarPad || p.Keys > uint64(len(p.Low))-PlanarPad {
-		panic(fmt.Sprintf("asm: planar table of %d keys, %d bucket bits, %d buckets a line, %d words of lines, %d low words",
-			p.Keys, p.BucketBits, p.PerLine, len(p.Lines), len(p.Low)))
+	if uint64(len(p.Lines)) < 8*(last+2) || p.BucketBits-1 >= PlanarBucketBitsMax || p.PerLine-2 > PlanarLineBits-2 {
+		p.panic()
 	}
+}
+
+// checkLow panics when Low has not the keys and the padding behind them: a programmer's error.
+func (p *PlanarTable) checkLow() {
+	if uint64(len(p.Low)) < PlanarPad || p.Keys > uint64(len(p.Low))-PlanarPad {
+		p.panic()
+	}
+}
+
+func (p *PlanarTable) panic() {
+	panic(fmt.Sprintf("asm: planar table of %d keys, %d bucket bits, %d buckets a line, %d words of lines, %d low words",
+		p.Keys, p.BucketBits, p.PerLine, len(p.Lines), len(p.Low)))
 }
 
 // PlanarPrefetchLines prefetches the lines that PlanarLocate will read for the probes.
 func PlanarPrefetchLines(p *PlanarTable, probes []PlanarProbe) {
-	p.check()
+	p.checkLines()
 	if len(probes) > 0 {
 		planarPrefetchLines(p, probes)
 	}
@@ -111,13 +121,13 @@ func PlanarPrefetchLines(p *PlanarTable, probes []PlanarProbe) {
 // while these are located, where [PlanarPrefetchLines] waits for them: 17 ns a
 // probe instead of 23, n = 1e8.
 func PlanarLocate(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first int, next *PlanarTable, ahead []PlanarProbe) (found, done int) {
-	p.check()
+	p.checkLines()
 	n := len(probes) - first
 	if n <= 0 {
 		return 0, 0
 	}
 	if len(ahead) > 0 {
-		next.check()
+		next.checkLines()
 		ahead = ahead[:n]
 	}
 	runs = runs[:n]
@@ -133,7 +143,7 @@ func PlanarLocate(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first 
 
 // PlanarPrefetchRuns prefetches what PlanarScan will read for the runs.
 func PlanarPrefetchRuns(p *PlanarTable, runs []PlanarRun) {
-	p.check()
+	p.checkLow()
 	if len(runs) > 0 {
 		planarPrefetchRuns(p, runs)
 	}
@@ -151,7 +161,7 @@ func PlanarPrefetchRuns(p *PlanarTable, runs []PlanarRun) {
 // comparison, and some ten instructions around them: five cycles. 697 of 65,536
 // words are within 3 bits of another.
 func PlanarScan(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
-	p.check()
+	p.checkLow()
 	raceRead(probes)
 	raceRead(runs)
 	raceWrite(dst)

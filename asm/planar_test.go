@@ -211,34 +211,45 @@ func TestPlanarInverse(t *testing.T) {
 	}
 }
 
-// TestPlanarPanics: slices that are too short for what the numbers say, and numbers out of their limits.
+// TestPlanarPanics: slices that are too short for what the numbers say, and numbers out of their limits, by the part of
+// the table that a kernel reads.
 func TestPlanarPanics(t *testing.T) {
-	for name, spoil := range map[string]func(p *PlanarTable){
-		"a line too few":    func(p *PlanarTable) { p.Lines = p.Lines[8:] },
-		"a low too few":     func(p *PlanarTable) { p.Low = p.Low[1:] },
-		"no padding":        func(p *PlanarTable) { p.Low, p.Keys = p.Low[:PlanarPad-1], 0 },
-		"no bucket bits":    func(p *PlanarTable) { p.BucketBits = 0 },
-		"many bucket bits":  func(p *PlanarTable) { p.BucketBits = PlanarBucketBitsMax + 1 },
-		"a bucket bit more": func(p *PlanarTable) { p.BucketBits++ },
-		"a bucket a line":   func(p *PlanarTable) { p.PerLine = 1 },
-		"too many a line":   func(p *PlanarTable) { p.PerLine = PlanarLineBits + 1 },
-		"another inverse":   func(p *PlanarTable) { p.Inverse = PlanarInverse(3) },
+	lines := map[string]func(p *PlanarTable){
+		"locate":         func(p *PlanarTable) { PlanarLocate(p, nil, nil, 0, nil, nil) },
+		"prefetch lines": func(p *PlanarTable) { PlanarPrefetchLines(p, nil) },
+		"locate the next": func(p *PlanarTable) {
+			good := newPlanar(make([]uint64, 100), 6, 64)
+			PlanarLocate(good, make([]PlanarRun, 1), make([]PlanarProbe, 1), 0, p, make([]PlanarProbe, 1))
+		},
+	}
+	low := map[string]func(p *PlanarTable){
+		"scan":          func(p *PlanarTable) { PlanarScan(p, nil, nil, nil) },
+		"prefetch runs": func(p *PlanarTable) { PlanarPrefetchRuns(p, nil) },
+	}
+	for name, c := range map[string]struct {
+		calls map[string]func(p *PlanarTable)
+		spoil func(p *PlanarTable)
+	}{
+		"a line too few":    {lines, func(p *PlanarTable) { p.Lines = p.Lines[8:] }},
+		"no bucket bits":    {lines, func(p *PlanarTable) { p.BucketBits = 0 }},
+		"many bucket bits":  {lines, func(p *PlanarTable) { p.BucketBits = PlanarBucketBitsMax + 1 }},
+		"a bucket bit more": {lines, func(p *PlanarTable) { p.BucketBits++ }},
+		"a bucket a line":   {lines, func(p *PlanarTable) { p.PerLine = 1 }},
+		"too many a line":   {lines, func(p *PlanarTable) { p.PerLine = PlanarLineBits + 1 }},
+		"another inverse":   {lines, func(p *PlanarTable) { p.Inverse = PlanarInverse(3) }},
+		"a low too few":     {low, func(p *PlanarTable) { p.Low = p.Low[1:] }},
+		"no padding":        {low, func(p *PlanarTable) { p.Low, p.Keys = p.Low[:PlanarPad-1], 0 }},
 	} {
-		p := newPlanar(make([]uint64, 100), 6, 64)
-		spoil(p)
-		for call, f := range map[string]func(){
-			"locate":         func() { PlanarLocate(p, nil, nil, 0, nil, nil) },
-			"scan":           func() { PlanarScan(p, nil, nil, nil) },
-			"prefetch lines": func() { PlanarPrefetchLines(p, nil) },
-			"prefetch runs":  func() { PlanarPrefetchRuns(p, nil) },
-		} {
+		for call, f := range c.calls {
+			p := newPlanar(make([]uint64, 100), 6, 64)
+			c.spoil(p)
 			func() {
 				defer func() {
 					if recover() == nil {
 						t.Errorf("%s, %s: no panic", name, call)
 					}
 				}()
-				f()
+				f(p)
 			}()
 		}
 	}
