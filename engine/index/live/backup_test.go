@@ -145,6 +145,50 @@ func TestBackupWhileWritten(t *testing.T) {
 	}
 }
 
+// onLink does something before the n-th hard link.
+type onLink struct {
+	n  int
+	do func()
+}
+
+func (h *onLink) Before(op *disk.Op) error {
+	if op.Call == disk.CallLink {
+		if h.n--; h.n == 0 {
+			h.do()
+		}
+	}
+	return nil
+}
+
+func (h *onLink) After(*disk.Op) {}
+
+// TestBackupAgain flushes, or merges, the index when the backup has its manifest: the log is removed,
+// and segments are, so that it begins again.
+func TestBackupAgain(t *testing.T) {
+	for name, change := range map[string]func(*Index) error{
+		"flush": func(x *Index) error { return x.Flush(t.Context()) },
+		"merge": func(x *Index) error { return x.Merge(t.Context(), 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := t.TempDir()
+			dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
+			x := backupSource(t, dir)
+			defer x.end()
+			hook := &onLink{n: 2, do: func() {
+				if err := change(x); err != nil {
+					t.Error(err)
+				}
+			}}
+			if _, err := Backup(t.Context(), disk.Hooked(hook), dir, to); err != nil {
+				t.Fatal(err)
+			}
+			if got := backedUp(t, to, 300); len(got) != 56 {
+				t.Errorf("%d documents, want 56", len(got))
+			}
+		})
+	}
+}
+
 // TestBackupFaults makes each call fail: the error comes back, nothing is left under the name of the
 // backup, and the index is as it was. A power cut behind any call leaves the whole backup or none.
 func TestBackupFaults(t *testing.T) {

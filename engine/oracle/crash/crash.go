@@ -154,7 +154,7 @@ func (r *Recorder) Before(op *disk.Op) error {
 	defer r.mu.Unlock()
 	r.begun[op] = len(r.events)
 	if op.Call == disk.CallSync || op.Call == disk.CallSyncFolder {
-		return disk.Skip
+		return disk.ErrSkip
 	}
 	return nil
 }

@@ -44,14 +44,14 @@ type Op struct {
 type Hook interface {
 	// Before is called before a call, which is not made and fails when Before returns an error.
 	// Of a write that fails in this way the first half is made, as on a disk that is full.
-	// After [Skip] it is not made and succeeds, which is for syncs in tests that need no durability.
+	// After [ErrSkip] it is not made and succeeds, which is for syncs in tests that need no durability.
 	Before(*Op) error
 	// After is called after a call that succeeded.
 	After(*Op)
 }
 
-// Skip is returned by [Hook.Before] for a call that is to succeed without being made.
-var Skip = errors.New("skip this call")
+// ErrSkip is returned by [Hook.Before] for a call that is to succeed without being made.
+var ErrSkip = errors.New("skip this call")
 
 // Hooked returns the system's disk with an observer of every call, for tests.
 func Hooked(h Hook) *Disk { return &Disk{h} }
@@ -72,7 +72,7 @@ func (d *Disk) do(op *Op, call func() error) error {
 		return call()
 	}
 	switch err := d.hook.Before(op); {
-	case err == Skip:
+	case errors.Is(err, ErrSkip):
 		call = func() error { return nil }
 	case err != nil:
 		return &fs.PathError{Op: string(op.Call), Path: op.Path, Err: err}

@@ -25,7 +25,7 @@ func record(at Position) []byte { return fmt.Appendf(nil, "record %d", at) }
 // unsynced is a disk that makes nothing durable, for tests that open thousands of logs.
 var unsynced = disk.Failing(func(c disk.Call, _ string) error {
 	if c == disk.CallSync || c == disk.CallSyncFolder {
-		return disk.Skip
+		return disk.ErrSkip
 	}
 	return nil
 })
