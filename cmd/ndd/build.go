@@ -23,8 +23,9 @@ import (
 func newBuild(g *globals) *cobra.Command {
 	choice := tableChoice{request: plan.Request{IDs: plan.IDsRows}}
 	var out string
+	var add adding
 	cmd := &cobra.Command{
-		Use:   "build -o INDEX FILE...",
+		Use:   "build -o INDEX | --add INDEX FILE...",
 		Short: "Build an index from fingerprint files",
 		Long: `Build an index, a folder, from fingerprint files: .ndf, or raw arrays of
 little-endian 64-bit integers (.bin). IDs are those in the files, or else row
@@ -41,12 +42,23 @@ choose from, 'ndd stats' and --verbose why the choice was made.
 that this machine, or the process's control group, has left. 13 bytes per
 document suffice; with less than 9 it uses a temporary file beside INDEX, and
 with too little it fails at once. The program itself takes 32 MiB, and of what
-ulimit -d or -v leave 48 or 128 MiB more are for stacks and the like.`,
+ulimit -d or -v leave 48 or 128 MiB more are for stacks and the like.
+
+--add adds the documents to an index that exists, in its own tables and layout:
+all of them or none. A document whose ID is there already takes the place of the
+stored one, unless --on-conflict says otherwise. The index must not be served.`,
 		Example: `  ndd build -o index pages.ndf
+  ndd build --add index more.ndf
   ndd build -o index --memory 16GiB pages.ndf
   ndd build -o index -k 3 --tables 10 base.bin`,
 		Args: someArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if add.dir != "" {
+				return add.run(cmd, g, args)
+			}
+			if cmd.Flags().Changed("on-conflict") {
+				return usagef("--on-conflict applies only with --add")
+			}
 			if out == "" {
 				return usagef("no -o INDEX given")
 			}
@@ -67,6 +79,7 @@ ulimit -d or -v leave 48 or 128 MiB more are for stacks and the like.`,
 	choice.register(cmd)
 	g.registerForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "folder to create for the index; must not exist")
+	add.register(cmd)
 	return cmd
 }
 

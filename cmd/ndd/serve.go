@@ -68,7 +68,7 @@ once.`,
 	f.StringArrayVar(&s.load, "load", nil, "documents to add at the start: file, glob, folder, or -; may be repeated, and further arguments count as more of them")
 	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserted documents are lost when the server stops")
 	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), interval=DURATION, or never (when the system writes them)")
-	f.StringVar(&s.onConflict, "on-conflict", "replace", "what becomes of a document whose id is taken: replace (the stored one is deleted), keep (the stored one stays), or error")
+	registerConflict(cmd, &s.onConflict)
 	s.design.register(cmd)
 	s.docs.register(cmd, "format")
 	s.spread.register(cmd)

@@ -10,7 +10,6 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/index/live"
-	"ndd/engine/memory"
 )
 
 func newMerge(g *globals) *cobra.Command {
@@ -31,7 +30,7 @@ If the command is interrupted, the index is as it was before.`,
 
 // merge merges the index in folder dir.
 func (g *globals) merge(ctx context.Context, dir string) (err error) {
-	x, err := g.openToWrite(ctx, dir)
+	x, err := g.openToWrite(ctx, dir, engine.Replace)
 	if err != nil {
 		return err
 	}
@@ -47,9 +46,9 @@ func (g *globals) merge(ctx context.Context, dir string) (err error) {
 }
 
 // openToWrite opens the index in folder dir to change it, after every checksum was verified.
-func (g *globals) openToWrite(ctx context.Context, dir string) (*engine.Index, error) {
+func (g *globals) openToWrite(ctx context.Context, dir string, conflict engine.OnConflict) (*engine.Index, error) {
 	var o openFlags
-	x, err := o.openWith(ctx, g, dir, engine.OpenOptions{Write: true, Disk: g.disk, Budget: memory.NewBudget(g.machine.Limit(0))})
+	x, err := o.openWith(ctx, g, dir, engine.OpenOptions{Write: true, Disk: g.disk, OnConflict: conflict})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ndd/engine"
+	"ndd/engine/index/segment"
+	"ndd/engine/memory"
+)
+
+// An adding is the flags of ndd build --add.
+type adding struct {
+	dir        string
+	onConflict string
+}
+
+func (a *adding) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.dir, "add", "", "index to add the documents to, instead of -o")
+	registerConflict(cmd, &a.onConflict)
+}
+
+// registerConflict adds the flag --on-conflict.
+func registerConflict(cmd *cobra.Command, text *string) {
+	cmd.Flags().StringVar(text, "on-conflict", "replace", "what becomes of a document whose ID is taken: replace (the stored one is deleted), keep (the stored one stays), or error")
+}
+
+// run adds the documents of fingerprint files to an index.
+func (a *adding) run(cmd *cobra.Command, g *globals, paths []string) (err error) {
+	var other []string // flags that are about a new index
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil && f.Name != "add" && f.Name != "on-conflict" {
+			other = append(other, "--"+f.Name)
+		}
+	})
+	if len(other) > 0 {
+		return usagef("%s applies only to a new index, without --add", other[0])
+	}
+	conflict, err := parseConflict(a.onConflict)
+	if err != nil {
+		return err
+	}
+	if conflict == engine.Refuse {
+		return usagef("--on-conflict error applies to inserts one by one: with --add, give replace or keep")
+	}
+	files, err := openPrints(paths)
+	if err != nil {
+		return err
+	}
+	defer closePrints(files)
+	x, err := g.openToWrite(cmd.Context(), a.dir, conflict)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	before := x.Stats().Documents
+	docs := uint64(0)
+	for _, f := range files {
+		docs += f.Len()
+	}
+	bar := g.newBar("building", int64(len(x.Design().Tables)+1), countUnit)
+	err = x.Live().Add(cmd.Context(), files, engine.BuildOptions{Options: segment.Options{Threads: g.threads,
+		Budget: memory.ForProgram(g.machine.Limit(0)), Progress: func(_ string, part, _ int) { bar.set(int64(part)) }}})
+	bar.end()
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.dir, err)
+	}
+	after := x.Stats().Documents
+	text := fmt.Sprintf("%s: %s added, now %s", a.dir, number(docs, "document"), number(after, "document"))
+	if gone := before + docs - after; gone > 0 {
+		text += fmt.Sprintf("; %s had an ID that was taken", number(gone, "document"))
+	}
+	g.log.Info(text)
+	return nil
+}
