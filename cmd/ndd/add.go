@@ -46,7 +46,7 @@ func (a *adding) run(cmd *cobra.Command, g *globals, paths []string) (err error)
 	if conflict == engine.Refuse {
 		return usagef("--on-conflict error applies to inserts one by one: with --add, give replace or keep")
 	}
-	files, err := openPrints(paths)
+	files, err := g.openPrints(paths)
 	if err != nil {
 		return err
 	}
