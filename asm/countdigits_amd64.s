@@ -5,10 +5,10 @@
 // countDigitsBMI2 counts four keys a round, so that the extractions, three cycles each, overlap
 // the additions, which wait for the addition to the same count before.
 
-#define COUNTS DI   // one count for each value of the digit
-#define SRC    SI   // the next key
-#define LEFT   CX   // keys to go; in the loop of four, less four
-#define MASK   R8   // the bits that make the digit
+#define COUNTS DI // one count for each value of the digit
+#define SRC    SI // the next key
+#define LEFT   CX // keys to go; in the loop of four, less four
+#define MASK   R8 // the bits that make the digit
 
 // func countDigitsBMI2(counts, keys *uint64, n int, mask uint64)
 TEXT ·countDigitsBMI2(SB), NOSPLIT, $0-32

@@ -43,82 +43,82 @@
 
 // PUT stores the symbols of the entry in BX.
 #define PUT \
-	MOVQ BX, AX               \ // its symbols, in one store of which some bytes are too many
-	SHRQ $8, AX               \
-	MOVQ AX, SYMBOLS(POS*1)   \
-	SHRQ $56, BX              \ // how many they are
+	MOVQ BX, AX             \ // its symbols, in one store of which some bytes are too many
+	SHRQ $8, AX             \
+	MOVQ AX, SYMBOLS(POS*1) \
+	SHRQ $56, BX            \ // how many they are
 	ADDQ BX, POS
 
 #define LOOKUP \
-	ANDNL BITS, HIGHER, AX    \ // the next 12 bits
-	MOVQ  (WINDOW)(AX*8), BX  \ // their entry
-	SHRXQ BX, BITS, BITS      \ // past the codes: its low six bits are their length
-	ADDQ  BX, SUM             \ // lengths and counts add up
+	ANDNL BITS, HIGHER, AX   \ // the next 12 bits
+	MOVQ  (WINDOW)(AX*8), BX \ // their entry
+	SHRXQ BX, BITS, BITS     \ // past the codes: its low six bits are their length
+	ADDQ  BX, SUM            \ // lengths and counts add up
 	PUT
 
 // STAGE1 makes WANT symbols and maybe some more, which it gives back behind a whole chunk; or jumps
 // to other when codes come near the half's last bytes.
 #define STAGE1(loop, enough, surplus, given, other) \
-	XORL  POS, POS              \ // no symbols yet
-	MOVQ  CODEBIT, NEXT         \ // the byte of the next code
-	SHRQ  $3, NEXT              \
-	CMPQ  NEXT, LAST            \ // eight bytes must follow it
-	JHI   other                 \
-	MOVQ  (HALF)(NEXT*1), BITS  \ // its bits, from the code's first on
-	ANDL  $7, CODEBIT           \
-	SHRXQ CODEBIT, BITS, BITS   \
-	MOVL  $56, COUNT            \ // COUNT: 49 to 56 of them
-	SUBQ  CODEBIT, COUNT        \
-	ADDQ  $7, NEXT              \ // the next refill reads behind them
-	MOVQ  WANT, WANTED          \ // for SURPLUS
+	XORL  POS, POS                        \ // no symbols yet
+	MOVQ  CODEBIT, NEXT                   \ // the byte of the next code
+	SHRQ  $3, NEXT                        \
+	CMPQ  NEXT, LAST                      \ // eight bytes must follow it
+	JHI   other                           \
+	MOVQ  (HALF)(NEXT*1), BITS            \ // its bits, from the code's first on
+	ANDL  $7, CODEBIT                     \
+	SHRXQ CODEBIT, BITS, BITS             \
+	MOVL  $56, COUNT                      \ // COUNT: 49 to 56 of them
+	SUBQ  CODEBIT, COUNT                  \
+	ADDQ  $7, NEXT                        \ // the next refill reads behind them
+	MOVQ  WANT, WANTED                    \ // for SURPLUS
 	LEAQ  const_decodeSpare(WANT), ROUNDS \ // ROUNDS = (symbols and some to spare) * pace: the forecast
-	IMULQ Window_pace(WINDOW), ROUNDS \
-	SHRQ  $16, ROUNDS           \
-	INCQ  ROUNDS                \
-loop:                           \
-	CMPQ  NEXT, LAST            \ // can eight bytes be read?
-	JHI   other                 \
-	ANDNL BITS, HIGHER, AX      \ // the first look-up: the next 12 bits
-	MOVQ  (WINDOW)(AX*8), SUM   \ // their entry
-	MOVQ  (HALF)(NEXT*1), BX    \ // the refill: eight bytes, above the bits that there are
-	SHLXQ COUNT, BX, BX         \
-	ORQ   BX, BITS              \
-	MOVL  $63, AX               \ // NEXT += (63 - COUNT) / 8: past the whole bytes that fit
-	SUBQ  COUNT, AX             \
-	SHRQ  $3, AX                \
-	ADDQ  AX, NEXT              \
-	ORQ   $56, COUNT            \ // 56 to 63 bits now
-	SHRXQ SUM, BITS, BITS       \ // the first look-up ends: past its codes
-	MOVQ  SUM, BX               \ // its symbols
-	PUT                         \
-	LOOKUP                      \ // the second
-	LOOKUP                      \ // the third
-	MOVBLZX SUM, SUM            \ // COUNT -= the bits that the three took
-	SUBQ  SUM, COUNT            \
-	LEAQ  -16(POS), AX          \ // is there room for another three entries' symbols?
-	CMPQ  AX, WANT              \
-	JGE   enough                \
-	DECQ  ROUNDS                \
-	JNZ   loop                  \
-	INCQ  ROUNDS                \ // the forecast was short: one round more
-	CMPQ  POS, WANT             \
-	JLT   loop                  \
-enough:                         \
-	LEAQ  (NEXT*8), CODEBIT     \ // CODEBIT = 8*NEXT - COUNT
-	SUBQ  COUNT, CODEBIT        \
-	CMPQ  WANT, $const_decodeChunk \ // only a whole chunk has a next one, which begins behind WANT symbols
-	JNE   given                 \
-	SURPLUS(surplus, given)     \
-	MOVQ  POS, FOUND                    // for the last comparison
+	IMULQ Window_pace(WINDOW), ROUNDS     \
+	SHRQ  $16, ROUNDS                     \
+	INCQ  ROUNDS                          \
+loop:                                     \
+	CMPQ  NEXT, LAST                      \ // can eight bytes be read?
+	JHI   other                           \
+	ANDNL BITS, HIGHER, AX                \ // the first look-up: the next 12 bits
+	MOVQ  (WINDOW)(AX*8), SUM             \ // their entry
+	MOVQ  (HALF)(NEXT*1), BX              \ // the refill: eight bytes, above the bits that there are
+	SHLXQ COUNT, BX, BX                   \
+	ORQ   BX, BITS                        \
+	MOVL  $63, AX                         \ // NEXT += (63 - COUNT) / 8: past the whole bytes that fit
+	SUBQ  COUNT, AX                       \
+	SHRQ  $3, AX                          \
+	ADDQ  AX, NEXT                        \
+	ORQ   $56, COUNT                      \ // 56 to 63 bits now
+	SHRXQ SUM, BITS, BITS                 \ // the first look-up ends: past its codes
+	MOVQ  SUM, BX                         \ // its symbols
+	PUT                                   \
+	LOOKUP                                \ // the second
+	LOOKUP                                \ // the third
+	MOVBLZX SUM, SUM                      \ // COUNT -= the bits that the three took
+	SUBQ  SUM, COUNT                      \
+	LEAQ  -16(POS), AX                    \ // is there room for another three entries' symbols?
+	CMPQ  AX, WANT                        \
+	JGE   enough                          \
+	DECQ  ROUNDS                          \
+	JNZ   loop                            \
+	INCQ  ROUNDS                          \ // the forecast was short: one round more
+	CMPQ  POS, WANT                       \
+	JLT   loop                            \
+enough:                                   \
+	LEAQ  (NEXT*8), CODEBIT               \ // CODEBIT = 8*NEXT - COUNT
+	SUBQ  COUNT, CODEBIT                  \
+	CMPQ  WANT, $const_decodeChunk        \ // only a whole chunk has a next one, which begins behind WANT symbols
+	JNE   given                           \
+	SURPLUS(surplus, given)               \
+	MOVQ  POS, FOUND                        // for the last comparison
 
 // SURPLUS gives symbols back until there are WANT.
 #define SURPLUS(surplus, given) \
-surplus:                        \
-	CMPQ  POS, WANT             \ // as many as there should be?
-	JEQ   given                 \
-	MOVBLZX symbols-321(SP)(POS*1), AX \ // the last symbol
+surplus:                                     \
+	CMPQ  POS, WANT                          \ // as many as there should be?
+	JEQ   given                              \
+	MOVBLZX symbols-321(SP)(POS*1), AX       \ // the last symbol
 	MOVBLZX Window_lengths(WINDOW)(AX*1), AX \ // the length of its code
-	SUBQ  AX, CODEBIT           \ // the next code is that much before
-	DECQ  POS                   \
-	JMP   surplus               \
+	SUBQ  AX, CODEBIT                        \ // the next code is that much before
+	DECQ  POS                                \
+	JMP   surplus                            \
 given:

@@ -33,11 +33,11 @@ GLOBL ·before(SB), RODATA|NOPTR, $64
 #define KEY    Z17 // the last key, in all lanes
 #define ASCEND Z18 // AND of key << (63-h)
 #define MOST   Z19 // largest h of each lane
-#define ZERO   Z20  // to clear lanes and to shift them in
-#define ONES   Z21  // all ones
-#define SEVEN  Z22  // 7 in every lane
-#define Z63    Z23  // 63 in every lane
-#define BEFORE Z24  // masks of the bytes before each lane's
+#define ZERO   Z20 // to clear lanes and to shift them in
+#define ONES   Z21 // all ones
+#define SEVEN  Z22 // 7 in every lane
+#define Z63    Z23 // 63 in every lane
+#define BEFORE Z24 // masks of the bytes before each lane's
 
 // STEP makes eight keys in Z2 of the symbols whose eight bytes are in all lanes of Z0, and one in each lane of Z1.
 #define STEP \
@@ -62,7 +62,7 @@ GLOBL ·before(SB), RODATA|NOPTR, $64
 	VPXORQ     Z3, Z2, Z2           \
 	VALIGNQ    $4, ZERO, Z2, Z3     \ // with the four below,
 	VPTERNLOGQ $0x96, Z3, KEY, Z2   \ // and with the last key
-	VPSLLVQ    Z1, Z2, Z3               // key << (63-h): negative if it ascends
+	VPSLLVQ    Z1, Z2, Z3             // key << (63-h): negative if it ascends
 
 // func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 TEXT ·decodeAVX512(SB), 0, $344-56
@@ -193,44 +193,44 @@ other:
 #undef BEFORE
 #undef STEP
 
-#define T      Y4   // see above, the same in all lanes
-#define KEY    Y5   // the last key, in all lanes
-#define ASCEND Y6   // AND of key << (63-h)
-#define MOST   Y7   // largest h of each lane
-#define ZERO   Y8   // to clear lanes and to shift them in
-#define ONES   Y9   // all ones
-#define SEVEN  Y10  // 7 in every lane
-#define Y63    Y11  // 63 in every lane
-#define BEFORE Y12  // masks of the bytes before each lane's
+#define T      Y4  // see above, the same in all lanes
+#define KEY    Y5  // the last key, in all lanes
+#define ASCEND Y6  // AND of key << (63-h)
+#define MOST   Y7  // largest h of each lane
+#define ZERO   Y8  // to clear lanes and to shift them in
+#define ONES   Y9  // all ones
+#define SEVEN  Y10 // 7 in every lane
+#define Y63    Y11 // 63 in every lane
+#define BEFORE Y12 // masks of the bytes before each lane's
 #define FIRST4 Y13 // the low four bytes of every lane
-#define SIGN   Y14  // 1<<63 in every lane
+#define SIGN   Y14 // 1<<63 in every lane
 
 // STEP makes four keys in Y2 of the symbols whose four bytes are in every 32 bits of Y0, and one in each lane of Y1.
 #define STEP \
-	VPAND      BEFORE, Y0, Y3       \ // h of the lanes before each
-	VPSADBW    ZERO, Y3, Y3         \ // their sum
-	VPAND      FIRST4, Y0, Y0       \ // the four h
-	VPSADBW    ZERO, Y0, Y0         \ // their sum
-	VPSUBQ     Y3, T, Y3            \ // t of each lane
-	VPSUBQ     Y0, T, T             \ // T of the next step
-	VPXOR      ONES, Y3, Y15        \ // ~t: negative where the field is in the half
-	VPSRLQ     $3, Y3, Y0           \ // byte of the field
-	VPXOR      Y2, Y2, Y2           \ // 0 where it is not read
-	VPAND      SEVEN, Y15, Y3       \ // ~t & 7
+	VPAND      BEFORE, Y0, Y3        \ // h of the lanes before each
+	VPSADBW    ZERO, Y3, Y3          \ // their sum
+	VPAND      FIRST4, Y0, Y0        \ // the four h
+	VPSADBW    ZERO, Y0, Y0          \ // their sum
+	VPSUBQ     Y3, T, Y3             \ // t of each lane
+	VPSUBQ     Y0, T, T              \ // T of the next step
+	VPXOR      ONES, Y3, Y15         \ // ~t: negative where the field is in the half
+	VPSRLQ     $3, Y3, Y0            \ // byte of the field
+	VPXOR      Y2, Y2, Y2            \ // 0 where it is not read
+	VPAND      SEVEN, Y15, Y3        \ // ~t & 7
 	VPGATHERQQ Y15, (HALF)(Y0*1), Y2 \ // v
-	VPSLLVQ    Y3, Y2, Y2           \ // raw bits to the top
-	VPSRLQ     $1, Y2, Y2           \ // a 1 above the raw bits: v>>1 | 1<<63
-	VPOR       SIGN, Y2, Y2         \
-	VPMAXUB    Y1, MOST, MOST       \ // the largest h so far
-	VPSUBQ     Y1, Y63, Y1          \ // 63 - h: also the shift that brings bit h of a key to the top
-	VPSRLVQ    Y1, Y2, Y2           \ // d = 1<<h | raw
-	VPSLLDQ    $8, Y2, Y3           \ // prefix XOR, first with the lane below
-	VPXOR      Y3, Y2, Y2           \
-	VPERMQ     $0x55, Y2, Y3        \ // the second lane's, for the upper two
-	VPBLENDD   $0x0f, ZERO, Y3, Y3  \
-	VPXOR      KEY, Y2, Y2          \ // the last key before
-	VPXOR      Y3, Y2, Y2           \
-	VPSLLVQ    Y1, Y2, Y3               // key << (63-h): negative if it ascends
+	VPSLLVQ    Y3, Y2, Y2            \ // raw bits to the top
+	VPSRLQ     $1, Y2, Y2            \ // a 1 above the raw bits: v>>1 | 1<<63
+	VPOR       SIGN, Y2, Y2          \
+	VPMAXUB    Y1, MOST, MOST        \ // the largest h so far
+	VPSUBQ     Y1, Y63, Y1           \ // 63 - h: also the shift that brings bit h of a key to the top
+	VPSRLVQ    Y1, Y2, Y2            \ // d = 1<<h | raw
+	VPSLLDQ    $8, Y2, Y3            \ // prefix XOR, first with the lane below
+	VPXOR      Y3, Y2, Y2            \
+	VPERMQ     $0x55, Y2, Y3         \ // the second lane's, for the upper two
+	VPBLENDD   $0x0f, ZERO, Y3, Y3   \
+	VPXOR      KEY, Y2, Y2           \ // the last key before
+	VPXOR      Y3, Y2, Y2            \
+	VPSLLVQ    Y1, Y2, Y3              // key << (63-h): negative if it ascends
 
 // func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 TEXT ·decodeAVX2(SB), 0, $344-56

@@ -59,35 +59,35 @@
 #define SEVEN   R22 // 7
 #define SYMBOL  R23 // the next, in stages 2 and 3
 
-#define MOST V4     // the largest h, by byte
-#define SUMS V5     // the sums of h, by 16 bits
+#define MOST V4 // the largest h, by byte
+#define SUMS V5 // the sums of h, by 16 bits
 
 // PUT stores the symbols of an entry.
 #define PUT(entry) \
-	LSR  $8, entry, T0        \ // the entry's symbols, in one store of which some bytes are too many
-	MOVD T0, (SYMBOLS)(POS)   \
-	ADD  entry>>56, POS                 // how many they are
+	LSR  $8, entry, T0      \ // the entry's symbols, in one store of which some bytes are too many
+	MOVD T0, (SYMBOLS)(POS) \
+	ADD  entry>>56, POS       // how many they are
 
 #define LOOKUP \
-	UBFX $0, BITS, $12, T0    \ // the next 12 bits
-	MOVD (WINDOW)(T0<<3), T1  \ // their entry
-	LSR  T1, BITS, BITS       \ // past the codes
-	ADD  T1, SUM              \ // lengths and counts add up
+	UBFX $0, BITS, $12, T0   \ // the next 12 bits
+	MOVD (WINDOW)(T0<<3), T1 \ // their entry
+	LSR  T1, BITS, BITS      \ // past the codes
+	ADD  T1, SUM             \ // lengths and counts add up
 	PUT(T1)
 
 // KEY makes one of the symbol at SYMBOL.
 #define KEY(from, to) \
-	MOVBU.P 1(SYMBOL), T0     \ // h
-	LSR  $3, T, T1            \ // v
-	MOVD (HALF)(T1), to      \
-	BIC  T, SEVEN, T1         \ // ~t & 7
-	LSL  T1, to, to           \ // the raw bits at the top
-	ORR  to>>1, TOP, to       \ // a 1 above them
-	SUB  T0, T                \ // t of the next key
-	MVN  T0, T0               \ // ~h
-	LSR  T0, to, to           \ // d = 1<<h | raw
-	EOR  from, to, to         \ // the key
-	CCMP HI, to, from, $0               // greater than the one before, and so were all
+	MOVBU.P 1(SYMBOL), T0 \ // h
+	LSR  $3, T, T1        \ // v
+	MOVD (HALF)(T1), to   \
+	BIC  T, SEVEN, T1     \ // ~t & 7
+	LSL  T1, to, to       \ // the raw bits at the top
+	ORR  to>>1, TOP, to   \ // a 1 above them
+	SUB  T0, T            \ // t of the next key
+	MVN  T0, T0           \ // ~h
+	LSR  T0, to, to       \ // d = 1<<h | raw
+	EOR  from, to, to     \ // the key
+	CCMP HI, to, from, $0   // greater than the one before, and so were all
 
 // func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 TEXT ·decodeNEON(SB), 0, $288-56

@@ -10,26 +10,26 @@
 //
 // A word takes 7 operations; four words a round overlap their look-ups.
 
-#define SRC    SI   // the next word
+#define SRC    SI  // the next word
 #define LAST   CX  // behind the last word
-#define BITMAP R8   // the bits
-#define SHIFT  R9   // 32 less the bits of a number: to the number of the bit
+#define BITMAP R8  // the bits
+#define SHIFT  R9  // 32 less the bits of a number: to the number of the bit
 #define LINE   R10 // shift to the number of the map's word
-#define KEPT   R12  // words kept so far
-#define DST    DI   // where kept words go
-#define WORD   AX   // this word
-#define BIT    BX   // number of its bit
-#define PART   DX   // number of the bitmap's word, then that word
+#define KEPT   R12 // words kept so far
+#define DST    DI  // where kept words go
+#define WORD   AX  // this word
+#define BIT    BX  // number of its bit
+#define PART   DX  // number of the bitmap's word, then that word
 
 // FILTER writes a word and moves KEPT on by its bit.
 #define FILTER(i) \
-	MOVQ  (i*8)(SRC), WORD         \ // the word
-	SHRXL LINE, WORD, PART         \ // number>>6
-	SHRXL SHIFT, WORD, BIT         \ // number
-	MOVQ  (BITMAP)(PART*8), PART   \ // the word of the bitmap
-	MOVQ  WORD, (DST)(KEPT*8)      \ // written in any case
-	BTQ   BIT, PART                \ // carry = bit number&63
-	ADCQ  $0, KEPT                      // the place moves on if the word is kept
+	MOVQ  (i*8)(SRC), WORD       \ // the word
+	SHRXL LINE, WORD, PART       \ // number>>6
+	SHRXL SHIFT, WORD, BIT       \ // number
+	MOVQ  (BITMAP)(PART*8), PART \ // the word of the bitmap
+	MOVQ  WORD, (DST)(KEPT*8)    \ // written in any case
+	BTQ   BIT, PART              \ // carry = bit number&63
+	ADCQ  $0, KEPT                 // the place moves on if the word is kept
 
 // func filterBMI2(dst, words, bitmap []uint64, shift uint64) (n int)
 TEXT ·filterBMI2(SB), NOSPLIT, $0-88

@@ -61,22 +61,22 @@
 
 // PLACE stores the guess in V4 and prefetches the keys there.
 #define PLACE \
-	FMOVQ F4, GUESS(PAIR)     \ // the guesses of both lanes
-	VMOV  V4.D[0], T0         \
-	VMOV  V4.D[1], T1         \
-	ADD   T0<<3, KEYS, T0     \ // where their keys lie: both are on their way
-	ADD   T1<<3, KEYS, T1     \
-	PRFM  (T0), PLDL1KEEP     \
+	FMOVQ F4, GUESS(PAIR) \ // the guesses of both lanes
+	VMOV  V4.D[0], T0     \
+	VMOV  V4.D[1], T1     \
+	ADD   T0<<3, KEYS, T0 \ // where their keys lie: both are on their way
+	ADD   T1<<3, KEYS, T1 \
+	PRFM  (T0), PLDL1KEEP \
 	PRFM  (T1), PLDL1KEEP
 
 // SOUGHT2 loads the next two sought keys into V4, or the last one twice, and goes on to them.
 #define SOUGHT2(one, got) \
-	CMP   $1, M               \ // one left?
-	BEQ   one                 \
-	FMOVQ.P 16(SOUGHT), F4    \ // two
-	B     got                 \
-one:                          \
-	VLD1R (SOUGHT), [V4.D2]   \ // one, in both lanes
+	CMP   $1, M             \ // one left?
+	BEQ   one               \
+	FMOVQ.P 16(SOUGHT), F4  \ // two
+	B     got               \
+one:                        \
+	VLD1R (SOUGHT), [V4.D2] \ // one, in both lanes
 got:
 
 // func interpolateNEON(dst *int, keys *uint64, n int, sought *uint64, m int)

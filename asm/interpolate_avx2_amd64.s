@@ -47,15 +47,15 @@
 #define CONSTANT(value, x, y) \
 	MOVQ         $value, AX \ // by a general register
 	VMOVQ        AX, x      \
-	VPBROADCASTQ x, y                   // to every lane
+	VPBROADCASTQ x, y         // to every lane
 
 // FLOAT makes float64s of the uint64s in v: (hi - (2^84+2^52)) + lo.
 #define FLOAT(v, t) \
-	VPSRLQ   $32, v, t           \ // the upper halves, as the low bits of 2^84's mantissa
-	VPOR     TWO84, t, t         \
-	VPBLENDD $0xaa, TWO52, v, v  \ // the lower halves, as those of 2^52's
-	VSUBPD   TWO8452, t, t       \ // less both powers
-	VADDPD   t, v, v                    // together
+	VPSRLQ   $32, v, t          \ // the upper halves, as the low bits of 2^84's mantissa
+	VPOR     TWO84, t, t        \
+	VPBLENDD $0xaa, TWO52, v, v \ // the lower halves, as those of 2^52's
+	VSUBPD   TWO8452, t, t      \ // less both powers
+	VADDPD   t, v, v              // together
 
 // func interpolateAVX2(dst *int, keys *uint64, n int, sought *uint64, m int)
 TEXT ·interpolateAVX2(SB), 0, $3584-40

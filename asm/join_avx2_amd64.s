@@ -12,15 +12,15 @@
 #define END    R8  // the last place where a word may begin its hits
 #define WORD   SI  // *uint64, this word
 #define LAST   R9  // behind the last
-#define FIRST  R10  // of each bucket: half its first lane, JoinLong
-#define LOWS   R11  // all lanes
-#define SHIFT  R12  // of a word, to the number of its bucket
-#define MASK   R13  // of that number
-#define LANES  R15  // how many a word is compared with
+#define FIRST  R10 // of each bucket: half its first lane, JoinLong
+#define LOWS   R11 // all lanes
+#define SHIFT  R12 // of a word, to the number of its bucket
+#define MASK   R13 // of that number
+#define LANES  R15 // how many a word is compared with
 #define LANE0  AX  // half the first lane of the bucket; then the lane itself
-#define PTR    BX   // the bucket's lanes
-#define LANE   DX   // the lane, less the bucket's first
-#define BITS   R14  // one for each of 8 lanes that is a hit
+#define PTR    BX  // the bucket's lanes
+#define LANE   DX  // the lane, less the bucket's first
+#define BITS   R14 // one for each of 8 lanes that is a hit
 #define NUMBER CX  // of the word
 
 #define VK1    Y13 // k + 1
@@ -30,10 +30,10 @@
 
 // The distances of 8 lanes.
 #define DISTANCES(at, y, t) \
-	VPXOR      at, VW, y    \ // the bits that differ
-	COUNT_BYTES(y, t)       \ // counted by byte
-	VPMADDUBSW ONES, y, y   \ // by 16 bits
-	VPMADDWD   WORDS, y, y              // by 32 bits: the distance of each lane
+	VPXOR      at, VW, y   \ // the bits that differ
+	COUNT_BYTES(y, t)      \ // counted by byte
+	VPMADDUBSW ONES, y, y  \ // by 16 bits
+	VPMADDWD   WORDS, y, y   // by 32 bits: the distance of each lane
 
 // func joinAVX2(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
 TEXT ·joinAVX2(SB), NOSPLIT, $0-120

@@ -19,30 +19,30 @@
 #define END    R8  // the last place where a word may begin its hits
 #define WORD   SI  // *uint64, this word
 #define LAST   R9  // behind the last
-#define FIRST  R10  // of each bucket: half its first lane, JoinLong
-#define LOWS   R11  // all lanes
-#define SHIFT  R12  // of a word, to the number of its bucket
-#define MASK   R13  // of that number
-#define LANES  R15  // how many a word is compared with
+#define FIRST  R10 // of each bucket: half its first lane, JoinLong
+#define LOWS   R11 // all lanes
+#define SHIFT  R12 // of a word, to the number of its bucket
+#define MASK   R13 // of that number
+#define LANES  R15 // how many a word is compared with
 #define F0     AX  // bucket of a word: half its first lane; then its first lows
-#define F1     BX   // of the second word
-#define F2     CX   // of the third
-#define F3     DX   // of the fourth
-#define LONG   R14  // of any of the four: JoinLong
+#define F1     BX  // of the second word
+#define F2     CX  // of the third
+#define F3     DX  // of the fourth
+#define LONG   R14 // of any of the four: JoinLong
 
 // looking again
 #define NUMBER CX  // of the word
-#define LANE   DX   // the lane, less the bucket's first
-#define BITS   R14  // one for each of 16 lanes that is a hit
+#define LANE   DX  // the lane, less the bucket's first
+#define BITS   R14 // one for each of 16 lanes that is a hit
 
-#define VK     Z0   // k in all lanes
+#define VK     Z0 // k in all lanes
 
 #define BUCKET(off, at, low) \
 	MOVQ off(WORD), at          \ // the word
 	VPBROADCASTD off(WORD), low \ // its low half in all lanes
 	SHRXQ SHIFT, at, at         \ // the number of its bucket, modulo how many there are
 	ANDQ  MASK, at              \
-	MOVL  (FIRST)(at*4), at             // where that begins
+	MOVL  (FIRST)(at*4), at       // where that begins
 
 #define BUCKETS \
 	BUCKET(0, F0, Z1)           \ // of four words
@@ -53,12 +53,12 @@
 	ORL   F1, LONG              \
 	ORL   F2, LONG              \
 	ORL   F3, LONG              \
-	TESTL $const_JoinLong, LONG         // then the words are looked at one by one
+	TESTL $const_JoinLong, LONG   // then the words are looked at one by one
 
 #define LOCATE \
-	LEAQ  (LOWS)(F0*8), F0      \ // of four words
-	LEAQ  (LOWS)(F1*8), F1      \
-	LEAQ  (LOWS)(F2*8), F2      \
+	LEAQ  (LOWS)(F0*8), F0 \ // of four words
+	LEAQ  (LOWS)(F1*8), F1 \
+	LEAQ  (LOWS)(F2*8), F2 \
 	LEAQ  (LOWS)(F3*8), F3
 
 // func joinAVX512(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)

@@ -7,15 +7,15 @@
 // there. One layer of a network: every key meets its partner, which a shuffle brings
 // to its lane; the lanes of PICK keep the larger of the two, the others the smaller.
 
-#define DST   DI    // keys sorted by leaf
-#define SRC   SI    // keys as they come
-#define ENDS  BX    // the next leaf's end
-#define LEFT  CX    // leaves to go
-#define FROM  R8    // where this leaf begins
-#define TO    R9    // and ends
-#define LEN   R10   // len(src)
-#define COUNT R11   // keys of this leaf
-#define BITS  R12   // a bit for each
+#define DST   DI  // keys sorted by leaf
+#define SRC   SI  // keys as they come
+#define ENDS  BX  // the next leaf's end
+#define LEFT  CX  // leaves to go
+#define FROM  R8  // where this leaf begins
+#define TO    R9  // and ends
+#define LEN   R10 // len(src)
+#define COUNT R11 // keys of this leaf
+#define BITS  R12 // a bit for each
 
 #define ODD   K1 // lanes 1, 3, 5, 7
 #define UPPER K2 // lanes 2, 3, 6, 7
@@ -33,17 +33,17 @@
 
 // SORT: eight keys ascending. Pairs, then pairs of pairs, then all.
 #define SORT(v, p, t) \
-	VPSHUFD $0x4e, v, p       \ // partners: neighbours. Pairs ascend
-	KEEP(v, p, t, ODD)        \
-	VPERMQ  $0x1b, v, p       \ // partners: 0 and 3, 1 and 2 of each four. The lower two of four are the least
-	KEEP(v, p, t, UPPER)      \
-	VPSHUFD $0x4e, v, p       \ // partners: neighbours. Fours ascend
-	KEEP(v, p, t, ODD)        \
-	VPERMQ  v, REVERSE, p     \ // partners: 0 and 7, 1 and 6 ... The lower four are the least
-	KEEP(v, p, t, HALF)       \
-	VPERMQ  $0x4e, v, p       \ // partners: two apart. Of each four the lower two are the least
-	KEEP(v, p, t, UPPER)      \
-	VPSHUFD $0x4e, v, p       \ // partners: neighbours. All eight ascend
+	VPSHUFD $0x4e, v, p   \ // partners: neighbours. Pairs ascend
+	KEEP(v, p, t, ODD)    \
+	VPERMQ  $0x1b, v, p   \ // partners: 0 and 3, 1 and 2 of each four. The lower two of four are the least
+	KEEP(v, p, t, UPPER)  \
+	VPSHUFD $0x4e, v, p   \ // partners: neighbours. Fours ascend
+	KEEP(v, p, t, ODD)    \
+	VPERMQ  v, REVERSE, p \ // partners: 0 and 7, 1 and 6 ... The lower four are the least
+	KEEP(v, p, t, HALF)   \
+	VPERMQ  $0x4e, v, p   \ // partners: two apart. Of each four the lower two are the least
+	KEEP(v, p, t, UPPER)  \
+	VPSHUFD $0x4e, v, p   \ // partners: neighbours. All eight ascend
 	KEEP(v, p, t, ODD)
 
 // MERGE: eight keys that first ascend and then descend, or the other way.

@@ -11,16 +11,16 @@ GLOBL nibbleCounts<>(SB), RODATA|NOPTR, $32
 #define NIBS  Y14 // 0x0f in every byte
 
 #define LOAD_TABLE(r, x) \
-	MOVL         $0x0f0f0f0f, r         \
-	VMOVD        r, x                   \
-	VPBROADCASTD x, NIBS                \
+	MOVL         $0x0f0f0f0f, r            \
+	VMOVD        r, x                      \
+	VPBROADCASTD x, NIBS                   \
 	VMOVDQU      nibbleCounts<>(SB), TABLE
 
 // Replaces the bytes of y by their counts; t is clobbered.
 #define COUNT_BYTES(y, t) \
-	VPAND   NIBS, y, t   \
-	VPSRLW  $4, y, y     \
-	VPAND   NIBS, y, y   \
-	VPSHUFB t, TABLE, t  \
-	VPSHUFB y, TABLE, y  \
+	VPAND   NIBS, y, t  \
+	VPSRLW  $4, y, y    \
+	VPAND   NIBS, y, y  \
+	VPSHUFB t, TABLE, t \
+	VPSHUFB y, TABLE, y \
 	VPADDB  t, y, y

@@ -6,24 +6,24 @@
 // popcount, and the least count of each lane, compared with k once a row. Lanes behind
 // the bucket's end hold ones: 64 bits apart.
 
-#define DST  DI     // the next index goes here
-#define END  R9     // one past dst
-#define KEYS SI     // all keys
-#define LEN  R8     // how many there are
-#define ENDS BX     // the next bucket's end
-#define LEFT CX     // buckets to go
-#define FROM R10    // where this bucket begins
-#define TO   R11    // and ends
-#define I    AX     // this row: index of its key
-#define J    DX     // index of the next eight to compare
+#define DST  DI  // the next index goes here
+#define END  R9  // one past dst
+#define KEYS SI  // all keys
+#define LEN  R8  // how many there are
+#define ENDS BX  // the next bucket's end
+#define LEFT CX  // buckets to go
+#define FROM R10 // where this bucket begins
+#define TO   R11 // and ends
+#define I    AX  // this row: index of its key
+#define J    DX  // index of the next eight to compare
 #define STEP R12 // J + 8
-#define T0   R13    // scratch
-#define T1   R14    // scratch
+#define T0   R13 // scratch
+#define T1   R14 // scratch
 
-#define VQ    Z0    // the row's key in all lanes
-#define VK    Z1    // k in all lanes
-#define LEAST Z2    // least distance of each lane
-#define ONES  Z3    // all ones: greater than any distance
+#define VQ    Z0 // the row's key in all lanes
+#define VK    Z1 // k in all lanes
+#define LEAST Z2 // least distance of each lane
+#define ONES  Z3 // all ones: greater than any distance
 
 // func nearRowsAVX512(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int)
 TEXT ·nearRowsAVX512(SB), NOSPLIT, $0-104

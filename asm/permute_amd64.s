@@ -7,14 +7,14 @@
 // permutation as the index, its 64 answers are the permuted key: one load, one
 // VPSHUFBITQMB (port 5, one a cycle), one store of a mask register.
 
-#define DST   DI    // permuted keys
-#define SRC   SI    // keys
-#define LEFT  CX    // keys to go; in the loop of four, less four
-#define INDEX Z0    // source bit of each result bit
+#define DST   DI // permuted keys
+#define SRC   SI // keys
+#define LEFT  CX // keys to go; in the loop of four, less four
+#define INDEX Z0 // source bit of each result bit
 
 #define ONE(at, key, mask) \
-	VPBROADCASTQ at(SRC), key       \ // the key in all lanes
-	VPSHUFBITQMB INDEX, key, mask       // 64 picked bits: the permuted key
+	VPBROADCASTQ at(SRC), key     \ // the key in all lanes
+	VPSHUFBITQMB INDEX, key, mask   // 64 picked bits: the permuted key
 
 // func permuteAVX512(dst, src *uint64, n int, index *[64]uint8)
 TEXT ·permuteAVX512(SB), NOSPLIT, $0-32
@@ -64,20 +64,20 @@ done:
 
 // The BMI2 forms: two PEXT or PDEP a key, both on port 1, so two cycles a key.
 
-#define MASK  R8    // the leading bits
-#define OTHER R9    // the others
-#define SHIFT R10   // 64 - popcount(mask), the larger half
+#define MASK  R8  // the leading bits
+#define OTHER R9  // the others
+#define SHIFT R10 // 64 - popcount(mask), the larger half
 
 // PREPARE: the shift is by 64 - popcount(mask), and by 64 must give 0, so it is done
 // in two parts of at most 32: SHIFT and HALF.
 #define HALF R11
 
 #define PREPARE \
-	MOVQ    MASK, OTHER      \ // the bits that do not lead
-	NOTQ    OTHER            \
-	POPCNTQ OTHER, SHIFT     \ // SHIFT + HALF = 64 - popcount(mask)
-	MOVQ    SHIFT, HALF      \
-	SHRQ    $1, HALF         \
+	MOVQ    MASK, OTHER  \ // the bits that do not lead
+	NOTQ    OTHER        \
+	POPCNTQ OTHER, SHIFT \ // SHIFT + HALF = 64 - popcount(mask)
+	MOVQ    SHIFT, HALF  \
+	SHRQ    $1, HALF     \
 	SUBQ    HALF, SHIFT
 
 // func permuteBMI2(dst, src *uint64, n int, mask uint64)

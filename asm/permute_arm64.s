@@ -20,10 +20,10 @@
 // The other way, transposing the bits of eight keys into 64 rows, moving rows and transposing back,
 // takes 14 a key, most of them shifts, for which there are only half of the pipes.
 
-#define DST  R0     // permuted keys
-#define SRC  R1     // keys
-#define LEFT R2     // keys to go; in the loop of four, less four
-#define PLAN R3     // the picks: eight registers of bytes, eight of tests
+#define DST  R0 // permuted keys
+#define SRC  R1 // keys
+#define LEFT R2 // keys to go; in the loop of four, less four
+#define PLAN R3 // the picks: eight registers of bytes, eight of tests
 
 // PICK sets bit i of the bytes of a and b, for the keys in V16 and V17.
 #define PICK(i, from, test) \

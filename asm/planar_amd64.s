@@ -37,106 +37,106 @@
 #define AHEAD R10
 
 #define BEGIN \
-	MOVQ ahead+64(FP), AHEAD             \ // are there probes ahead?
-	TESTQ AHEAD, AHEAD                   \
-	JZ   own                             \
-	SUBQ probes_base+24(FP), AHEAD       \ // where they lie, less PROBE
-	MOVQ next+72(FP), AX                 \
-	MOVQ PlanarTable_Lines(AX), CX            \ // the lines of their table
-	MOVQ CX, nextLines-24(SP)            \
-	MOVQ PlanarTable_Inverse(AX), CX          \ // and what finds a line in it
-	MOVQ CX, nextInverse-32(SP)          \
-	MOVL $64, CX                         \
-	SUBQ PlanarTable_BucketBits(AX), CX       \
-	MOVQ CX, nextShift-40(SP)            \
-own: \
-	MOVQ p+48(FP), AX                    \ // the table
-	MOVQ PlanarTable_Lines(AX), LINES         \ // the lines
-	MOVQ PlanarTable_Keys(AX), KEYS           \
-	MOVQ PlanarTable_PerLine(AX), PERLINE     \
-	MOVQ PlanarTable_Inverse(AX), CX          \ // INVERSE and SHIFT lie on the stack: their registers are scratch
-	MOVQ CX, inverse-8(SP)               \
-	MOVL $64, CX                         \
-	SUBQ PlanarTable_BucketBits(AX), CX       \
-	MOVQ CX, shift-16(SP)                \
-	MOVQ runs_base+0(FP), RUN            \ // the arguments
-	MOVQ probes_base+24(FP), PROBE       \
-	MOVQ probes_len+32(FP), LEFT         \
+	MOVQ ahead+64(FP), AHEAD              \ // are there probes ahead?
+	TESTQ AHEAD, AHEAD                    \
+	JZ   own                              \
+	SUBQ probes_base+24(FP), AHEAD        \ // where they lie, less PROBE
+	MOVQ next+72(FP), AX                  \
+	MOVQ PlanarTable_Lines(AX), CX        \ // the lines of their table
+	MOVQ CX, nextLines-24(SP)             \
+	MOVQ PlanarTable_Inverse(AX), CX      \ // and what finds a line in it
+	MOVQ CX, nextInverse-32(SP)           \
+	MOVL $64, CX                          \
+	SUBQ PlanarTable_BucketBits(AX), CX   \
+	MOVQ CX, nextShift-40(SP)             \
+own:                                      \
+	MOVQ p+48(FP), AX                     \ // the table
+	MOVQ PlanarTable_Lines(AX), LINES     \ // the lines
+	MOVQ PlanarTable_Keys(AX), KEYS       \
+	MOVQ PlanarTable_PerLine(AX), PERLINE \
+	MOVQ PlanarTable_Inverse(AX), CX      \ // INVERSE and SHIFT lie on the stack: their registers are scratch
+	MOVQ CX, inverse-8(SP)                \
+	MOVL $64, CX                          \
+	SUBQ PlanarTable_BucketBits(AX), CX   \
+	MOVQ CX, shift-16(SP)                 \
+	MOVQ runs_base+0(FP), RUN             \ // the arguments
+	MOVQ probes_base+24(FP), PROBE        \
+	MOVQ probes_len+32(FP), LEFT          \
 	MOVQ first+56(FP), NUMBER
 
 // PREFETCH_LINE prefetches the line of the probe ahead of this one.
 #define PREFETCH_LINE(prefetched) \
-	TESTQ AHEAD, AHEAD                   \ // is there a probe ahead?
-	JZ    prefetched                          \
+	TESTQ AHEAD, AHEAD                       \ // is there a probe ahead?
+	JZ    prefetched                         \
 	MOVQ  PlanarProbe_Key(PROBE)(AHEAD*1), DX \ // its key
-	MOVQ  nextShift-40(SP), SHIFT        \ // its bucket
-	SHRXQ SHIFT, DX, DX                  \
-	MULXQ nextInverse-32(SP), AX, DX     \ // its line
-	SHLQ  $6, DX                         \ // of 64 bytes
-	ADDQ  nextLines-24(SP), DX           \
+	MOVQ  nextShift-40(SP), SHIFT            \ // its bucket
+	SHRXQ SHIFT, DX, DX                      \
+	MULXQ nextInverse-32(SP), AX, DX         \ // its line
+	SHLQ  $6, DX                             \ // of 64 bytes
+	ADDQ  nextLines-24(SP), DX               \
 	PREFETCHT0 (DX)
 
 // FIND_LINE sets LINE and J, and END to the line's base less J.
 #define FIND_LINE(done) \
-	MOVQ  PlanarProbe_Key(PROBE), DX     \ // the probe's key
-	MOVQ  shift-16(SP), SHIFT            \ // its bucket
-	SHRXQ SHIFT, DX, DX                  \
-	MULXQ inverse-8(SP), AX, LINE        \ // its line, bucket / PERLINE
-	MOVQ  LINE, AX                       \ // J = bucket - line*PERLINE
-	IMULQ PERLINE, AX                    \
-	SUBQ  AX, J                          \
-	SHLQ  $6, LINE                       \ // address of the line
-	ADDQ  LINES, LINE                    \
-	MOVQ  (LINE), END                    \ // the rank of its first key
-	MOVQ  END, AX                        \ // any bit above it stops here
-	SHRQ  $40, AX                        \
-	JNZ   done                           \ // wide, or damaged
-	SUBQ  J, END                        // END = base - J
+	MOVQ  PlanarProbe_Key(PROBE), DX \ // the probe's key
+	MOVQ  shift-16(SP), SHIFT        \ // its bucket
+	SHRXQ SHIFT, DX, DX              \
+	MULXQ inverse-8(SP), AX, LINE    \ // its line, bucket / PERLINE
+	MOVQ  LINE, AX                   \ // J = bucket - line*PERLINE
+	IMULQ PERLINE, AX                \
+	SUBQ  AX, J                      \
+	SHLQ  $6, LINE                   \ // address of the line
+	ADDQ  LINES, LINE                \
+	MOVQ  (LINE), END                \ // the rank of its first key
+	MOVQ  END, AX                    \ // any bit above it stops here
+	SHRQ  $40, AX                    \
+	JNZ   done                       \ // wide, or damaged
+	SUBQ  J, END                       // END = base - J
 
 // FINISH has the word in I and J less the zeros before it.
 #define FINISH(done, next) \
-	MOVQ  (LINE)(I*8), T0                \ // the word, whose zeros become ones
-	NOTQ  T0                             \
-	MOVL  $1, T1                         \ // 1<<J, deposited among them, is zero number J
-	SHLXQ J, T1, T1                      \
-	PDEPQ T0, T1, T1                     \
-	TZCNTQ T1, T1                        \ // its place in the word
-	SHLQ  $6, I                          \ // I = 64*word + place
-	ADDQ  T1, I                          \
-	LEAQ  -64(END)(I*1), END             \ // END = base + I - 64 - J: the run's end
-	CMPQ  END, KEYS                      \ // is it within the keys?
-	JHI   done                           \
-	MOVQ  I, T0                          \ // the byte of the zero
-	SHRQ  $3, T0                         \
-	MOVQ  -7(LINE)(T0*1), T0             \ // eight bytes that end with it
-	NOTL  I                              \ // bits above the zero
-	ANDL  $7, I                          \
-	ADDQ  T0, T0                         \ // shifted out, and the zero too: the ones before it are on top
-	SHLXQ I, T0, T0                      \
-	NOTQ  T0                             \ // the first zero among them
-	BSRQ  T0, I                          \ // is the highest one now
-	XORL  $63, I                         \ // as many ones stand above: the run's length
-	CMPL  I, $const_PlanarBucketMax      \ // longer runs are the caller's
-	JHI   done                           \
-	SUBQ  I, END                         \ // the run's start
-	MOVQ  END, PlanarRun_Start(RUN)      \ // the run, whether it is empty or not
-	MOVL  I, PlanarRun_Len(RUN)          \
-	MOVL  NUMBER, PlanarRun_Probe(RUN)   \
-	NEGL  I                              \ // carry: not empty
-	SBBQ  I, I                           \ // all ones if it was not empty
-	ANDL  $PlanarRun__size, I            \
-	ADDQ  I, RUN                         \ // only then the next run has another place
-	INCQ  NUMBER                         \ // the next probe
-	ADDQ  $PlanarProbe__size, PROBE      \
-	DECQ  LEFT                           \
+	MOVQ  (LINE)(I*8), T0              \ // the word, whose zeros become ones
+	NOTQ  T0                           \
+	MOVL  $1, T1                       \ // 1<<J, deposited among them, is zero number J
+	SHLXQ J, T1, T1                    \
+	PDEPQ T0, T1, T1                   \
+	TZCNTQ T1, T1                      \ // its place in the word
+	SHLQ  $6, I                        \ // I = 64*word + place
+	ADDQ  T1, I                        \
+	LEAQ  -64(END)(I*1), END           \ // END = base + I - 64 - J: the run's end
+	CMPQ  END, KEYS                    \ // is it within the keys?
+	JHI   done                         \
+	MOVQ  I, T0                        \ // the byte of the zero
+	SHRQ  $3, T0                       \
+	MOVQ  -7(LINE)(T0*1), T0           \ // eight bytes that end with it
+	NOTL  I                            \ // bits above the zero
+	ANDL  $7, I                        \
+	ADDQ  T0, T0                       \ // shifted out, and the zero too: the ones before it are on top
+	SHLXQ I, T0, T0                    \
+	NOTQ  T0                           \ // the first zero among them
+	BSRQ  T0, I                        \ // is the highest one now
+	XORL  $63, I                       \ // as many ones stand above: the run's length
+	CMPL  I, $const_PlanarBucketMax    \ // longer runs are the caller's
+	JHI   done                         \
+	SUBQ  I, END                       \ // the run's start
+	MOVQ  END, PlanarRun_Start(RUN)    \ // the run, whether it is empty or not
+	MOVL  I, PlanarRun_Len(RUN)        \
+	MOVL  NUMBER, PlanarRun_Probe(RUN) \
+	NEGL  I                            \ // carry: not empty
+	SBBQ  I, I                         \ // all ones if it was not empty
+	ANDL  $PlanarRun__size, I          \
+	ADDQ  I, RUN                       \ // only then the next run has another place
+	INCQ  NUMBER                       \ // the next probe
+	ADDQ  $PlanarProbe__size, PROBE    \
+	DECQ  LEFT                         \
 	JNZ   next
 
 #define RETURN \
-	SUBQ runs_base+0(FP), RUN            \ // found runs
-	SHRQ $4, RUN                         \ // PlanarRun has 16 bytes
-	MOVQ RUN, found+80(FP)               \
-	MOVQ probes_len+32(FP), AX           \ // done probes
-	SUBQ LEFT, AX                        \
+	SUBQ runs_base+0(FP), RUN  \ // found runs
+	SHRQ $4, RUN               \ // PlanarRun has 16 bytes
+	MOVQ RUN, found+80(FP)     \
+	MOVQ probes_len+32(FP), AX \ // done probes
+	SUBQ LEFT, AX              \
 	MOVQ AX, done+88(FP)
 
 // func planarLocateAVX512(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
@@ -186,13 +186,13 @@ done:
 // more than J.
 #define SUM T1
 #define COUNT(word) \
-	MOVQ (8*word)(LINE), T0              \ // a word of the line
-	NOTQ T0                              \ // its zeros
-	POPCNTQ T0, T0                       \
-	ADDQ T0, SUM                         \ // all zeros up to its end
-	MOVQ SUM, sums-104+8*word(SP)         \ // kept for the word behind it
-	CMPQ J, SUM                          \ // carry if J is less
-	SBBQ $-1, I                         // one word further if not
+	MOVQ (8*word)(LINE), T0       \ // a word of the line
+	NOTQ T0                       \ // its zeros
+	POPCNTQ T0, T0                \
+	ADDQ T0, SUM                  \ // all zeros up to its end
+	MOVQ SUM, sums-104+8*word(SP) \ // kept for the word behind it
+	CMPQ J, SUM                   \ // carry if J is less
+	SBBQ $-1, I                     // one word further if not
 
 // func planarLocateAVX2(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
 TEXT ·planarLocateAVX2(SB), NOSPLIT, $104-96

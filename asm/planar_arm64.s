@@ -17,25 +17,25 @@
 // a step, from address to branch, is 26 cycles (Neoverse N1), and no run waits for the one before:
 // 9 cycles a run where four instructions start in a cycle.
 
-#define DST    R0   // where the next hit goes
+#define DST    R0  // where the next hit goes
 #define ROOM   R1  // hits that dst can still take
-#define RUN    R2   // the next run
+#define RUN    R2  // the next run
 #define LEFT   R3  // runs to go, this one included
-#define PROBES R4   // all probes
-#define LOW    R5   // the low bits of all keys
-#define KEYS   R6   // how many there are
+#define PROBES R4  // all probes
+#define LOW    R5  // the low bits of all keys
+#define KEYS   R6  // how many there are
 #define NUMBER R7  // of the probe
 #define POS    R8  // rank of the next elements
 #define LEN    R9  // elements of the run to go
 #define PTR    R10 // next elements
 #define BITS   R11 // four for each of 16 elements
-#define T0     R12  // scratch
-#define T1     R13  // scratch; then the elements left behind this step
+#define T0     R12 // scratch
+#define T1     R13 // scratch; then the elements left behind this step
 #define LONG   R15 // PlanarLongest
 #define COUNT  R19 // of probes
 
-#define VQ   V0     // low bits of the probe's key in every lane
-#define VLIM V1     // its limit in every byte
+#define VQ   V0 // low bits of the probe's key in every lane
+#define VLIM V1 // its limit in every byte
 
 // func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanNEON(SB), NOSPLIT, $0-96

@@ -8,24 +8,24 @@
 // hold elements behind the run, which lie in Low all the same (PlanarPad); their
 // bits are dropped from the mask of hits.
 
-#define RUN    SI   // the next run
-#define PROBES DI   // all probes
+#define RUN    SI  // the next run
+#define PROBES DI  // all probes
 #define LEFT   R15 // runs to go, this one included
-#define LOW    R10  // the low bits of all keys
-#define KEYS   R11  // how many there are
-#define DST    BX   // where the next hit goes
+#define LOW    R10 // the low bits of all keys
+#define KEYS   R11 // how many there are
+#define DST    BX  // where the next hit goes
 #define ROOM   R14 // hits that dst can still take
 #define PTR    R8  // next elements
 #define LEN    R9  // elements of the run to go; negative: behind its end
 #define POS    R13 // rank of the next elements
 #define NUMBER R12 // of the probe
-#define T0     AX   // scratch
-#define T1     DX   // scratch
+#define T0     AX  // scratch
+#define T1     DX  // scratch
 #define BITS   CX  // two for each of 16 elements
 
-#define VQ    Y0    // low bits of the probe's key in every lane
-#define VLIM  Y1    // its limit in every lane
-#define BYTES Y2  // 1 in every byte
+#define VQ    Y0 // low bits of the probe's key in every lane
+#define VLIM  Y1 // its limit in every lane
+#define BYTES Y2 // 1 in every byte
 
 // func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanAVX2(SB), NOSPLIT, $0-96

@@ -15,23 +15,23 @@
 //
 // No branch depends on where a run lies. AVX-512 masks a load's faults too.
 
-#define RUN    SI   // the next run
-#define PROBES DI   // all probes
+#define RUN    SI  // the next run
+#define PROBES DI  // all probes
 #define LEFT   R15 // runs to go, this one included
-#define LOW    R10  // the low bits of all keys
-#define KEYS   R11  // how many there are
-#define DST    BX   // where the next hit goes
+#define LOW    R10 // the low bits of all keys
+#define KEYS   R11 // how many there are
+#define DST    BX  // where the next hit goes
 #define ROOM   R14 // hits that dst can still take
 #define LINE   R8  // address of the next element's line
 #define LEN    R9  // elements of the run to go
 #define POS    R13 // rank of the next element, then of the first on its line
 #define NUMBER R12 // of the probe
-#define T0     AX   // scratch
-#define BITS   CX   // a bit for each of 64 elements of two lines
+#define T0     AX  // scratch
+#define BITS   CX  // a bit for each of 64 elements of two lines
 #define OFFSET DX  // elements on the line before the next
 
-#define VQ   Z1     // low bits of the probe's key in every lane
-#define VLIM Z2     // its limit in every lane
+#define VQ   Z1 // low bits of the probe's key in every lane
+#define VLIM Z2 // its limit in every lane
 
 // func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanAVX512(SB), NOSPLIT, $0-96

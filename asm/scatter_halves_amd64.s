@@ -9,37 +9,37 @@
 //	X  --------> low 32 bits' front: partition    words[next[partition]++] = X's low bits | row
 //	  `-RORX 32-> the same for the other half
 
-#define SRC    SI   // the next fingerprint
+#define SRC    SI  // the next fingerprint
 #define LAST   CX  // behind the last fingerprint
-#define WORDS  DI   // of all partitions
+#define WORDS  DI  // of all partitions
 #define NEXT0  R8  // *uint64 of partition 0 of the upper half
-#define NEXT1  R9   // the same for the lower half
+#define NEXT1  R9  // the same for the lower half
 #define ROW    R10 // of this fingerprint, in its place
 #define STEP   R11 // 1 in that place
-#define KEEP   R12  // bits that a word keeps
+#define KEEP   R12 // bits that a word keeps
 #define FRONT  R13 // 32 - Bits
-#define LOWER  AX   // the fingerprint: its lower half in front
-#define UPPER  BX   // the fingerprint, its upper half in front
-#define PART   DX   // number of a partition
-#define AT     R15  // place of its next word
+#define LOWER  AX  // the fingerprint: its lower half in front
+#define UPPER  BX  // the fingerprint, its upper half in front
+#define PART   DX  // number of a partition
+#define AT     R15 // place of its next word
 
 // APPEND puts a rotated fingerprint on its partition.
 #define APPEND(key, next) \
-	SHRXL FRONT, key, PART         \ // front bits of the half
-	BZHIQ KEEP, key, key           \ // the bits that the word keeps
-	MOVQ  (next)(PART*8), AT       \ // its place
-	ADDQ  ROW, key                 \ // and the row above them
-	MOVQ  key, (WORDS)(AT*8)       \ // append the word
-	PREFETCHT0 64(WORDS)(AT*8)     \ // the partition's next line will be needed
-	INCQ  AT                       \ // the partition's next place
+	SHRXL FRONT, key, PART     \ // front bits of the half
+	BZHIQ KEEP, key, key       \ // the bits that the word keeps
+	MOVQ  (next)(PART*8), AT   \ // its place
+	ADDQ  ROW, key             \ // and the row above them
+	MOVQ  key, (WORDS)(AT*8)   \ // append the word
+	PREFETCHT0 64(WORDS)(AT*8) \ // the partition's next line will be needed
+	INCQ  AT                   \ // the partition's next place
 	MOVQ  AT, (next)(PART*8)
 
 #define SCATTER(i) \
-	MOVQ  (i*8)(SRC), LOWER        \ // the fingerprint
-	RORXQ $32, LOWER, UPPER        \ // halves exchanged
-	APPEND(UPPER, NEXT0)           \ // to its partition by the upper half
-	APPEND(LOWER, NEXT1)           \ // to its partition by the lower half
-	ADDQ  STEP, ROW                     // the next row
+	MOVQ  (i*8)(SRC), LOWER \ // the fingerprint
+	RORXQ $32, LOWER, UPPER \ // halves exchanged
+	APPEND(UPPER, NEXT0)    \ // to its partition by the upper half
+	APPEND(LOWER, NEXT1)    \ // to its partition by the lower half
+	ADDQ  STEP, ROW           // the next row
 
 // func scatterHalvesBMI2(p *HalfPartitions, src []uint64, row uint64)
 TEXT ·scatterHalvesBMI2(SB), NOSPLIT, $0-40

@@ -11,58 +11,58 @@
 
 #define SRC    SI
 #define LAST   CX  // behind the last fingerprint
-#define WORDS  DI   // of all partitions
+#define WORDS  DI  // of all partitions
 #define NEXT   R8  // *uint32 of partition 0
 #define ROW    R9  // of this fingerprint, in its place
 #define STEP   R10 // 1 in that place
-#define KEEP   R11  // bits that a word keeps
+#define KEEP   R11 // bits that a word keeps
 #define SHIFT  R12 // 64 - Bits
 #define FILLED R13 // words that a partition takes, less one
-#define KEY    AX   // the permuted key, then the word
-#define PART   BX   // number of the partition
-#define AT     DX   // place of its next word
+#define KEY    AX  // the permuted key, then the word
+#define PART   BX  // number of the partition
+#define AT     DX  // place of its next word
 
 #define PREPARE \
-	MOVQ p+0(FP), AX            \ // the partitions
-	MOVQ src_base+8(FP), SRC    \ // src[0]
-	MOVQ src_len+16(FP), LAST   \ // len(src)
-	LEAQ (SRC)(LAST*8), LAST    \ // one past the last
+	MOVQ p+0(FP), AX                    \ // the partitions
+	MOVQ src_base+8(FP), SRC            \ // src[0]
+	MOVQ src_len+16(FP), LAST           \ // len(src)
+	LEAQ (SRC)(LAST*8), LAST            \ // one past the last
 	MOVQ KeyPartitions_Words(AX), WORDS \ // one array for all partitions
 	MOVQ KeyPartitions_Next(AX), NEXT   \ // by partition
 	MOVQ KeyPartitions_Keep(AX), KEEP   \ // bits that a word keeps
-	MOVQ row+32(FP), ROW        \ // the first row, above the bits that a word keeps
-	SHLXQ KEEP, ROW, ROW        \
-	MOVL $1, STEP               \
+	MOVQ row+32(FP), ROW                \ // the first row, above the bits that a word keeps
+	SHLXQ KEEP, ROW, ROW                \
+	MOVL $1, STEP                       \
 	MOVQ KeyPartitions_Room(AX), FILLED \ // FILLED = words of a partition less one: a mask of a place in it
-	SHLXQ FILLED, STEP, FILLED  \
-	DECQ FILLED                 \
-	SHLXQ KEEP, STEP, STEP      \ // STEP = one row, above the bits that a word keeps
-	MOVL $64, SHIFT             \ // SHIFT = 64 - Bits
+	SHLXQ FILLED, STEP, FILLED          \
+	DECQ FILLED                         \
+	SHLXQ KEEP, STEP, STEP              \ // STEP = one row, above the bits that a word keeps
+	MOVL $64, SHIFT                     \ // SHIFT = 64 - Bits
 	SUBQ KeyPartitions_Bits(AX), SHIFT
 
 // key, at the front of PART -> word in its partition
 #define APPEND(step) \
-	BZHIQ KEEP, KEY, KEY        \ // the bits that the word keeps
-	ADDQ  ROW, KEY              \ // and the row above them
-	ADDQ  step, ROW             \ // the next row
-	MOVL  (NEXT)(PART*4), AT    \ // its place
-	MOVQ  KEY, (WORDS)(AT*8)    \ // append the word
-	INCL  AT                    \ // the partition's next place
-	MOVL  AT, (NEXT)(PART*4)    \
-	TESTL FILLED, AT                    // zero: the partition is full
+	BZHIQ KEEP, KEY, KEY     \ // the bits that the word keeps
+	ADDQ  ROW, KEY           \ // and the row above them
+	ADDQ  step, ROW          \ // the next row
+	MOVL  (NEXT)(PART*4), AT \ // its place
+	MOVQ  KEY, (WORDS)(AT*8) \ // append the word
+	INCL  AT                 \ // the partition's next place
+	MOVL  AT, (NEXT)(PART*4) \
+	TESTL FILLED, AT           // zero: the partition is full
 
 #define FINISH(done, full) \
-	MOVQ PART, full             \ // the partition that is full, or -1
-	SUBQ src_base+8(FP), SRC    \ // done = fingerprints that are done, of eight bytes
-	SHRQ $3, SRC                \
-	MOVQ SRC, done              \
+	MOVQ PART, full          \ // the partition that is full, or -1
+	SUBQ src_base+8(FP), SRC \ // done = fingerprints that are done, of eight bytes
+	SHRQ $3, SRC             \
+	MOVQ SRC, done           \
 	RET
 
-#define INDEX Z0    // the permutation: source bit of each bit
+#define INDEX Z0 // the permutation: source bit of each bit
 
 #define ONE(at, mask) \
 	VPBROADCASTQ at(SRC), Z1     \ // the fingerprint in all lanes
-	VPSHUFBITQMB INDEX, Z1, mask        // each lane answers eight bits of the key
+	VPSHUFBITQMB INDEX, Z1, mask   // each lane answers eight bits of the key
 
 // func scatterKeysAVX512(p *KeyPartitions, src []uint64, row uint64, index *[64]uint8) (done, full int)
 TEXT ·scatterKeysAVX512(SB), NOSPLIT, $0-64
@@ -130,8 +130,8 @@ full:
 // The BMI2 form: two PEXT a key, on port 1, so two cycles a key.
 
 #define DROP   CX  // low bits that a word does not keep; LAST is in memory
-#define MASK   R14  // leading bits of a key
-#define OTHER  R15  // the others
+#define MASK   R14 // leading bits of a key
+#define OTHER  R15 // the others
 #define FRONT  R10 // 64 - leading bits; STEP is in memory
 
 // func scatterKeysBMI2(p *KeyPartitions, src []uint64, row uint64) (done, full int)

@@ -24,38 +24,38 @@
 // The chain of a lane: 6 cycles a step (VPERMB 5, VPSRLVQ 1), and the gathers of code, of a long code and of
 // its raw bits, some 30 each. Two groups take their steps in turn for that.
 
-#define SEEK    DI  // the state
-#define BASE    SI  // data
-#define WINDOW  R8  // of the code
-#define LANES   R9  // that are under way
-#define READ    R10 // lanes of this pass before this group
-#define WRITE   R11 // of them that go on
-#define PASSES  R12 // to go in this call
-#define HITS    R13 // hits so far
-#define PAIR    DX  // 1: B is still to be dealt with
-#define AHEAD    R14 // the next line to prefetch,
-#define AHEADEND  R15 // the end of them, less those of one group
-#define NEXT    BX  // and what they are bytes of
+#define SEEK    DI    // the state
+#define BASE    SI    // data
+#define WINDOW  R8    // of the code
+#define LANES   R9    // that are under way
+#define READ    R10   // lanes of this pass before this group
+#define WRITE   R11   // of them that go on
+#define PASSES  R12   // to go in this call
+#define HITS    R13   // hits so far
+#define PAIR    DX    // 1: B is still to be dealt with
+#define AHEAD   R14   // the next line to prefetch,
+#define AHEADEND R15  // the end of them, less those of one group
+#define NEXT    BX    // and what they are bytes of
 
 #define E     Z0 // position h
 #define L     Z1 // length of its code
 #define A     Z2 // address
-#define V     Z3    // raw bits, at the top
-#define S     Z4    // shifts
-#define X     Z5    // scratch
-#define D     Z6    // 1, then what the key changes by
+#define V     Z3 // raw bits, at the top
+#define S     Z4 // shifts
+#define X     Z5 // scratch
+#define D     Z6 // 1, then what the key changes by
 
 // Of a group: its last two keys, T, LEFT, QUERY, HIGH, BITS, and the last lengths.
-#define KEY0  Z7    // the last key, before every other step
-#define KEY1  Z8    // the last key in between
-#define T     Z9    // see above
-#define LEFT  Z10   // keys that the half still has, and the probe
-#define QUERY Z11   // what keys are near to
-#define BITS  Z12   // codes that are not used yet
-#define HIGH  Z13   // where a probe ends
-#define LAST  Z14   // lengths of the codes of the last step
+#define KEY0  Z7  // the last key, before every other step
+#define KEY1  Z8  // the last key in between
+#define T     Z9  // see above
+#define LEFT  Z10 // keys that the half still has, and the probe
+#define QUERY Z11 // what keys are near to
+#define BITS  Z12 // codes that are not used yet
+#define HIGH  Z13 // where a probe ends
+#define LAST  Z14 // lengths of the codes of the last step
 
-#define KEY0B  Z15  // the same of group B
+#define KEY0B  Z15 // the same of group B
 #define KEY1B  Z16
 #define TB     Z17
 #define LEFTB  Z18
@@ -71,10 +71,10 @@
 #define SEVEN   Z28 // 7 in every lane
 #define MOST    Z29 // distance of a hit
 
-#define SOUND  K4   // lanes where nothing is wrong
-#define LIVE   K5   // lanes that are under way
-#define BYTE0  K6   // the low byte of every lane
-#define SOUNDB K3   // the same of group B
+#define SOUND  K4 // lanes where nothing is wrong
+#define LIVE   K5 // lanes that are under way
+#define BYTE0  K6 // the low byte of every lane
+#define SOUNDB K3 // the same of group B
 #define LIVEB  K7
 
 DATA ·seekConst+0(SB)/8, $4095          // the window's 12 bits
@@ -88,88 +88,88 @@ GLOBL ·seekConst(SB), RODATA|NOPTR, $56
 
 // REFILL gets the 57 bits of code behind CODE, with a 1 above them, for the lanes of LIVEK.
 #define REFILL(LIVEK, CODEREG, BITREG) \
-	VPSRLQ      $3, CODEREG, A              \ // the byte of the next code
-	VPXORQ      BITREG, BITREG, BITREG      \ // zeros where nothing is read
-	KMOVB       LIVEK, K2                   \ // the gather clears its mask
-	VPGATHERQQ  (BASE)(A*1), K2, BITREG     \ // eight bytes, shifted to the code's first bit
-	VPANDQ      SEVEN, CODEREG, S           \
-	VPSRLVQ     S, BITREG, BITREG           \
-	VPORQ.BCST  ·seekConst+32(SB), BITREG, BITREG // a 1 on top
+	VPSRLQ      $3, CODEREG, A               \ // the byte of the next code
+	VPXORQ      BITREG, BITREG, BITREG       \ // zeros where nothing is read
+	KMOVB       LIVEK, K2                    \ // the gather clears its mask
+	VPGATHERQQ  (BASE)(A*1), K2, BITREG      \ // eight bytes, shifted to the code's first bit
+	VPANDQ      SEVEN, CODEREG, S            \
+	VPSRLVQ     S, BITREG, BITREG            \
+	VPORQ.BCST  ·seekConst+32(SB), BITREG, BITREG   // a 1 on top
 
 // RAW puts the raw bits that end at TREG into V, at its top.
 #define RAW(LIVEK, TREG) \
-	VPSRLQ      $3, TREG, A                 \ // the byte of the raw bits
-	VPXORQ      V, V, V                     \ // zeros where nothing is read
-	KMOVB       LIVEK, K2                   \
-	VPGATHERQQ  8(BASE)(A*1), K2, V         \ // eight bytes that end with the last one
-	VPANDNQ     SEVEN, TREG, S              \ // ~T & 7
-	VPSLLVQ     S, V, V                 // raw bits to the top
+	VPSRLQ      $3, TREG, A         \ // the byte of the raw bits
+	VPXORQ      V, V, V             \ // zeros where nothing is read
+	KMOVB       LIVEK, K2           \
+	VPGATHERQQ  8(BASE)(A*1), K2, V \ // eight bytes that end with the last one
+	VPANDNQ     SEVEN, TREG, S      \ // ~T & 7
+	VPSLLVQ     S, V, V               // raw bits to the top
 
 // CHANGE makes the next key of D, 1 or 0, and E and V, and goes to hit if it is near.
 #define CHANGE(BEFORE, KEY, TREG, LEFTREG, QUERYREG, LIVEK, SOUNDK, hit, back) \
-	VPSUBQ      D, LEFTREG, LEFTREG         \ // a key less, unless the lane waits
-	VPSHLDVQ    E, V, D                     \ // D<<E with the top E bits of V below it
-	VPSUBQ      E, TREG, TREG               \ // past the raw bits
-	VPXORQ      D, BEFORE, KEY              \ // the next key
+	VPSUBQ      D, LEFTREG, LEFTREG          \ // a key less, unless the lane waits
+	VPSHLDVQ    E, V, D                      \ // D<<E with the top E bits of V below it
+	VPSUBQ      E, TREG, TREG                \ // past the raw bits
+	VPXORQ      D, BEFORE, KEY               \ // the next key
 	VPCMPUQ     $5, BEFORE, KEY, SOUNDK, SOUNDK \ // it must not be less
-	VPXORQ      QUERYREG, KEY, X            \ // bits that differ
-	VPOPCNTQ    X, X                        \ // how many
-	VPCMPUQ     $2, MOST, X, LIVEK, K1      \ // near the query?
-	KORTESTB    K1, K1                      \ // any lane?
-	JNZ         hit                         \
+	VPXORQ      QUERYREG, KEY, X             \ // bits that differ
+	VPOPCNTQ    X, X                         \ // how many
+	VPCMPUQ     $2, MOST, X, LIVEK, K1       \ // near the query?
+	KORTESTB    K1, K1                       \ // any lane?
+	JNZ         hit                          \
 back:
 
 #define STEPA(BEFORE, KEY, hit, back) \
-	VPERMB.Z    LENGTHS, BITS, BYTE0, LAST  \ // length of the first code; 0 if longer than six bits
-	VPERMB.Z    QUICK, BITS, BYTE0, E       \ // its position, or 0
-	VPSRLVQ     LAST, BITS, BITS            \ // past the code
-	RAW(LIVE, T)                            \
-	VPMINUB     LAST, ONE, D                \ // 1, or 0 for a lane that waits
+	VPERMB.Z    LENGTHS, BITS, BYTE0, LAST   \ // length of the first code; 0 if longer than six bits
+	VPERMB.Z    QUICK, BITS, BYTE0, E        \ // its position, or 0
+	VPSRLVQ     LAST, BITS, BITS             \ // past the code
+	RAW(LIVE, T)                             \
+	VPMINUB     LAST, ONE, D                 \ // 1, or 0 for a lane that waits
 	CHANGE(BEFORE, KEY, T, LEFT, QUERY, LIVE, SOUND, hit, back)
 
 #define STEPB(BEFORE, KEY, hit, back) \
 	VPERMB.Z    LENGTHS, BITSB, BYTE0, LASTB \ // the same of group B
-	VPERMB.Z    QUICK, BITSB, BYTE0, E      \
-	VPSRLVQ     LASTB, BITSB, BITSB         \
-	RAW(LIVEB, TB)                          \
-	VPMINUB     LASTB, ONE, D               \
+	VPERMB.Z    QUICK, BITSB, BYTE0, E       \
+	VPSRLVQ     LASTB, BITSB, BITSB          \
+	RAW(LIVEB, TB)                           \
+	VPMINUB     LASTB, ONE, D                \
 	CHANGE(BEFORE, KEY, TB, LEFTB, QUERYB, LIVEB, SOUNDB, hit, back)
 
 // LASTSTEP is STEPA for lanes that may have no key left.
 #define LASTSTEP(BEFORE, KEY, hit, back) \
 	VPTESTMQ.BCST ·seekConst+40(SB), LEFT, LIVE, K1 \ // lanes that have a key left
-	VPERMB.Z    LENGTHS, BITS, BYTE0, LAST  \
-	VPERMB.Z    QUICK, BITS, BYTE0, E       \
-	VMOVDQA64.Z E, K1, E                    \ // others stand still
-	VPSRLVQ     LAST, BITS, K1, BITS        \ // and take no code
-	RAW(LIVE, T)                            \
-	VPMINUB     LAST, ONE, D                \
-	VMOVDQA64.Z D, K1, D                    \ // nor a key
+	VPERMB.Z    LENGTHS, BITS, BYTE0, LAST   \
+	VPERMB.Z    QUICK, BITS, BYTE0, E        \
+	VMOVDQA64.Z E, K1, E                     \ // others stand still
+	VPSRLVQ     LAST, BITS, K1, BITS         \ // and take no code
+	RAW(LIVE, T)                             \
+	VPMINUB     LAST, ONE, D                 \
+	VMOVDQA64.Z D, K1, D                     \ // nor a key
 	CHANGE(BEFORE, KEY, T, LEFT, QUERY, LIVE, SOUND, hit, back)
 
 // HIT writes the keys of K1, if they have just been made and are not beyond HIGH. If there is no room left,
 // the group is left.
 #define HIT(hit, back, KEY, LEFTREG, HIGHREG, SOUNDK) \
-hit:                                            \
-	VPTESTMQ    D, D, K1, K1                \ // the lane made a key
-	VPCMPUQ     $2, HIGHREG, KEY, K1, K1    \ // that is not beyond HIGH
-	VPCOMPRESSQ KEY, K1, X                  \ // pressed together
+hit:                                         \
+	VPTESTMQ    D, D, K1, K1                 \ // the lane made a key
+	VPCMPUQ     $2, HIGHREG, KEY, K1, K1     \ // that is not beyond HIGH
+	VPCOMPRESSQ KEY, K1, X                   \ // pressed together
 	VMOVDQU64   X, Seek_hitKey(SEEK)(HITS*8) \ // to the next places
-	VPCOMPRESSQ LEFTREG, K1, X              \ // and their probes
+	VPCOMPRESSQ LEFTREG, K1, X               \ // and their probes
 	VMOVDQU64   X, Seek_hitProbe(SEEK)(HITS*8) \
-	KMOVB       K1, AX                      \ // how many
-	POPCNTL     AX, AX                      \
-	ADDQ        AX, HITS                    \ // so many more
-	CMPQ        HITS, $const_seekHits       \ // no room: forget them, and leave the group to the caller
-	JLE         back                        \
-	SUBQ        AX, HITS                    \
-	KXORB       SOUNDK, SOUNDK, SOUNDK      \
+	KMOVB       K1, AX                       \ // how many
+	POPCNTL     AX, AX                       \
+	ADDQ        AX, HITS                     \ // so many more
+	CMPQ        HITS, $const_seekHits        \ // no room: forget them, and leave the group to the caller
+	JLE         back                         \
+	SUBQ        AX, HITS                     \
+	KXORB       SOUNDK, SOUNDK, SOUNDK       \
 	JMP         back
 
 // KEEP presses those lanes together that go on.
 #define KEEP(LANE, FIELD) \
-	VPCOMPRESSQ LANE, K2, X                 \ // the lanes of K2 together
-	VMOVDQU64   X, FIELD(SEEK)(WRITE*8) // to where those that go on lie
+	VPCOMPRESSQ LANE, K2, X             \ // the lanes of K2 together
+	VMOVDQU64   X, FIELD(SEEK)(WRITE*8)   // to where those that go on lie
 
 // func seekAVX512(s *Seek, data *byte, k int, w *Window)
 TEXT ·seekAVX512(SB), NOSPLIT, $0-32

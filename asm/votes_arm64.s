@@ -6,17 +6,17 @@
 // repeated over 8 lanes, lane i tests bit i, and the test's 0 or -1 is subtracted
 // from the counters. After 255 hashes the bytes are added to counts.
 
-#define COUNTS R0   // the 64 sums
-#define HASHES R1   // the next hash
+#define COUNTS R0 // the 64 sums
+#define HASHES R1 // the next hash
 #define LEN    R2 // hashes to go
 #define TURN   R3 // hashes of this turn
-#define T0     R4   // scratch
-#define T1     R5   // scratch
-#define FROM   R6   // the counters, in memory
-#define TO     R7   // the sums they are added to
-#define I      R8   // counters to go
+#define T0     R4 // scratch
+#define T1     R5 // scratch
+#define FROM   R6 // the counters, in memory
+#define TO     R7 // the sums they are added to
+#define I      R8 // counters to go
 
-#define BIT    V31  // 1, 2, 4, ... 128 in eight lanes, twice
+#define BIT    V31 // 1, 2, 4, ... 128 in eight lanes, twice
 
 DATA eachByte<>+0(SB)/8, $0x0000000000000000
 DATA eachByte<>+8(SB)/8, $0x0101010101010101
@@ -113,12 +113,12 @@ GLOBL bits16<>(SB), RODATA|NOPTR, $32
 
 // Adds the weight to the counters lo and hi of quarter i of the hash.
 #define WEIGH(i, lo, hi) \
-	VDUP   V16.H[i], V17.H8           \ // the quarter in eight lanes
-	VCMTST LOBITS.H8, V17.H8, V18.H8  \ // all ones where bit i is set
-	VCMTST HIBITS.H8, V17.H8, V19.H8  \ // and bit i+8
+	VDUP   V16.H[i], V17.H8              \ // the quarter in eight lanes
+	VCMTST LOBITS.H8, V17.H8, V18.H8     \ // all ones where bit i is set
+	VCMTST HIBITS.H8, V17.H8, V19.H8     \ // and bit i+8
 	VAND   VWEIGHT.B16, V18.B16, V18.B16 \ // the weight, or 0
 	VAND   VWEIGHT.B16, V19.B16, V19.B16 \
-	VADD   V18.H8, lo.H8, lo.H8       \ // added
+	VADD   V18.H8, lo.H8, lo.H8          \ // added
 	VADD   V19.H8, hi.H8, hi.H8
 
 // func weightedVotesNEON(counts *[64]uint64, hashes []uint64, weights []uint32) bool

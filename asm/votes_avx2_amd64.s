@@ -16,16 +16,16 @@
 // counts and start again. What is left in FOURS, TWOS and ONES and the last hashes,
 // at most 4*4+2*4+4+31 = 59 a byte, go the same way in the end.
 
-#define COUNTS DI   // the 64 sums
-#define HASHES SI   // the next hash
+#define COUNTS DI // the 64 sums
+#define HASHES SI // the next hash
 #define LEN    CX // hashes to go
 #define TURN   AX // rounds until the bytes are added to counts
 
-#define ACC0   Y0 // counters of bits 0-31, a byte each
-#define ACC1   Y1 // counters of bits 32-63
-#define ONES   Y2   // votes worth 1
-#define TWOS   Y3   // votes worth 2
-#define FOURS  Y4   // votes worth 4
+#define ACC0   Y0  // counters of bits 0-31, a byte each
+#define ACC1   Y1  // counters of bits 32-63
+#define ONES   Y2  // votes worth 1
+#define TWOS   Y3  // votes worth 2
+#define FOURS  Y4  // votes worth 4
 #define EACH0  Y13 // picks bytes 0-3 of a word, each 8 times
 #define EACH1  Y14 // picks bytes 4-7
 #define BIT    Y15 // 1, 2, 4, ... 128 and again
@@ -56,51 +56,51 @@ GLOBL bit<>(SB), RODATA|NOPTR, $8
 
 // The same for each of the four words of y.
 #define SPREAD4(y) \
-	VPERMQ $0x00, y, Y8   \ // word 0 in all lanes
-	VPERMQ $0x55, y, Y9   \ // word 1
-	SPREAD(Y8, Y10, Y11)  \ // votes of word 0
-	VPERMQ $0xaa, y, Y8   \ // word 2
-	SPREAD(Y9, Y10, Y11)  \ // votes of word 1
-	VPERMQ $0xff, y, Y9   \ // word 3
-	SPREAD(Y8, Y10, Y11)  \ // votes of word 2
-	SPREAD(Y9, Y10, Y11)                // votes of word 3
+	VPERMQ $0x00, y, Y8  \ // word 0 in all lanes
+	VPERMQ $0x55, y, Y9  \ // word 1
+	SPREAD(Y8, Y10, Y11) \ // votes of word 0
+	VPERMQ $0xaa, y, Y8  \ // word 2
+	SPREAD(Y9, Y10, Y11) \ // votes of word 1
+	VPERMQ $0xff, y, Y9  \ // word 3
+	SPREAD(Y8, Y10, Y11) \ // votes of word 2
+	SPREAD(Y9, Y10, Y11)   // votes of word 3
 
 // sum, carry := sum+a+b; a and x are clobbered.
 #define CSA(sum, a, b, carry, x) \
-	VPXOR sum, a, x     \ // sum ^ a
-	VPAND sum, a, carry \ // carry of those two
-	VPXOR x, b, sum     \ // sum ^ a ^ b
-	VPAND x, b, x       \ // carry of b
-	VPOR  x, carry, carry               // both
+	VPXOR sum, a, x       \ // sum ^ a
+	VPAND sum, a, carry   \ // carry of those two
+	VPXOR x, b, sum       \ // sum ^ a ^ b
+	VPAND x, b, x         \ // carry of b
+	VPOR  x, carry, carry   // both
 
 // Adds 4 of the byte counters, shifted, to counts.
 #define ADD4(i) \
-	VPMOVZXBQ bytes-64+i(SP), Y8        \ // four bytes, widened
-	VPSLLQ    X12, Y8, Y8               \ // times their worth
-	VPADDQ    (i*8)(COUNTS), Y8, Y8     \ // to their sums
+	VPMOVZXBQ bytes-64+i(SP), Y8    \ // four bytes, widened
+	VPSLLQ    X12, Y8, Y8           \ // times their worth
+	VPADDQ    (i*8)(COUNTS), Y8, Y8 \ // to their sums
 	VMOVDQU   Y8, (i*8)(COUNTS)
 
 // Adds the byte counters times 2^X12 to counts and clears them.
 #define ADD \
-	VMOVDQU ACC0, bytes-64(SP)          \ // the counters in memory
-	VMOVDQU ACC1, bytes-32(SP)          \
-	ADD4(0)  \ // from there to the sums
-	ADD4(4)  \
-	ADD4(8)  \
-	ADD4(12) \
-	ADD4(16) \
-	ADD4(20) \
-	ADD4(24) \
-	ADD4(28) \
-	ADD4(32) \
-	ADD4(36) \
-	ADD4(40) \
-	ADD4(44) \
-	ADD4(48) \
-	ADD4(52) \
-	ADD4(56) \
-	ADD4(60) \
-	VPXOR ACC0, ACC0, ACC0 \ // no votes any more
+	VMOVDQU ACC0, bytes-64(SP) \ // the counters in memory
+	VMOVDQU ACC1, bytes-32(SP) \
+	ADD4(0)                    \ // from there to the sums
+	ADD4(4)                    \
+	ADD4(8)                    \
+	ADD4(12)                   \
+	ADD4(16)                   \
+	ADD4(20)                   \
+	ADD4(24)                   \
+	ADD4(28)                   \
+	ADD4(32)                   \
+	ADD4(36)                   \
+	ADD4(40)                   \
+	ADD4(44)                   \
+	ADD4(48)                   \
+	ADD4(52)                   \
+	ADD4(56)                   \
+	ADD4(60)                   \
+	VPXOR ACC0, ACC0, ACC0     \ // no votes any more
 	VPXOR ACC1, ACC1, ACC1
 
 // func votesAVX2(counts *[64]uint64, hashes []uint64)
@@ -183,9 +183,9 @@ end:
 // the weights of some hashes add up to more than 65,535 the counters are added to
 // counts.
 
-#define WEIGHTS DX  // the next weight
-#define SUM     AX  // of the weights since then
-#define WEIGHT  R8  // of this hash
+#define WEIGHTS DX // the next weight
+#define SUM     AX // of the weights since then
+#define WEIGHT  R8 // of this hash
 
 DATA bits16<>+0(SB)/8, $0x0008000400020001
 DATA bits16<>+8(SB)/8, $0x0080004000200010
@@ -199,11 +199,11 @@ GLOBL bits16<>(SB), RODATA|NOPTR, $32
 	VPAND    BIT, Y9, Y9        \ // lane i: bit i
 	VPCMPEQW BIT, Y9, Y9        \ // all ones if it is set
 	VPAND    Y8, Y9, Y9         \ // the weight, or 0
-	VPADDW   Y9, acc, acc               // added
+	VPADDW   Y9, acc, acc         // added
 
 #define ADD4W(i) \
-	VPMOVZXWQ words-128+(i*2)(SP), Y8  \ // four counters, widened
-	VPADDQ    (i*8)(COUNTS), Y8, Y8    \ // to their sums
+	VPMOVZXWQ words-128+(i*2)(SP), Y8 \ // four counters, widened
+	VPADDQ    (i*8)(COUNTS), Y8, Y8   \ // to their sums
 	VMOVDQU   Y8, (i*8)(COUNTS)
 
 // Adds the counters of 16 bits to counts and clears them.
@@ -212,25 +212,25 @@ GLOBL bits16<>(SB), RODATA|NOPTR, $32
 	VMOVDQU Y1, words-96(SP)  \
 	VMOVDQU Y2, words-64(SP)  \
 	VMOVDQU Y3, words-32(SP)  \
-	ADD4W(0)  \ // from there to the sums
-	ADD4W(4)  \
-	ADD4W(8)  \
-	ADD4W(12) \
-	ADD4W(16) \
-	ADD4W(20) \
-	ADD4W(24) \
-	ADD4W(28) \
-	ADD4W(32) \
-	ADD4W(36) \
-	ADD4W(40) \
-	ADD4W(44) \
-	ADD4W(48) \
-	ADD4W(52) \
-	ADD4W(56) \
-	ADD4W(60) \
-	VPXOR Y0, Y0, Y0 \ // no weights any more
-	VPXOR Y1, Y1, Y1 \
-	VPXOR Y2, Y2, Y2 \
+	ADD4W(0)                  \ // from there to the sums
+	ADD4W(4)                  \
+	ADD4W(8)                  \
+	ADD4W(12)                 \
+	ADD4W(16)                 \
+	ADD4W(20)                 \
+	ADD4W(24)                 \
+	ADD4W(28)                 \
+	ADD4W(32)                 \
+	ADD4W(36)                 \
+	ADD4W(40)                 \
+	ADD4W(44)                 \
+	ADD4W(48)                 \
+	ADD4W(52)                 \
+	ADD4W(56)                 \
+	ADD4W(60)                 \
+	VPXOR Y0, Y0, Y0          \ // no weights any more
+	VPXOR Y1, Y1, Y1          \
+	VPXOR Y2, Y2, Y2          \
 	VPXOR Y3, Y3, Y3
 
 // func weightedVotesAVX2(counts *[64]uint64, hashes []uint64, weights []uint32) bool

@@ -14,62 +14,62 @@
 //	bytes    ------------------- Z0, Z1 -----------------
 //	dwords       Z7          Z6          Z5          Z4
 
-#define COUNTS DI   // the 64 sums
-#define HASHES SI   // the next hash
+#define COUNTS DI // the 64 sums
+#define HASHES SI // the next hash
 #define LEN    CX // hashes to go
 #define TURN   AX // rounds until the bytes are widened
 
-#define ONES   Z20  // votes worth 1
-#define TWOS   Z21  // votes worth 2
-#define FOURS  Z22  // votes worth 4
+#define ONES   Z20 // votes worth 1
+#define TWOS   Z21 // votes worth 2
+#define FOURS  Z22 // votes worth 4
 
 // sum, carry := sum+a+b
 #define CSA(sum, a, b, carry) \
-	VMOVDQA64  sum, carry           \ // carry = the majority of the three
-	VPTERNLOGQ $0xe8, a, b, carry   \
-	VPTERNLOGQ $0x96, a, b, sum         // sum = the XOR of the three
+	VMOVDQA64  sum, carry         \ // carry = the majority of the three
+	VPTERNLOGQ $0xe8, a, b, carry \
+	VPTERNLOGQ $0x96, a, b, sum     // sum = the XOR of the three
 
 // Adds the 8 words of z to the byte counters.
 #define SPREAD8(z) \
-	VMOVDQU64 z, words-64(SP)     \ // words become masks by way of memory
-	KMOVQ     words-64(SP), K1    \ // word 0
-	KMOVQ     words-56(SP), K2    \ // word 1
-	KMOVQ     words-48(SP), K3    \ // word 2
-	KMOVQ     words-40(SP), K4    \ // word 3
-	KMOVQ     words-32(SP), K5    \ // word 4
-	KMOVQ     words-24(SP), K6    \ // word 5
-	VPADDB    Z2, Z0, K1, Z0      \ // one vote where word 0 has a bit
-	VPADDB    Z2, Z1, K2, Z1      \ // word 1, in the other bytes
-	KMOVQ     words-16(SP), K1    \ // word 6
-	KMOVQ     words-8(SP), K2     \ // word 7
-	VPADDB    Z2, Z0, K3, Z0      \ // word 2
-	VPADDB    Z2, Z1, K4, Z1      \ // word 3
-	VPADDB    Z2, Z0, K5, Z0      \ // word 4
-	VPADDB    Z2, Z1, K6, Z1      \ // word 5
-	VPADDB    Z2, Z0, K1, Z0      \ // word 6
-	VPADDB    Z2, Z1, K2, Z1            // word 7
+	VMOVDQU64 z, words-64(SP)  \ // words become masks by way of memory
+	KMOVQ     words-64(SP), K1 \ // word 0
+	KMOVQ     words-56(SP), K2 \ // word 1
+	KMOVQ     words-48(SP), K3 \ // word 2
+	KMOVQ     words-40(SP), K4 \ // word 3
+	KMOVQ     words-32(SP), K5 \ // word 4
+	KMOVQ     words-24(SP), K6 \ // word 5
+	VPADDB    Z2, Z0, K1, Z0   \ // one vote where word 0 has a bit
+	VPADDB    Z2, Z1, K2, Z1   \ // word 1, in the other bytes
+	KMOVQ     words-16(SP), K1 \ // word 6
+	KMOVQ     words-8(SP), K2  \ // word 7
+	VPADDB    Z2, Z0, K3, Z0   \ // word 2
+	VPADDB    Z2, Z1, K4, Z1   \ // word 3
+	VPADDB    Z2, Z0, K5, Z0   \ // word 4
+	VPADDB    Z2, Z1, K6, Z1   \ // word 5
+	VPADDB    Z2, Z0, K1, Z0   \ // word 6
+	VPADDB    Z2, Z1, K2, Z1     // word 7
 
 #define WIDEN \
-	VPADDB        Z1, Z0, Z0      \ // both sets of bytes
-	VEXTRACTI32X4 $1, Z0, X9      \ // bits 16-31
-	VEXTRACTI32X4 $2, Z0, X10     \ // bits 32-47
-	VEXTRACTI32X4 $3, Z0, X11     \ // bits 48-63
-	VPMOVZXBD     X0, Z8          \ // widened
-	VPMOVZXBD     X9, Z9          \
-	VPMOVZXBD     X10, Z10        \
-	VPMOVZXBD     X11, Z11        \
-	VPADDD        Z8, Z4, Z4      \ // added
-	VPADDD        Z9, Z5, Z5      \
-	VPADDD        Z10, Z6, Z6     \
-	VPADDD        Z11, Z7, Z7     \
-	VPXORQ        X0, X0, X0      \ // no votes in bytes any more
+	VPADDB        Z1, Z0, Z0  \ // both sets of bytes
+	VEXTRACTI32X4 $1, Z0, X9  \ // bits 16-31
+	VEXTRACTI32X4 $2, Z0, X10 \ // bits 32-47
+	VEXTRACTI32X4 $3, Z0, X11 \ // bits 48-63
+	VPMOVZXBD     X0, Z8      \ // widened
+	VPMOVZXBD     X9, Z9      \
+	VPMOVZXBD     X10, Z10    \
+	VPMOVZXBD     X11, Z11    \
+	VPADDD        Z8, Z4, Z4  \ // added
+	VPADDD        Z9, Z5, Z5  \
+	VPADDD        Z10, Z6, Z6 \
+	VPADDD        Z11, Z7, Z7 \
+	VPXORQ        X0, X0, X0  \ // no votes in bytes any more
 	VPXORQ        X1, X1, X1
 
 // Adds 16 counters of 32 bits to 16 of 64 bits.
 #define STORE(y, z, at) \
-	VEXTRACTI64X4 $1, z, Y9       \ // the upper eight
-	VPMOVZXDQ     y, Z8           \ // widened
-	VPMOVZXDQ     Y9, Z9          \
+	VEXTRACTI64X4 $1, z, Y9             \ // the upper eight
+	VPMOVZXDQ     y, Z8                 \ // widened
+	VPMOVZXDQ     Y9, Z9                \
 	VPADDQ        at+0(COUNTS), Z8, Z8  \ // to their sums
 	VPADDQ        at+64(COUNTS), Z9, Z9 \
 	VMOVDQU64     Z8, at+0(COUNTS)      \
@@ -190,7 +190,7 @@ end:
 // in those of four registers of 32-bit counters. Weights below 2^16 and at most
 // 2^13 of them (votesHeavy, votesCall) keep the sums below 2^32.
 
-#define WEIGHTS DX  // the next weight
+#define WEIGHTS DX // the next weight
 
 // func weightedVotesAVX512(counts *[64]uint64, hashes []uint64, weights []uint32) bool
 TEXT ·weightedVotesAVX512(SB), NOSPLIT, $0-57

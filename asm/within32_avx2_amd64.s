@@ -14,13 +14,13 @@
 #define LEN  R8  // elements
 #define OFF  AX  // elements done
 #define STOP DX  // element at which looking again ends
-#define Q    R10    // q
-#define K    R11    // the largest distance
-#define BASE R12    // index of the first element
-#define T0   CX     // scratch
+#define Q    R10 // q
+#define K    R11 // the largest distance
+#define BASE R12 // index of the first element
+#define T0   CX  // scratch
 
-#define VQ   Y0     // q in every lane
-#define VK   Y1 // k+1
+#define VQ   Y0   // q in every lane
+#define VK   Y1   // k+1
 #define BYTES Y13 // 1 in every byte
 #define WORDS Y12 // 1 in every 16 bits
 
@@ -28,7 +28,7 @@
 	VPXOR      at(XS)(OFF*4), VQ, y \ // bits that differ
 	COUNT_BYTES(y, t)               \ // counted by byte
 	VPMADDUBSW BYTES, y, y          \ // by 16 bits
-	VPMADDWD   WORDS, y, y              // by element
+	VPMADDWD   WORDS, y, y            // by element
 
 // func within32AVX2(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 TEXT ·within32AVX2(SB), NOSPLIT, $0-80

@@ -13,10 +13,10 @@
 #define XS   R2 // next element
 #define LEN  R3 // elements to go
 #define BASE R4 // what the next element's index is
-#define K    R5     // the largest distance
+#define K    R5 // the largest distance
 #define MORE R6 // elements to look at again
-#define T0   R8     // scratch
-#define T1   R9     // scratch
+#define T0   R8 // scratch
+#define T1   R9 // scratch
 
 #define VQ V30 // q, twice
 #define VK V31 // k in every byte

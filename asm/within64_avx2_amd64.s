@@ -16,19 +16,19 @@
 #define LEN  R8  // elements
 #define OFF  AX  // elements done
 #define STOP DX  // element at which looking again ends
-#define Q    R10    // q
-#define K    R11    // the largest distance
-#define BASE R12    // index of the first element
-#define T0   CX     // scratch
+#define Q    R10 // q
+#define K    R11 // the largest distance
+#define BASE R12 // index of the first element
+#define T0   CX  // scratch
 
-#define VQ   Y0     // q in every lane
+#define VQ   Y0 // q in every lane
 #define VK   Y1 // k+1
-#define ZERO Y2     // 0, to sum bytes
+#define ZERO Y2 // 0, to sum bytes
 
 #define DISTANCES(at, y, t) \
 	VPXOR   at(XS)(OFF*8), VQ, y \ // bits that differ
 	COUNT_BYTES(y, t)            \ // counted by byte
-	VPSADBW ZERO, y, y                  // by element
+	VPSADBW ZERO, y, y             // by element
 
 // func within64AVX2(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int)
 TEXT ·within64AVX2(SB), NOSPLIT, $0-88

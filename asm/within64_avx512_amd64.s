@@ -20,12 +20,12 @@
 #define LEN  R8  // elements
 #define OFF  AX  // elements done
 #define STOP DX  // element at which looking again ends
-#define T0   CX     // scratch
-#define T1   R10    // scratch
+#define T0   CX  // scratch
+#define T1   R10 // scratch
 
-#define VQ   Z0     // q in every lane
-#define VK   Z1     // k in every lane
-#define IOTA Y2  // base, base+1, ... base+7
+#define VQ   Z0 // q in every lane
+#define VK   Z1 // k in every lane
+#define IOTA Y2 // base, base+1, ... base+7
 
 DATA iota8<>+0(SB)/8, $0x0000000100000000
 DATA iota8<>+8(SB)/8, $0x0000000300000002
