@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,8 +38,40 @@ func TestReliabilityPage(t *testing.T) {
 	}
 }
 
+// TestLongForms holds the commands of the page's long forms against the tree: the tests that they run
+// and the flags that they set are there.
+func TestLongForms(t *testing.T) {
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "engine", "RELIABILITY.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forms := regexp.MustCompile("`go test \\./(\\S+) -run (\\w+) ([^`]*)`").FindAllStringSubmatch(string(page), -1)
+	if len(forms) < 4 {
+		t.Fatalf("only %d long forms", len(forms))
+	}
+	for _, f := range forms {
+		dir := filepath.Join(root, f[1])
+		if !inTests(t, dir, regexp.MustCompile(`\nfunc (Test)?\w*`+f[2])) {
+			t.Errorf("%s: there is no test %s", f[0], f[2])
+		}
+		for flag := range strings.FieldsSeq(f[3]) {
+			name, is := strings.CutPrefix(flag, "-")
+			if is && name != "timeout" && !inTests(t, dir, regexp.MustCompile(`flag\.\w+\("`+regexp.QuoteMeta(name)+`"`)) {
+				t.Errorf("%s: there is no flag %s", f[0], flag)
+			}
+		}
+	}
+}
+
 // hasTest says whether one of the folder's test files declares the test.
 func hasTest(t *testing.T, dir, test string) bool {
+	t.Helper()
+	return inTests(t, dir, regexp.MustCompile(`\nfunc `+test+`\(`))
+}
+
+// inTests says whether one of the folder's test files has what matches.
+func inTests(t *testing.T, dir string, what *regexp.Regexp) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	if err != nil {
@@ -51,7 +82,7 @@ func hasTest(t *testing.T, dir, test string) bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bytes.Contains(text, []byte("\nfunc "+test+"(")) {
+		if what.Match(text) {
 			return true
 		}
 	}
