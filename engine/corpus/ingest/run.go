@@ -99,7 +99,7 @@ func fingerprint(r simhash.Recipe) (func(int, *document.Document) (Record, error
 	}, nil
 }
 
-// budget is what a run has in flight: two of the longest documents at least.
+// budget returns how many bytes of documents a run may have in flight: two of the longest documents at least.
 func (c *Config) budget() int64 {
 	budget := c.Budget
 	if budget <= 0 || budget > BudgetBytes {

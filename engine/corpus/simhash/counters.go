@@ -2,7 +2,7 @@ package simhash
 
 import "ndd/asm"
 
-// counters is votes for machines whose vector registers hold 64 counters side by side. Measured, asm.WeightedVotes
+// counters counts as type votes does, on machines whose vector registers hold 64 counters side by side. Measured, asm.WeightedVotes
 // and asm.Majority for features of weight 8 sqrt(t), t by Zipf's law, in ns a feature, and whole texts of English in
 // MB/s (BenchmarkFingerprint):
 //
@@ -32,10 +32,10 @@ func (c *counters) addWeighted(hashes []uint64, weights []uint32) {
 	c.total = total
 }
 
-// sign has a 1 for each bit with more than half of the votes.
+// sign returns the fingerprint, which has a 1 for each bit with more than half of the votes.
 func (c *counters) sign() Fingerprint { return Fingerprint(asm.Majority(&c.ones, c.total)) }
 
-// elect is the heart of simhash, the fingerprint of the features of words and of characters, whose times
+// elect, the heart of simhash, returns the fingerprint of the features of words and of characters, whose times
 // are weights by now: every hash votes with its weight on each of the 64 bits, and the fingerprint has a 1
 // where the ones have strictly more votes than the zeros. A tie is a 0, so that of no features is 0. The order
 // of the features does not matter.

@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// Fingerprint is a simhash. Documents that share most of their features have fingerprints that differ in
+// Fingerprint is the 64-bit fingerprint of a text by some recipe. Documents that share most of their features have fingerprints that differ in
 // few bits.
 type Fingerprint uint64
 
-// String gives the 16 lower-case hexadecimal digits, most significant first.
+// String returns the 16 lower-case hexadecimal digits, most significant first.
 func (f Fingerprint) String() string {
 	const digits = "0123456789abcdef"
 	var s [16]byte
@@ -52,5 +52,5 @@ func (f *Fingerprint) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Distance is the Hamming distance: the number of bits, 0 to 64, in which a and b differ.
+// Distance returns the Hamming distance: the number of bits, 0 to 64, in which a and b differ.
 func Distance(a, b Fingerprint) int { return bits.OnesCount64(uint64(a ^ b)) }

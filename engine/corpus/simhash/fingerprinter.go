@@ -45,9 +45,9 @@ func New(r Recipe) (*Fingerprinter, error) {
 func (f *Fingerprinter) Recipe() Recipe { return f.recipe }
 
 // Fingerprint returns the fingerprint of a text and how much it was made of: the number of distinct features (simhash)
-// or of bins, of 64, that have a feature (minwise). ok is false where that is less than [Recipe.Least]: then the
-// fingerprint is 0 and means nothing, since a handful of features would put unrelated texts at one place. Bytes that are
-// not UTF-8 separate words.
+// or of bins, of 64, that have a feature (minwise). ok is false where that is less than the recipe's MinFeatures or
+// MinBins: then the fingerprint is 0 and means nothing, since a handful of features would put unrelated texts at one
+// place. Bytes that are not UTF-8 separate words.
 func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, ok bool) {
 	if f.minwise != nil {
 		f.minwise.begin()

@@ -125,11 +125,3 @@ func (r Recipe) TooShort(features int) string {
 	}
 	return fmt.Sprintf("%d distinct %s, %d needed", features, noun, r.MinFeatures)
 }
-
-// Least returns the least number, of distinct features (simhash) or of filled bins (minwise), that gives a fingerprint.
-func (r Recipe) Least() int {
-	if r.Sketch == SketchMinwise {
-		return r.MinBins
-	}
-	return r.MinFeatures
-}

@@ -32,7 +32,7 @@ func weigh(times []uint32, weights string) {
 // weightOne is the weight of a feature that occurs once.
 const weightOne = 8
 
-// sqrtWeight is floor(8 sqrt(t)). The argument is below 2^38, which a float64 holds exactly, and IEEE 754
+// sqrtWeight returns floor(8 sqrt(t)). The argument is below 2^38, which a float64 holds exactly, and IEEE 754
 // rounds square roots correctly, on every machine.
 func sqrtWeight(t uint32) uint32 {
 	if t == 1 {

@@ -16,7 +16,7 @@ type runeTable struct {
 	letter     [1 << 10]uint64 // one bit: a letter or a number
 }
 
-// runes makes the table. It takes a few milliseconds.
+// runes returns the table, which it makes when it is called first; that takes a few milliseconds.
 var runes = sync.OnceValue(func() *runeTable {
 	t := &runeTable{}
 	n := newNormaliser()
@@ -54,7 +54,7 @@ func (t *runeTable) simple(r rune) rune {
 	return 0
 }
 
-// isContinuous is continuousScript by table.
+// isContinuous returns what continuousScript does, by table.
 func (t *runeTable) isContinuous(r rune) bool {
 	if r < 1<<16 {
 		return t.continuous[r>>6]>>(r&63)&1 != 0
@@ -62,7 +62,7 @@ func (t *runeTable) isContinuous(r rune) bool {
 	return continuousScript(r)
 }
 
-// isLetter is wordly by table.
+// isLetter returns what wordly does, by table.
 func (t *runeTable) isLetter(r rune) bool {
 	if r < 1<<16 {
 		return t.letter[r>>6]>>(r&63)&1 != 0
@@ -70,7 +70,7 @@ func (t *runeTable) isLetter(r rune) bool {
 	return wordly(r)
 }
 
-// continuousScript tells letters and vowel signs of scripts that put no spaces between words.
+// continuousScript returns whether r is among the letters and vowel signs of scripts that put no spaces between words.
 func continuousScript(r rune) bool {
 	if r < 0xe01 {
 		return false

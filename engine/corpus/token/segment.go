@@ -84,7 +84,7 @@ func (s *Scanner) spaced(chunk []byte, start int, kinds holds) {
 // wordly returns whether r makes a word of the token that it is in.
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// isWord tells words from white space, punctuation and symbols.
+// isWord returns whether a token is a word: no white space, punctuation or symbols alone.
 func isWord(token []byte) bool {
 	for len(token) > 0 {
 		r, size := utf8.DecodeRune(token)

@@ -1,0 +1,173 @@
+package ndf
+
+import (
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/idlist"
+	"ndd/engine/storage/store"
+)
+
+// A File is an open fingerprint file of either format. It may be read from
+// many goroutines.
+type File struct {
+	path   string
+	recipe *simhash.Recipe // nil for raw files
+	chunks []chunk
+	docs   uint64
+	file   *store.File // nil for raw files
+	raw    []byte
+	unmap  func() error
+	noted  *idlist.List
+
+	hasIDs   bool     // of fingerprints as text
+	unmarked []string // likewise
+}
+
+type chunk struct {
+	fingerprints []uint64
+	lengths      []uint32     // nil for raw files
+	ids          *idlist.List // nil for raw files
+	listed       []string     // the IDs of fingerprints as text; else nil
+}
+
+// Path returns where the file was opened.
+func (f *File) Path() string { return f.path }
+
+// Recipe returns how the fingerprints were made, nil for a raw file.
+func (f *File) Recipe() *simhash.Recipe { return f.recipe }
+
+// Len returns the number of documents.
+func (f *File) Len() uint64 { return f.docs }
+
+// HasIDs reports whether documents have IDs beside their rows.
+func (f *File) HasIDs() bool { return f.file != nil || f.hasIDs }
+
+// IDBytes returns how many bytes the documents' IDs take in the file, about.
+func (f *File) IDBytes() (sum uint64) {
+	if f.file != nil {
+		return f.file.Bytes() - min(8*f.docs, f.file.Bytes())
+	}
+	for i := range f.chunks {
+		for _, id := range f.chunks[i].listed {
+			sum += uint64(len(id))
+		}
+	}
+	return sum
+}
+
+// Store returns the checksummed file below, nil for a raw file, which has no
+// checksums.
+func (f *File) Store() *store.File { return f.file }
+
+// Chunks yields the fingerprints in order of row, a chunk at a time. They
+// must not be written, nor used after Close.
+func (f *File) Chunks(yield func([]uint64) bool) {
+	for i := range f.chunks {
+		if !yield(f.chunks[i].fingerprints) {
+			return
+		}
+	}
+}
+
+// Fingerprints returns all of the file's, in order of row: mapped where it is one
+// chunk, copied together otherwise.
+func (f *File) Fingerprints() []uint64 {
+	if len(f.chunks) == 1 {
+		return f.chunks[0].fingerprints
+	}
+	all := make([]uint64, 0, f.docs)
+	for i := range f.chunks {
+		all = append(all, f.chunks[i].fingerprints...)
+	}
+	return all
+}
+
+// TextBytes yields the lengths of the documents' texts in order of row, a
+// chunk at a time; nothing for a raw file.
+func (f *File) TextBytes(yield func([]uint32) bool) {
+	for i := range f.chunks {
+		if f.chunks[i].lengths != nil && !yield(f.chunks[i].lengths) {
+			return
+		}
+	}
+}
+
+// IDs yields the documents' IDs in order of row; nothing for a raw file.
+func (f *File) IDs(yield func(string, error) bool) {
+	for i := range f.chunks {
+		for _, id := range f.chunks[i].listed {
+			if !yield(id, nil) {
+				return
+			}
+		}
+		if !yieldIDs(f.chunks[i].ids, yield) {
+			return
+		}
+	}
+}
+
+// Unmarked yields the IDs of documents that got no fingerprint.
+func (f *File) Unmarked(yield func(string, error) bool) {
+	for _, id := range f.unmarked {
+		if !yield(id, nil) {
+			return
+		}
+	}
+	yieldIDs(f.noted, yield)
+}
+
+func yieldIDs(n *idlist.List, yield func(string, error) bool) bool {
+	if n == nil {
+		return true
+	}
+	cursor := n.Cursor()
+	for i := range n.Len() {
+		if s, err := cursor.ID(i); !yield(s, err) || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Close releases the file.
+func (f *File) Close() error {
+	for _, c := range f.chunks {
+		if c.ids != nil {
+			c.ids.Close()
+		}
+	}
+	if f.noted != nil {
+		f.noted.Close()
+	}
+	if f.file != nil {
+		return f.file.Close()
+	}
+	return f.unmap()
+}
+
+// A Lookup finds IDs by row. It belongs to one goroutine.
+type Lookup struct {
+	file    *File
+	cursors []*idlist.Cursor // by chunk
+}
+
+// Lookup returns a new lookup. The file must have IDs.
+func (f *File) Lookup() *Lookup { return &Lookup{f, make([]*idlist.Cursor, len(f.chunks))} }
+
+// ID returns the ID of the document of a row.
+func (l *Lookup) ID(row uint64) (string, error) {
+	if l.file.hasIDs {
+		return l.file.chunks[0].listed[row], nil
+	}
+	for i := range l.file.chunks {
+		list := l.file.chunks[i].ids
+		if row >= list.Len() {
+			row -= list.Len()
+			continue
+		}
+		if l.cursors[i] == nil {
+			l.cursors[i] = list.Cursor()
+		}
+		return l.cursors[i].ID(row)
+	}
+	panic("ndf: no such row")
+}
