@@ -14,6 +14,9 @@ import (
 var (
 	// ErrClosed is returned by every call of an index that is closed.
 	ErrClosed = live.ErrClosed
+	// ErrNoDocument is wrapped by the error of a look-up of the ID of a document that is gone: it was
+	// deleted or replaced after a query found it. Asking again gives an answer without it.
+	ErrNoDocument = live.ErrNoDocument
 	// ErrMixed is wrapped where fingerprints of different recipes, or documents with and without
 	// IDs, are put together.
 	ErrMixed = live.ErrMixed

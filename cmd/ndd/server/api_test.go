@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"ndd/engine"
@@ -217,6 +218,44 @@ func TestDeleteAndConflicts(t *testing.T) {
 			t.Errorf("%v: %+v, %d documents", conflict, got, x.Stats().Documents)
 		}
 	}
+}
+
+// Documents are replaced by others of their IDs while queries that have found them look their IDs up:
+// what is gone by then is left out, and is no error.
+func TestQueriesBesideReplacements(t *testing.T) {
+	x, err := engine.New(3, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, x, "")
+	var done atomic.Bool
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer done.Store(true)
+		for round := range 60 {
+			var list []string
+			for i := range 1000 {
+				list = append(list, fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, uint64(i%200)<<8|uint64(round%8)))
+			}
+			ask[insertAnswer](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
+		}
+	})
+	asked := 0
+	for ; !done.Load() || asked < 20; asked++ {
+		f := fmt.Sprintf("%016x", uint64(asked%200)<<8)
+		got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "`+f+`"}`)
+		for _, h := range got.Hits {
+			if len(h.IDs) == 0 || h.Documents == 0 {
+				t.Errorf("a hit without documents: %+v", h)
+			}
+		}
+		ask[checkAnswer](t, b, "/v1/check-and-insert", `{"id": "never", "fingerprint": "`+f+`", "limit": 5}`)
+		if status, body := b.send(t, "POST /v1/batch", "application/octet-stream", strings.Repeat("\x00\x01\x00\x00\x00\x00\x00\x00", 50)); status != http.StatusOK {
+			t.Errorf("batch: %d %.300s", status, body)
+		}
+	}
+	group.Wait()
+	t.Logf("%d rounds of queries", asked)
 }
 
 // An index of raw fingerprints numbers its documents: it takes none with an id, which it would drop.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -59,22 +60,27 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", media)
 	out := bufio.NewWriterSize(clientWriter{w}, 64<<10)
 	ids := x.IDs()
-	rows := result.NewWriter(out, format, func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) })
+	var one bytes.Buffer // the rows of one query
+	rows := result.NewWriter(&one, format, func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) })
 	each := engine.AllDocs
 	if unique {
 		each = 1
 	}
 	o := engine.BatchOptions{K: k, Docs: each, Threads: s.threads}
-	err := x.Batch(r.Context(), simhash.Fingerprints(queries), o, func(query int, hits []engine.Hit) error {
-		for i := range hits {
-			h := &hits[i]
-			for _, doc := range h.Docs {
-				if err := rows.Write(result.Row{Query: query, Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}); err != nil {
-					return err
-				}
+	err := x.Batch(r.Context(), simhash.Fingerprints(queries), o, func(query int, hits []engine.Hit) (err error) {
+		for try := 1; ; try++ {
+			if err = writeHits(rows, query, hits); !errors.Is(err, engine.ErrNoDocument) || try == againMax {
+				break
+			}
+			one.Reset() // a document was replaced since it was found
+			if hits, err = x.Query(r.Context(), simhash.Fingerprint(queries[query]), k, each); err != nil {
+				break
 			}
 		}
-		return nil
+		if err == nil {
+			_, err = one.WriteTo(out)
+		}
+		return err
 	})
 	if err == nil {
 		err = out.Flush()
@@ -82,6 +88,19 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		s.cutOff(w, r, err)
 	}
+}
+
+// writeHits writes a row for each document of hits.
+func writeHits(rows *result.Writer, query int, hits []engine.Hit) error {
+	for i := range hits {
+		h := &hits[i]
+		for _, doc := range h.Docs {
+			if err := rows.Write(result.Row{Query: query, Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // A clientWriter is the other end of a response: what it does not take fails with [errClientGone].

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"reflect"
 
@@ -81,18 +83,23 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) ([]check
 	}
 	results := make([]checkAnswer, len(docs))
 	for i, d := range docs {
-		if results[i], p = s.outcome(x, d, outcomes[i], k, limit); p != nil {
-			return nil, p
+		if results[i], err = s.outcome(x, d, outcomes[i], k, limit); err != nil {
+			return nil, broken(err)
 		}
 	}
 	return results, nil
 }
 
 // outcome describes what became of a document.
-func (s *service) outcome(x *engine.Index, d engine.Doc, o engine.Outcome, k, limit int) (checkAnswer, *problem) {
-	n, p := describe(x, d.Fingerprint, k, o.Near, limit)
-	if p != nil {
-		return checkAnswer{}, p
+func (s *service) outcome(x *engine.Index, d engine.Doc, o engine.Outcome, k, limit int) (checkAnswer, error) {
+	n, err := describe(x, d.Fingerprint, k, o.Near, limit)
+	if errors.Is(err, engine.ErrNoDocument) { // replaced since: what kept this one out is known
+		nearest := o.Near[0]
+		n, err = &Neighbours{Fingerprint: d.Fingerprint.String(), K: k, Documents: 1, Truncated: true, Hits: []hit{
+			{Fingerprint: nearest.Fingerprint.String(), Distance: nearest.Distance, Documents: 1, IDs: []string{cmp.Or(o.ID, idOf(engine.Doc{}, nearest.Docs[0]))}}}}, nil
+	}
+	if err != nil {
+		return checkAnswer{}, err
 	}
 	a := checkAnswer{Inserted: o.Inserted, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0, Neighbours: *n}
 	if o.Inserted {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -143,19 +144,32 @@ func kParameter(x *engine.Index, values url.Values) (int, *problem) {
 	return distance(x, &k, "query.k")
 }
 
-// query asks the index and looks names up.
+// againMax is how often a query is asked again because documents that it found were replaced before
+// their IDs were looked up.
+const againMax = 20
+
+// query asks the index and looks IDs up.
 func (s *service) query(ctx context.Context, f simhash.Fingerprint, k, limit int) (*Neighbours, *problem) {
 	x := s.index.Load()
 	s.metrics.asked.Inc()
-	hits, err := x.Query(ctx, f, k, limit)
-	if err != nil {
-		return nil, broken(err)
+	for try := 1; ; try++ {
+		hits, err := x.Query(ctx, f, k, limit)
+		if err != nil {
+			return nil, broken(err)
+		}
+		n, err := describe(x, f, k, hits, limit)
+		if err == nil {
+			return n, nil
+		}
+		if !errors.Is(err, engine.ErrNoDocument) || try == againMax {
+			return nil, broken(err)
+		}
 	}
-	return describe(x, f, k, hits, limit)
 }
 
-// describe gives hits the names of their documents, limit of them at most.
-func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, limit int) (*Neighbours, *problem) {
+// describe gives hits the IDs of their documents, limit of them at most. The error wraps
+// engine.ErrNoDocument when one of them is gone.
+func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, limit int) (*Neighbours, error) {
 	n := &Neighbours{Fingerprint: f.String(), K: k, Hits: make([]hit, 0, min(len(hits), limit))}
 	names := x.IDs()
 	for _, h := range hits {
@@ -172,7 +186,7 @@ func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, 
 		for i, doc := range docs {
 			var err error
 			if out.IDs[i], err = names.ID(doc); err != nil {
-				return nil, broken(err)
+				return nil, err
 			}
 		}
 		n.Hits = append(n.Hits, out)

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -66,4 +67,8 @@ func (n *IDs) ID(doc DocID) (_ string, err error) {
 
 func decimal(doc DocID) string { return strconv.FormatUint(uint64(doc), 10) }
 
-func noDocument(doc DocID) error { return fmt.Errorf("document %d: no such document", doc) }
+// ErrNoDocument is wrapped where a document was deleted, or replaced, and is gone: after a query found it,
+// for example, and before its ID was looked up.
+var ErrNoDocument = errors.New("no such document")
+
+func noDocument(doc DocID) error { return fmt.Errorf("document %d: %w", doc, ErrNoDocument) }
