@@ -1,0 +1,76 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"ndd/engine"
+	"ndd/engine/storage/disk"
+)
+
+// TestFullDisk fills the disk under a server: inserts and deletions are refused, by name, while queries
+// are answered; and when there is room again both go on, without a restart. What was refused may be
+// there or not; what was answered is, after a restart, too.
+func TestFullDisk(t *testing.T) {
+	var full atomic.Bool
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate) {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := engine.Create(dir, 3, engine.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	open := func() *engine.Index {
+		x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	x := open()
+	b := start(t, x, "")
+	insert := func(i int) string {
+		return fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, uint64(i)*0x9e3779b97f4a7c15)
+	}
+	ask[insertAnswer](t, b, "/v1/insert", insert(1))
+	full.Store(true)
+	for i, path := range []string{"/v1/insert", "/v1/check-and-insert", "/v1/delete"} {
+		body := insert(2 + i)
+		if path == "/v1/delete" {
+			body = `{"id": "none"}`
+		}
+		status, answer := b.send(t, "POST "+path, "application/json", body)
+		if path == "/v1/delete" && status == http.StatusOK {
+			continue // nothing was to be written
+		}
+		if status != http.StatusInsufficientStorage || !strings.Contains(answer, "the disk is full; queries are answered") {
+			t.Errorf("%s: %d %s", path, status, answer)
+		}
+		if got := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"fingerprint": "%016x"}`, uint64(0x9e3779b97f4a7c15))); len(got.Hits) != 1 {
+			t.Errorf("a query beside it: %+v", got)
+		}
+	}
+	full.Store(false)
+	ask[insertAnswer](t, b, "/v1/insert", insert(9))
+	if got := ask[deleteAnswer](t, b, "/v1/delete", `{"id": "1"}`); got.Deleted != 1 {
+		t.Errorf("%+v", got)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x = open()
+	defer x.Close()
+	for id, want := range map[string]bool{"9": true, "1": false} {
+		if _, ok, err := x.Find(id); ok != want || err != nil {
+			t.Errorf("after a restart document %s: %v, %v", id, ok, err)
+		}
+	}
+}
