@@ -12,8 +12,8 @@ import (
 // values are what flags of these names can be, in every command that has them, for the shell's
 // completion. A flag of several meanings has its values by command and name.
 var values = map[string][]string{
-	"format":          {"auto", "text", "html", "jsonl", "json", "lines", "csv", "warc"}, // of documents
-	"document-format": {"auto", "text", "html", "jsonl", "json", "lines", "csv", "warc"},
+	"format":          {"auto", "text", "html", "jsonl", "json", "lines", "csv", "parquet", "warc"}, // of documents
+	"document-format": {"auto", "text", "html", "jsonl", "json", "lines", "csv", "parquet", "warc"},
 	"batch format":    {"tsv", "json", "bin"},
 	"query format":    {"tsv", "json"},
 	"compare format":  {"text", "json"},

@@ -67,7 +67,7 @@ With --verify, clusters.tsv and dropped.tsv have one more column: the Jaccard
 similarity to the kept document.
 
 --write-kept DIR copies the inputs to a new folder, without the dropped documents.
-JSONL, CSV and WARC files lose their dropped lines and records and are otherwise
+JSONL, JSON, CSV and WARC files lose their dropped lines and records and are otherwise
 copied byte for byte, with the same compression; a file that is one document is
 copied if it is kept. Lines that could not be compared (broken or too short) are
 kept. A damaged file is copied as far as it can be read, a gzip WARC file without

@@ -29,7 +29,7 @@ type documentFlags struct {
 // register adds the flags; formatFlag names the one for the documents' format.
 func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
 	f := cmd.Flags()
-	f.StringVar(&d.format, formatFlag, "auto", "format of the documents: auto, text, html, jsonl, json, lines, csv or warc")
+	f.StringVar(&d.format, formatFlag, "auto", "format of the documents: auto, text, html, jsonl, json, lines, csv, parquet or warc")
 	f.StringVar(&d.text, "text", "", "JSON and CSV: the field with the text (default: text, content, body, html or the like, whichever is there)")
 	f.StringVar(&d.id, "id", "", "JSON and CSV: the field with the id (default: id, url or the like, whichever is there; a record without it is called file:line)")
 	f.StringVar(&d.recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON file (see 'ndd help recipes'; default minwise)")

@@ -1,8 +1,11 @@
 package document
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"os"
 )
 
 // Packing is how a file is compressed.
@@ -58,6 +61,29 @@ func (f File) Open(ctx context.Context, opts Options, gaps []Gap) (*Content, err
 	}
 	return &Content{Reader: r, Packing: s.packing, Rows: format.rows(), List: format == JSON,
 		Members: format == WARC, closer: closer}, nil
+}
+
+// CannotWrite returns why a file of documents can be read and not be written without some of them, "" where it can. It looks at its first bytes.
+func (f File) CannotWrite() (why string, err error) {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return "", bare(f.Path, err)
+	}
+	defer file.Close()
+	head := make([]byte, 6)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
+		return "", bare(f.Path, err)
+	}
+	switch head = head[:n]; {
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		return "a Parquet file", nil
+	case bytes.HasPrefix(head, xzMagic):
+		return "compressed by xz", nil
+	case bytes.HasPrefix(head, bzipMagic):
+		return "compressed by bzip2", nil
+	}
+	return "", nil
 }
 
 // Close closes the file.

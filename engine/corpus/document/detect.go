@@ -70,7 +70,7 @@ func formatByName(path string) Format {
 	case ".csv", ".tsv":
 		return CSV
 	case ".parquet":
-		return parquet
+		return Parquet
 	case ".warc", ".wet", ".wat", ".arc":
 		return WARC
 	case "", ".data", ".part", ".tmp", ".out", "." + Stdin:
@@ -83,7 +83,7 @@ func formatByName(path string) Format {
 func formatByMagic(head []byte) (Format, bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte("PAR1")):
-		return parquet, true
+		return Parquet, true
 	case bytes.HasPrefix(head, []byte("WARC/")):
 		return WARC, true
 	}

@@ -92,6 +92,7 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 		s.wrap(&unpacking{Bzip2, bzip2.NewReader(disk), source})
 	default:
 		s.r = disk
+		s.plain, _ = src.(*os.File)
 	}
 	return closer, nil
 }

@@ -20,7 +20,8 @@ const (
 	CSV   Format = "csv"   // a record is a document; the first one names the fields; tabs in .tsv files
 	WARC  Format = "warc"  // a response, resource or conversion record is a document; WET files too
 
-	parquet      Format = "parquet"
+	Parquet Format = "parquet" // a row is a document
+
 	httpResponse Format = "http" // of a unit: a response as it was archived
 )
 
@@ -30,12 +31,10 @@ func (f Format) rows() bool { return f == JSONL || f == JSON || f == Lines || f 
 // ParseFormat reads the name of a format, as a user gives it.
 func ParseFormat(name string) (Format, error) {
 	switch f := Format(strings.ToLower(name)); f {
-	case Auto, Text, HTML, JSONL, JSON, Lines, CSV, WARC:
+	case Auto, Text, HTML, JSONL, JSON, Lines, CSV, Parquet, WARC:
 		return f, nil
-	case parquet:
-		return "", fmt.Errorf("format %s: %w", f, errUnsupported)
 	}
-	return "", fmt.Errorf("format %.40q: must be one of auto, text, html, jsonl, json, lines, csv, warc", name)
+	return "", fmt.Errorf("format %.40q: must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc", name)
 }
 
 // Options say how inputs are read. The zero value reads everything by its own looks.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 )
 
 // Unit is one document as it lies in its file. It owns its bytes.
@@ -112,6 +113,7 @@ type stream struct {
 	packing   Packing
 	unpacking *unpacking // nil where it is not compressed
 	members   *members   // of gzip
+	plain     *os.File   // the file, where it is not compressed and can be read at any place; else nil
 	modified  int64      // of the file, nanoseconds since 1970; 0 if unknown
 }
 
@@ -138,14 +140,12 @@ func (s *stream) units() error {
 		return s.jsonValues()
 	case CSV:
 		return s.records()
+	case Parquet:
+		return s.parquetRows()
 	case WARC:
 		return s.warcRecords()
 	}
-	err = fmt.Errorf("format %s: %w", format, errUnsupported)
-	if s.file.inFolder() {
-		return &Skip{Source: s.file.Path, Reason: Unsupported, Err: err}
-	}
-	return err
+	panic("document: no reader for format " + string(format))
 }
 
 // emit yields a unit.

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,19 +14,15 @@ type Reason string
 // holds beside pages; these are no loss of data, and the others are. A file that the user named, or whose name promises text,
 // and that is none is Unreadable.
 const (
-	Hidden      Reason = "hidden"        // a file or folder in a folder whose name starts with a dot
-	Binary      Reason = "binary"        // bytes that are no text
-	Special     Reason = "special"       // a link, device, pipe or socket in a folder
-	Unsupported Reason = "unsupported"   // a format without a reader
-	NoPage      Reason = "no page"       // a record of a request, a redirect, an image
-	Unreadable  Reason = "unreadable"    // a file in a folder that cannot be opened or read, or any file from where it is damaged
-	TooLarge    Reason = "too large"     // longer than Options.MaxDocumentBytes
-	Broken      Reason = "broken"        // a line or record that cannot be parsed
-	NoText      Reason = "no text field" // a line or record without the text field, or whose text is no string
+	Hidden     Reason = "hidden"        // a file or folder in a folder whose name starts with a dot
+	Binary     Reason = "binary"        // bytes that are no text
+	Special    Reason = "special"       // a link, device, pipe or socket in a folder
+	NoPage     Reason = "no page"       // a record of a request, a redirect, an image
+	Unreadable Reason = "unreadable"    // a file in a folder that cannot be opened or read, or any file from where it is damaged
+	TooLarge   Reason = "too large"     // longer than Options.MaxDocumentBytes
+	Broken     Reason = "broken"        // a line or record that cannot be parsed
+	NoText     Reason = "no text field" // a line or record without the text field, or whose text is no string
 )
-
-// errUnsupported marks the formats that have a name and no reader.
-var errUnsupported = errors.New("this version has no reader for it")
 
 // LosesData tells the reasons that Options.Strict turns into errors.
 func (r Reason) LosesData() bool {
@@ -123,8 +118,6 @@ func (r Reason) words() [2]string {
 		return [2]string{"binary file", "binary files"}
 	case Special:
 		return [2]string{"link or device not followed", "links or devices not followed"}
-	case Unsupported:
-		return [2]string{"file of an unsupported format", "files of unsupported formats"}
 	case NoPage:
 		return [2]string{"archive record without a page", "archive records without a page"}
 	case Unreadable:

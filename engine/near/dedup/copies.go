@@ -66,6 +66,13 @@ func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) erro
 		if document.ReadOnce(f.Path) {
 			return fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
 		}
+		why, err := f.CannotWrite()
+		if err != nil && f.Root == "" {
+			return err // in a folder it is named when it is read
+		}
+		if why != "" {
+			return fmt.Errorf("%s is %s, which can be read and not written: convert it first, or leave out the documents that dropped.tsv names", f.Path, why)
+		}
 		top := f.Root
 		if top == "" {
 			top = filepath.Dir(f.Path)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 
@@ -27,8 +26,6 @@ func without(w io.Writer, content *document.Content, cuts []cut, starts []int64)
 			return err
 		}
 		out = z
-	case document.Xz, document.Bzip2:
-		return fmt.Errorf("%s can be read and not written: pack the file with gzip or zstd", content.Packing)
 	default:
 		out = unpacked{w}
 	}

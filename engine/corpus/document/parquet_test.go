@@ -1,0 +1,111 @@
+package document_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"ndd/engine/corpus/document"
+)
+
+// page is a row of the tables below.
+type page struct {
+	URL   string   `parquet:"url,dict"`
+	Body  *string  `parquet:"body,optional,zstd"`
+	Tags  []string `parquet:"tags,list"`
+	Score int64    `parquet:"score"`
+}
+
+// table is a Parquet file of n rows, every tenth without a text, in small pages and several row groups.
+func table(t *testing.T, n int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[page](&b, parquet.PageBufferSize(300), parquet.MaxRowsPerRowGroup(40))
+	for i := range n {
+		body := fmt.Sprintf("text %d", i)
+		p := page{URL: fmt.Sprintf("u%d", i), Body: &body, Tags: make([]string, i%3), Score: int64(i)}
+		if i%10 == 9 {
+			p.Body = nil
+		}
+		if _, err := w.Write([]page{p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestParquet(t *testing.T) {
+	data := string(table(t, 100))
+	tree(t, map[string]string{"pages.parquet": data, "dir/noextension": data, "p.parquet.gz": gz(t, data)})
+	var want []string
+	for i := range 100 {
+		if i%10 == 9 {
+			want = append(want, fmt.Sprintf(`skip: pages.parquet:%d: no text field: column "body" has no text here`, i+1))
+			continue
+		}
+		want = append(want, fmt.Sprintf("u%d: text %d", i, i))
+	}
+	got, err := read(t, document.Options{}, nil, "pages.parquet")
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	for i := range want {
+		want[i] = strings.Replace(want[i], "pages.parquet", "dir/noextension", 1)
+	}
+	if got, err = read(t, document.Options{}, nil, "dir"); cmp.Diff(want, got) != "" || err != nil {
+		t.Error(err, cmp.Diff(want, got))
+	}
+	if got, err = read(t, document.Options{TextField: "url", IDField: "score"}, nil, "pages.parquet"); err != nil || got[7] != "7: u7" {
+		t.Error(got, err)
+	}
+	var values []string
+	for doc, err := range document.Read(t.Context(), []string{"pages.parquet"}, document.Options{ValueFields: []string{"nosuch", "score"}}, nil) {
+		if err == nil {
+			values = append(values, doc.Value.Text)
+		}
+	}
+	if len(values) != 90 || values[12] != "13" {
+		t.Errorf("values %q", values)
+	}
+	for in, want := range map[string]string{
+		"-":             "-: a Parquet file is read from its end",
+		"p.parquet.gz":  "p.parquet.gz: a Parquet file is read from its end",
+		"pages.parquet": `pages.parquet: no column "tags" among`,
+	} {
+		_, err := read(t, document.Options{TextField: "tags"}, strings.NewReader(data), in)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", in, err, want)
+		}
+	}
+}
+
+// TestDamagedParquet cuts a file everywhere and changes its bytes: what cannot be read is a skip, and nothing panics.
+func TestDamagedParquet(t *testing.T) {
+	data := table(t, 60)
+	tree(t, nil)
+	try := func(damaged []byte) {
+		if err := os.WriteFile("d.parquet", damaged, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range document.Read(t.Context(), []string{"d.parquet"}, document.Options{TextField: "body"}, nil) {
+			if _, skip := errors.AsType[*document.Skip](err); err != nil && !skip && !strings.Contains(err.Error(), `no column "body"`) {
+				t.Fatalf("%d bytes: %v", len(damaged), err)
+			}
+		}
+	}
+	for n := 0; n < len(data); n += 17 {
+		try(data[:n])
+		damaged := bytes.Clone(data)
+		damaged[n] ^= 0x55
+		try(damaged)
+	}
+}
