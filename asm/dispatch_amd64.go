@@ -96,51 +96,53 @@ func planarPrefetchLines(p *PlanarTable, probes []PlanarProbe) { planarPrefetchL
 //go:noescape
 func planarPrefetchLinesAMD64(p *PlanarTable, probes []PlanarProbe)
 
-func planarPrefetchRuns(p *PlanarTable, runs []PlanarRun) { planarPrefetchRunsAMD64(p, runs) }
+func planarPrefetchExtents(p *PlanarTable, extents []PlanarExtent) {
+	planarPrefetchExtentsAMD64(p, extents)
+}
 
 //go:noescape
-func planarPrefetchRunsAMD64(p *PlanarTable, runs []PlanarRun)
+func planarPrefetchExtentsAMD64(p *PlanarTable, extents []PlanarExtent)
 
-func planarLocate(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first uint64, next *PlanarTable, ahead []PlanarProbe) (found, done int) {
+func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, next *PlanarTable, ahead []PlanarProbe) (found, done int) {
 	var firstAhead *PlanarProbe
 	if len(ahead) > 0 {
 		firstAhead = &ahead[0]
 	}
 	switch {
 	case useAVX512:
-		return planarLocateAVX512(runs, probes, p, first, firstAhead, next)
+		return planarLocateAVX512(extents, probes, p, first, firstAhead, next)
 	case useAVX2:
-		return planarLocateAVX2(runs, probes, p, first, firstAhead, next)
+		return planarLocateAVX2(extents, probes, p, first, firstAhead, next)
 	}
 	if len(ahead) > 0 {
 		planarPrefetchLines(next, ahead)
 	}
-	return planarLocateGeneric(p, runs, probes, first)
+	return planarLocateGeneric(p, extents, probes, first)
 }
 
 // planarLocateAVX512 prefetches the lines of as many probes, from ahead on, as there are probes; ahead may be nil.
 //
 //go:noescape
-func planarLocateAVX512(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
+func planarLocateAVX512(extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
 
 //go:noescape
-func planarLocateAVX2(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
+func planarLocateAVX2(extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
 
-func planarScan(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
+func planarScan(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe) (hits, done int) {
 	switch {
 	case useAVX512:
-		return planarScanAVX512(dst, runs, probes, p)
+		return planarScanAVX512(dst, extents, probes, p)
 	case useAVX2:
-		return planarScanAVX2(dst, runs, probes, p)
+		return planarScanAVX2(dst, extents, probes, p)
 	}
-	return planarScanGeneric(p, dst, runs, probes)
+	return planarScanGeneric(p, dst, extents, probes)
 }
 
 //go:noescape
-func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
+func planarScanAVX512(dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 
 //go:noescape
-func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
+func planarScanAVX2(dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 
 func interpolate(dst []int, keys, sought []uint64) {
 	switch {

@@ -70,32 +70,32 @@ func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int)
 // reads of them under way at once.
 func planarPrefetchLines(*PlanarTable, []PlanarProbe) {}
 
-func planarLocate(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first uint64, _ *PlanarTable, _ []PlanarProbe) (found, done int) {
-	return planarLocateGeneric(p, runs, probes, first)
+func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, _ *PlanarTable, _ []PlanarProbe) (found, done int) {
+	return planarLocateGeneric(p, extents, probes, first)
 }
 
-// planarPrefetchRuns prefetches the line on which each run begins.
-func planarPrefetchRuns(p *PlanarTable, runs []PlanarRun) {
+// planarPrefetchExtents prefetches the line on which each extent begins.
+func planarPrefetchExtents(p *PlanarTable, extents []PlanarExtent) {
 	var starts [planarCall]uint64
-	for len(runs) > 0 {
-		n := min(len(runs), len(starts))
-		for i, r := range runs[:n] {
+	for len(extents) > 0 {
+		n := min(len(extents), len(starts))
+		for i, r := range extents[:n] {
 			starts[i] = r.Start
 		}
 		prefetchAt(unsafe.Pointer(unsafe.SliceData(p.Low)), unsafe.Sizeof(p.Low[0]), &starts[0], n)
-		runs = runs[n:]
+		extents = extents[n:]
 	}
 }
 
-func planarScan(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
+func planarScan(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe) (hits, done int) {
 	if useNEON {
-		return planarScanNEON(dst, runs, probes, p)
+		return planarScanNEON(dst, extents, probes, p)
 	}
-	return planarScanGeneric(p, dst, runs, probes)
+	return planarScanGeneric(p, dst, extents, probes)
 }
 
 //go:noescape
-func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
+func planarScanNEON(dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 
 func interpolate(dst []int, keys, sought []uint64) {
 	if useNEON {

@@ -35,14 +35,14 @@ func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int) {}
 
 func planarPrefetchLines(*PlanarTable, []PlanarProbe) {}
 
-func planarPrefetchRuns(*PlanarTable, []PlanarRun) {}
+func planarPrefetchExtents(*PlanarTable, []PlanarExtent) {}
 
-func planarLocate(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first uint64, _ *PlanarTable, _ []PlanarProbe) (found, done int) {
-	return planarLocateGeneric(p, runs, probes, first)
+func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, _ *PlanarTable, _ []PlanarProbe) (found, done int) {
+	return planarLocateGeneric(p, extents, probes, first)
 }
 
-func planarScan(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
-	return planarScanGeneric(p, dst, runs, probes)
+func planarScan(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe) (hits, done int) {
+	return planarScanGeneric(p, dst, extents, probes)
 }
 
 func interpolate(dst []int, keys, sought []uint64) { interpolateGeneric(dst, keys, sought) }

@@ -16,10 +16,10 @@
 //	countdigits          keys, mask                 -> how many have each value of the mask's bits
 //	scatter              keys, starts               -> keys in buckets by their leading bits
 //	leaves               keys in leaves of up to 16 -> each leaf sorted
-//	nearrows             runs of keys, k            -> keys with another near them in their run
+//	nearrows             buckets of keys, k         -> keys with another near them in their bucket
 //	decode               half a Huffman block       -> its keys
 //	seek                 many halves, queries, k    -> the keys near each query
-//	planar               lines of buckets, low bits -> runs of the buckets; positions within each limit
+//	planar               lines of buckets, low bits -> extents of the buckets; positions within each limit
 //	join                 queries in buckets, words  -> pairs within k in 32 bits
 //	scatter_keys         fingerprints, mask         -> words in partitions by their permuted leading bits
 //	scatter_halves       fingerprints               -> words in partitions by either half
@@ -30,7 +30,7 @@
 //
 // A kernel is one operation with one contract. A backend is one way to run all
 // of them, named generic, avx2, avx512 or neon; exactly one is in use at a time.
-// A run is consecutive elements of one big array. A hit is an
+// An extent is consecutive elements of one big array. A hit is an
 // element that a query asked for.
 //
 // # Kernels compute, others decide

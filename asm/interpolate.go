@@ -3,7 +3,7 @@ package asm
 // Interpolate finds many keys in one sorted slice: dst[j] becomes the lower bound of sought[j], the
 // smallest i with keys[i] >= sought[j], or len(keys) if there is none.
 //
-// keys must be ascending; equal runs and any skew are fine. sought may be in any order. dst must be
+// keys must be ascending; equal keys and any skew are fine. sought may be in any order. dst must be
 // at least as long as sought; only dst[:len(sought)] is written. Nothing is allocated; safe for
 // concurrent use on disjoint dst.
 //

@@ -10,7 +10,7 @@ import (
 //
 //	bucket b  = the top BucketBits bits of a key
 //	line l    = b/PerLine: its buckets share a line of Lines, words 8l to 8l+7
-//	run(b)    = Low[start(b):start(b+1)]
+//	extent(b)    = Low[start(b):start(b+1)]
 //
 //	line    | base | wide | 0 | 110 0 10 0 0 1110 ...  0 0 0 |
 //	bits      40     1     23   448
@@ -47,7 +47,7 @@ const (
 	// PlanarPad is how many elements of Low stand behind the last key, so that a
 	// kernel may load a whole register at any of them.
 	PlanarPad = 32
-	// PlanarLongest is the longest run that PlanarScan takes.
+	// PlanarLongest is the longest extent that PlanarScan takes.
 	PlanarLongest = 1024
 )
 
@@ -64,8 +64,8 @@ type PlanarProbe struct {
 	Query uint32
 }
 
-// A PlanarRun is the part of Low that a probe reads.
-type PlanarRun struct {
+// A PlanarExtent is the part of Low that a probe reads.
+type PlanarExtent struct {
 	Start uint64
 	Len   uint32
 	Probe uint32 // index of the probe
@@ -106,10 +106,10 @@ func PlanarPrefetchLines(p *PlanarTable, probes []PlanarProbe) {
 	}
 }
 
-// PlanarLocate writes to runs the run of each of the probes from first on whose bucket
+// PlanarLocate writes to extents the extent of each of the probes from first on whose bucket
 // is not empty, with the probe's index. It stops before a
 // probe whose line is wide or damaged, or whose bucket has more than PlanarBucketMax
-// keys. It returns how many runs it wrote and how many probes it has done. runs must
+// keys. It returns how many extents it wrote and how many probes it has done. extents must
 // be as long as probes[first:].
 //
 // Meanwhile it prefetches the lines of other probes, which the next call will locate in the table next, one for each
@@ -117,10 +117,10 @@ func PlanarPrefetchLines(p *PlanarTable, probes []PlanarProbe) {
 // been prefetched.
 //
 // Napkin: some 50 instructions a probe, 20 cycles; one line of Lines, and where the bucket is not
-// empty one of Low, a run of less than one key on average. The lines of the probes ahead come
+// empty one of Low, an extent of less than one key on average. The lines of the probes ahead come
 // while these are located, where [PlanarPrefetchLines] waits for them: 17 ns a
 // probe instead of 23, n = 1e8.
-func PlanarLocate(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first int, next *PlanarTable, ahead []PlanarProbe) (found, done int) {
+func PlanarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first int, next *PlanarTable, ahead []PlanarProbe) (found, done int) {
 	p.checkLines()
 	n := len(probes) - first
 	if n <= 0 {
@@ -130,68 +130,68 @@ func PlanarLocate(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first 
 		next.checkLines()
 		ahead = ahead[:n]
 	}
-	runs = runs[:n]
+	extents = extents[:n]
 	raceRead(probes)
-	raceWrite(runs)
+	raceWrite(extents)
 	if raceEnabled {
 		for _, probe := range probes[first:] {
 			raceRead(p.Lines[8*(probe.Key>>(64-p.BucketBits)/p.PerLine):][:8])
 		}
 	}
-	return planarLocate(p, runs, probes[first:], uint64(first), next, ahead)
+	return planarLocate(p, extents, probes[first:], uint64(first), next, ahead)
 }
 
-// PlanarPrefetchRuns prefetches what PlanarScan will read for the runs.
-func PlanarPrefetchRuns(p *PlanarTable, runs []PlanarRun) {
+// PlanarPrefetchExtents prefetches what PlanarScan will read for the extents.
+func PlanarPrefetchExtents(p *PlanarTable, extents []PlanarExtent) {
 	p.checkLow()
-	if len(runs) > 0 {
-		planarPrefetchRuns(p, runs)
+	if len(extents) > 0 {
+		planarPrefetchExtents(p, extents)
 	}
 }
 
-// PlanarScan finds the elements of the runs that differ from their probe's low 16 bits
-// in at most its limit, in the order of runs and positions. It returns how many
-// hits it wrote and how many runs are done; done < len(runs) means that dst might
-// have no room for what the next run holds. As long as dst has room for
-// PlanarLongest hits, every call makes progress. A run that is longer than
+// PlanarScan finds the elements of the extents that differ from their probe's low 16 bits
+// in at most its limit, in the order of extents and positions. It returns how many
+// hits it wrote and how many extents are done; done < len(extents) means that dst might
+// have no room for what the next extent holds. As long as dst has room for
+// PlanarLongest hits, every call makes progress. An extent that is longer than
 // PlanarLongest, not within the keys or of no probe is a programmer's error and
 // panics.
 //
-// Napkin, AVX-512: a run of up to 32 elements is one masked load, XOR, popcount and
+// Napkin, AVX-512: an extent of up to 32 elements is one masked load, XOR, popcount and
 // comparison, and some ten instructions around them: five cycles. 697 of 65,536
 // words are within 3 bits of another.
-func PlanarScan(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
+func PlanarScan(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe) (hits, done int) {
 	p.checkLow()
 	raceRead(probes)
-	raceRead(runs)
+	raceRead(extents)
 	raceWrite(dst)
 	if raceEnabled {
-		p.annotate(runs)
+		p.annotate(extents)
 	}
-	for done < len(runs) {
-		n := min(len(runs)-done, planarCall)
-		found, ready := planarScan(p, dst[hits:], runs[done:done+n], probes)
+	for done < len(extents) {
+		n := min(len(extents)-done, planarCall)
+		found, ready := planarScan(p, dst[hits:], extents[done:done+n], probes)
 		hits += found
 		done += ready
 		if ready == n {
 			continue
 		}
-		if r := runs[done]; r.Len > PlanarLongest || r.Start > p.Keys || uint64(r.Len) > p.Keys-r.Start || uint64(r.Probe) >= uint64(len(probes)) {
-			panic(fmt.Sprintf("asm: run of %d elements from %d of %d keys, of probe %d of %d", r.Len, r.Start, p.Keys, r.Probe, len(probes)))
+		if r := extents[done]; r.Len > PlanarLongest || r.Start > p.Keys || uint64(r.Len) > p.Keys-r.Start || uint64(r.Probe) >= uint64(len(probes)) {
+			panic(fmt.Sprintf("asm: extent of %d elements from %d of %d keys, of probe %d of %d", r.Len, r.Start, p.Keys, r.Probe, len(probes)))
 		}
 		break
 	}
 	return hits, done
 }
 
-// annotate tells the race detector of the runs that a scan may read.
-func (p *PlanarTable) annotate(runs []PlanarRun) {
-	for _, r := range runs {
+// annotate tells the race detector of the extents that a scan may read.
+func (p *PlanarTable) annotate(extents []PlanarExtent) {
+	for _, r := range extents {
 		if r.Start <= p.Keys && uint64(r.Len) <= p.Keys-r.Start {
 			raceRead(p.Low[r.Start:][:r.Len])
 		}
 	}
 }
 
-// planarCall is how many runs one call into assembly takes: at most 128 KiB.
+// planarCall is how many extents one call into assembly takes: at most 128 KiB.
 const planarCall = 64

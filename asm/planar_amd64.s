@@ -7,7 +7,7 @@
 // multiplication; the word i that holds zero number j, and the zeros before that
 // word (SELECT, which is all that the two forms differ in); the zero's place in
 // the word by PDEP and TZCNT; the ones right before it, in the eight bytes that end
-// with its byte, by BSR. What is found is written in any case; the next run takes the place of an
+// with its byte, by BSR. What is found is written in any case; the next extent takes the place of an
 // empty one. No branch depends on what is found.
 //
 // A prefetch does not retire before its page is known, and where that misses too, it is the number
@@ -16,20 +16,20 @@
 // line takes 14 ns, and a probe to locate another 9. One line prefetched with each probe that is
 // located leaves seven or eight under way, and both take 17 ns together.
 
-#define PROBE   SI  // the next probe
-#define RUN     DI  // where the next run goes
-#define LEFT    R15 // probes to go
-#define LINES   R8  // of the table
-#define SHIFT   R9  // 64 - BucketBits
-#define KEYS    R11 // how many the table has
-#define INVERSE R12 // see PlanarInverse; b*INVERSE>>64 is b's line
-#define PERLINE R13 // buckets a line
-#define NUMBER  R14 // of the probe
-#define LINE    BX  // address of the bucket's
-#define J       DX  // number of the bucket in its line, then of the zero in its word
-#define I       AX  // the word, then the place of the zero in the line, then the run's length
-#define END     CX  // of the run, then its start
-#define T0      R12 // INVERSE and SHIFT are read again
+#define PROBE   SI    // the next probe
+#define EXTENT     DI // where the next extent goes
+#define LEFT    R15   // probes to go
+#define LINES   R8    // of the table
+#define SHIFT   R9    // 64 - BucketBits
+#define KEYS    R11   // how many the table has
+#define INVERSE R12   // see PlanarInverse; b*INVERSE>>64 is b's line
+#define PERLINE R13   // buckets a line
+#define NUMBER  R14   // of the probe
+#define LINE    BX    // address of the bucket's
+#define J       DX    // number of the bucket in its line, then of the zero in its word
+#define I       AX    // the word, then the place of the zero in the line, then the extent's length
+#define END     CX    // of the extent, then its start
+#define T0      R12   // INVERSE and SHIFT are read again
 #define T1      R9
 
 // BEGIN. AHEAD is where the probes to prefetch for lie, less PROBE; 0 if there are none. Its lines, inverse and shift
@@ -59,7 +59,7 @@ own:                                      \
 	MOVL $64, CX                          \
 	SUBQ PlanarTable_BucketBits(AX), CX   \
 	MOVQ CX, shift-16(SP)                 \
-	MOVQ runs_base+0(FP), RUN             \ // the arguments
+	MOVQ extents_base+0(FP), EXTENT       \ // the arguments
 	MOVQ probes_base+24(FP), PROBE        \
 	MOVQ probes_len+32(FP), LEFT          \
 	MOVQ first+56(FP), NUMBER
@@ -95,51 +95,51 @@ own:                                      \
 
 // FINISH has the word in I and J less the zeros before it.
 #define FINISH(done, next) \
-	MOVQ  (LINE)(I*8), T0              \ // the word, whose zeros become ones
-	NOTQ  T0                           \
-	MOVL  $1, T1                       \ // 1<<J, deposited among them, is zero number J
-	SHLXQ J, T1, T1                    \
-	PDEPQ T0, T1, T1                   \
-	TZCNTQ T1, T1                      \ // its place in the word
-	SHLQ  $6, I                        \ // I = 64*word + place
-	ADDQ  T1, I                        \
-	LEAQ  -64(END)(I*1), END           \ // END = base + I - 64 - J: the run's end
-	CMPQ  END, KEYS                    \ // is it within the keys?
-	JHI   done                         \
-	MOVQ  I, T0                        \ // the byte of the zero
-	SHRQ  $3, T0                       \
-	MOVQ  -7(LINE)(T0*1), T0           \ // eight bytes that end with it
-	NOTL  I                            \ // bits above the zero
-	ANDL  $7, I                        \
-	ADDQ  T0, T0                       \ // shifted out, and the zero too: the ones before it are on top
-	SHLXQ I, T0, T0                    \
-	NOTQ  T0                           \ // the first zero among them
-	BSRQ  T0, I                        \ // is the highest one now
-	XORL  $63, I                       \ // as many ones stand above: the run's length
-	CMPL  I, $const_PlanarBucketMax    \ // longer runs are the caller's
-	JHI   done                         \
-	SUBQ  I, END                       \ // the run's start
-	MOVQ  END, PlanarRun_Start(RUN)    \ // the run, whether it is empty or not
-	MOVL  I, PlanarRun_Len(RUN)        \
-	MOVL  NUMBER, PlanarRun_Probe(RUN) \
-	NEGL  I                            \ // carry: not empty
-	SBBQ  I, I                         \ // all ones if it was not empty
-	ANDL  $PlanarRun__size, I          \
-	ADDQ  I, RUN                       \ // only then the next run has another place
-	INCQ  NUMBER                       \ // the next probe
-	ADDQ  $PlanarProbe__size, PROBE    \
-	DECQ  LEFT                         \
+	MOVQ  (LINE)(I*8), T0                    \ // the word, whose zeros become ones
+	NOTQ  T0                                 \
+	MOVL  $1, T1                             \ // 1<<J, deposited among them, is zero number J
+	SHLXQ J, T1, T1                          \
+	PDEPQ T0, T1, T1                         \
+	TZCNTQ T1, T1                            \ // its place in the word
+	SHLQ  $6, I                              \ // I = 64*word + place
+	ADDQ  T1, I                              \
+	LEAQ  -64(END)(I*1), END                 \ // END = base + I - 64 - J: the extent's end
+	CMPQ  END, KEYS                          \ // is it within the keys?
+	JHI   done                               \
+	MOVQ  I, T0                              \ // the byte of the zero
+	SHRQ  $3, T0                             \
+	MOVQ  -7(LINE)(T0*1), T0                 \ // eight bytes that end with it
+	NOTL  I                                  \ // bits above the zero
+	ANDL  $7, I                              \
+	ADDQ  T0, T0                             \ // shifted out, and the zero too: the ones before it are on top
+	SHLXQ I, T0, T0                          \
+	NOTQ  T0                                 \ // the first zero among them
+	BSRQ  T0, I                              \ // is the highest one now
+	XORL  $63, I                             \ // as many ones stand above: the extent's length
+	CMPL  I, $const_PlanarBucketMax          \ // longer extents are the caller's
+	JHI   done                               \
+	SUBQ  I, END                             \ // the extent's start
+	MOVQ  END, PlanarExtent_Start(EXTENT)    \ // the extent, whether it is empty or not
+	MOVL  I, PlanarExtent_Len(EXTENT)        \
+	MOVL  NUMBER, PlanarExtent_Probe(EXTENT) \
+	NEGL  I                                  \ // carry: not empty
+	SBBQ  I, I                               \ // all ones if it was not empty
+	ANDL  $PlanarExtent__size, I             \
+	ADDQ  I, EXTENT                          \ // only then the next extent has another place
+	INCQ  NUMBER                             \ // the next probe
+	ADDQ  $PlanarProbe__size, PROBE          \
+	DECQ  LEFT                               \
 	JNZ   next
 
 #define RETURN \
-	SUBQ runs_base+0(FP), RUN  \ // found runs
-	SHRQ $4, RUN               \ // PlanarRun has 16 bytes
-	MOVQ RUN, found+80(FP)     \
-	MOVQ probes_len+32(FP), AX \ // done probes
-	SUBQ LEFT, AX              \
+	SUBQ extents_base+0(FP), EXTENT \ // found extents
+	SHRQ $4, EXTENT                 \ // PlanarExtent has 16 bytes
+	MOVQ EXTENT, found+80(FP)       \
+	MOVQ probes_len+32(FP), AX      \ // done probes
+	SUBQ LEFT, AX                   \
 	MOVQ AX, done+88(FP)
 
-// func planarLocateAVX512(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
+// func planarLocateAVX512(extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
 TEXT ·planarLocateAVX512(SB), NOSPLIT, $40-96
 	BEGIN
 	// Word 0 of a line holds no bits: K7 leaves it out.
@@ -194,7 +194,7 @@ done:
 	CMPQ J, SUM                   \ // carry if J is less
 	SBBQ $-1, I                     // one word further if not
 
-// func planarLocateAVX2(runs []PlanarRun, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
+// func planarLocateAVX2(extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
 TEXT ·planarLocateAVX2(SB), NOSPLIT, $104-96
 	BEGIN
 	MOVQ $0, sums-104(SP)               // no zeros before word 1
@@ -249,16 +249,16 @@ ahead:
 	JNZ  ahead
 	RET
 
-// func planarPrefetchRunsAMD64(p *PlanarTable, runs []PlanarRun)
-TEXT ·planarPrefetchRunsAMD64(SB), NOSPLIT, $0-32
+// func planarPrefetchExtentsAMD64(p *PlanarTable, extents []PlanarExtent)
+TEXT ·planarPrefetchExtentsAMD64(SB), NOSPLIT, $0-32
 	MOVQ p+0(FP), AX                    // the table
 	MOVQ PlanarTable_Low(AX), LINES
-	MOVQ runs_base+8(FP), RUN           // the arguments
-	MOVQ runs_len+16(FP), LEFT
+	MOVQ extents_base+8(FP), EXTENT           // the arguments
+	MOVQ extents_len+16(FP), LEFT
 
-run:
-	MOVQ PlanarRun_Start(RUN), AX       // the run
-	MOVL PlanarRun_Len(RUN), CX
+extent:
+	MOVQ PlanarExtent_Start(EXTENT), AX       // the extent
+	MOVL PlanarExtent_Len(EXTENT), CX
 	LEAQ (LINES)(AX*2), AX              // where it begins
 	PREFETCHT0 (AX)
 	LEAQ -1(AX)(CX*2), CX                // the last byte
@@ -266,9 +266,9 @@ run:
 	TESTQ $-64, AX
 	JNZ  second
 prefetched:
-	ADDQ $PlanarRun__size, RUN          // the next run
+	ADDQ $PlanarExtent__size, EXTENT          // the next extent
 	DECQ LEFT
-	JNZ  run
+	JNZ  extent
 	RET
 
 second:

@@ -4,7 +4,7 @@
 #include "textflag.h"
 
 // planarScanNEON looks at 16 elements a step. Bytes are counted, and a pairwise addition makes one
-// byte of the two of an element. The last step of a run may see elements behind the run, which lie
+// byte of the two of an element. The last step of an extent may see elements behind the extent, which lie
 // in Low all the same (PlanarPad); their bits are dropped from the mask of hits.
 //
 // NEON has no VPMOVMSKB. A comparison leaves 16 bytes of all ones or zeros; SHRN by 4 keeps the
@@ -12,38 +12,38 @@
 //
 //	bytes    ff 00 00 ff ...      halfwords 0x00ff 0xff00      >> 4, low bytes    0x0f 0xf0
 //
-// Counted, not timed: 34 instructions for a run of up to 16 elements without a hit, 16 more for
-// every further 16; the Go twin takes 38 and 12 for every element, 180 for a run of 12. The chain of
-// a step, from address to branch, is 26 cycles (Neoverse N1), and no run waits for the one before:
-// 9 cycles a run where four instructions start in a cycle.
+// Counted, not timed: 34 instructions for an extent of up to 16 elements without a hit, 16 more for
+// every further 16; the Go twin takes 38 and 12 for every element, 180 for an extent of 12. The chain of
+// a step, from address to branch, is 26 cycles (Neoverse N1), and no extent waits for the one before:
+// 9 cycles an extent where four instructions start in a cycle.
 
-#define DST    R0  // where the next hit goes
-#define ROOM   R1  // hits that dst can still take
-#define RUN    R2  // the next run
-#define LEFT   R3  // runs to go, this one included
-#define PROBES R4  // all probes
-#define LOW    R5  // the low bits of all keys
-#define KEYS   R6  // how many there are
-#define NUMBER R7  // of the probe
-#define POS    R8  // rank of the next elements
-#define LEN    R9  // elements of the run to go
-#define PTR    R10 // next elements
-#define BITS   R11 // four for each of 16 elements
-#define T0     R12 // scratch
-#define T1     R13 // scratch; then the elements left behind this step
-#define LONG   R15 // PlanarLongest
-#define COUNT  R19 // of probes
+#define DST    R0    // where the next hit goes
+#define ROOM   R1    // hits that dst can still take
+#define EXTENT    R2 // the next extent
+#define LEFT   R3    // extents to go, this one included
+#define PROBES R4    // all probes
+#define LOW    R5    // the low bits of all keys
+#define KEYS   R6    // how many there are
+#define NUMBER R7    // of the probe
+#define POS    R8    // rank of the next elements
+#define LEN    R9    // elements of the extent to go
+#define PTR    R10   // next elements
+#define BITS   R11   // four for each of 16 elements
+#define T0     R12   // scratch
+#define T1     R13   // scratch; then the elements left behind this step
+#define LONG   R15   // PlanarLongest
+#define COUNT  R19   // of probes
 
 #define VQ   V0 // low bits of the probe's key in every lane
 #define VLIM V1 // its limit in every byte
 
-// func planarScanNEON(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
+// func planarScanNEON(dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanNEON(SB), NOSPLIT, $0-96
 	// The arguments.
 	MOVD dst_base+0(FP), DST
 	MOVD dst_len+8(FP), ROOM
-	MOVD runs_base+24(FP), RUN
-	MOVD runs_len+32(FP), LEFT
+	MOVD extents_base+24(FP), EXTENT
+	MOVD extents_len+32(FP), LEFT
 	MOVD probes_base+48(FP), PROBES
 	MOVD probes_len+56(FP), COUNT
 	MOVD p+72(FP), T0
@@ -52,20 +52,20 @@ TEXT ·planarScanNEON(SB), NOSPLIT, $0-96
 	MOVD $const_PlanarLongest, LONG     // as CCMP takes no larger constant
 	CBZ  LEFT, done
 
-run:
+extent:
 	// Start <= Keys && Len <= Keys-Start && Len <= PlanarLongest && Len <= ROOM: each comparison is
 	// made if the one before held. And there is such a probe.
-	MOVD  PlanarRun_Start(RUN), POS     // the run
-	MOVWU PlanarRun_Len(RUN), LEN
-	MOVWU PlanarRun_Probe(RUN), NUMBER
+	MOVD  PlanarExtent_Start(EXTENT), POS     // the extent
+	MOVWU PlanarExtent_Len(EXTENT), LEN
+	MOVWU PlanarExtent_Probe(EXTENT), NUMBER
 	SUBS  POS, KEYS, T0                 // keys behind its start
-	CCMP  HS, T0, LEN, $0               // is the run within them?
+	CCMP  HS, T0, LEN, $0               // is the extent within them?
 	CCMP  HS, LONG, LEN, $0             // is it short enough?
 	CCMP  HS, ROOM, LEN, $0             // is there room for it?
 	BLO   done
 	CMP   COUNT, NUMBER                 // is there its probe?
 	BHS   done
-	CBZ   LEN, next                     // an empty run has no step
+	CBZ   LEN, next                     // an empty extent has no step
 	ADD   POS<<1, LOW, PTR              // its elements
 	ADD   NUMBER<<4, PROBES, T0   // PlanarProbe has 16 bytes
 	MOVHU PlanarProbe_Limit(T0), T1     // the probe's limit
@@ -88,7 +88,7 @@ step:
 	VCMEQ  V2.B16, V3.B16, V2.B16 // count <= limit
 	WORD   $0x0f0c8442            // SHRN $4, V2.H8, V2.B8
 	FMOVD  F2, BITS                     // four bits an element
-	SUBS   $16, LEN, T1                 // is this the last step of the run?
+	SUBS   $16, LEN, T1                 // is this the last step of the extent?
 	BLS    last
 	CBNZ   BITS, hits                   // any hit?
 
@@ -104,16 +104,16 @@ last:
 	CBNZ BITS, ending                   // any hit among them?
 
 next:
-	ADD  $PlanarRun__size, RUN          // the next run
+	ADD  $PlanarExtent__size, EXTENT          // the next extent
 	SUBS $1, LEFT
-	BNE  run
+	BNE  extent
 
 done:
 	MOVD dst_base+0(FP), T0
 	SUB  T0, DST                        // hits
 	LSR  $4, DST                  // PlanarHit has 16 bytes
 	MOVD DST, hits+80(FP)
-	MOVD runs_len+32(FP), T0            // done runs
+	MOVD extents_len+32(FP), T0            // done extents
 	SUB  LEFT, T0
 	MOVD T0, done+88(FP)
 	RET
@@ -137,6 +137,6 @@ hits:
 	LSL  T0, R14
 	BICS R14, BITS, BITS
 	BNE  hits
-	CMP  $0, T1                         // is there more of the run?
+	CMP  $0, T1                         // is there more of the extent?
 	BGT  stepped
 	B    next

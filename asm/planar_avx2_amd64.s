@@ -4,36 +4,36 @@
 #include "textflag.h"
 #include "mula_avx2_amd64.h"
 
-// planarScanAVX2 looks at 16 elements a register. The last register of a run may
-// hold elements behind the run, which lie in Low all the same (PlanarPad); their
+// planarScanAVX2 looks at 16 elements a register. The last register of an extent may
+// hold elements behind the extent, which lie in Low all the same (PlanarPad); their
 // bits are dropped from the mask of hits.
 
-#define RUN    SI  // the next run
-#define PROBES DI  // all probes
-#define LEFT   R15 // runs to go, this one included
-#define LOW    R10 // the low bits of all keys
-#define KEYS   R11 // how many there are
-#define DST    BX  // where the next hit goes
-#define ROOM   R14 // hits that dst can still take
-#define PTR    R8  // next elements
-#define LEN    R9  // elements of the run to go; negative: behind its end
-#define POS    R13 // rank of the next elements
-#define NUMBER R12 // of the probe
-#define T0     AX  // scratch
-#define T1     DX  // scratch
-#define BITS   CX  // two for each of 16 elements
+#define EXTENT    SI // the next extent
+#define PROBES DI    // all probes
+#define LEFT   R15   // extents to go, this one included
+#define LOW    R10   // the low bits of all keys
+#define KEYS   R11   // how many there are
+#define DST    BX    // where the next hit goes
+#define ROOM   R14   // hits that dst can still take
+#define PTR    R8    // next elements
+#define LEN    R9    // elements of the extent to go; negative: behind its end
+#define POS    R13   // rank of the next elements
+#define NUMBER R12   // of the probe
+#define T0     AX    // scratch
+#define T1     DX    // scratch
+#define BITS   CX    // two for each of 16 elements
 
 #define VQ    Y0 // low bits of the probe's key in every lane
 #define VLIM  Y1 // its limit in every lane
 #define BYTES Y2 // 1 in every byte
 
-// func planarScanAVX2(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
+// func planarScanAVX2(dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanAVX2(SB), NOSPLIT, $0-96
 	// The arguments.
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), ROOM
-	MOVQ runs_base+24(FP), RUN
-	MOVQ runs_len+32(FP), LEFT
+	MOVQ extents_base+24(FP), EXTENT
+	MOVQ extents_len+32(FP), LEFT
 	MOVQ probes_base+48(FP), PROBES
 	MOVQ p+72(FP), AX
 	MOVQ PlanarTable_Low(AX), LOW
@@ -45,11 +45,11 @@ TEXT ·planarScanAVX2(SB), NOSPLIT, $0-96
 	VPABSB Y3, BYTES
 
 	PCALIGN $32
-run:
+extent:
 	// Start <= Keys && Len <= Keys-Start && Len <= PlanarLongest && Len <= ROOM, and there is such a probe
-	MOVQ PlanarRun_Start(RUN), POS      // the run
-	MOVL PlanarRun_Len(RUN), LEN
-	MOVL PlanarRun_Probe(RUN), NUMBER
+	MOVQ PlanarExtent_Start(EXTENT), POS      // the extent
+	MOVL PlanarExtent_Len(EXTENT), LEN
+	MOVL PlanarExtent_Probe(EXTENT), NUMBER
 	MOVQ KEYS, T0                       // keys behind its start
 	SUBQ POS, T0
 	JCS  done
@@ -75,12 +75,12 @@ step:
 	VPMAXUB VLIM, Y3, Y3                  // both below 256
 	VPCMPEQW VLIM, Y3, Y3                 // count <= limit
 	VPMOVMSKB Y3, BITS                  // two bits an element
-	// Two bits for each element of the run.
+	// Two bits for each element of the extent.
 	LEAQ (LEN)(LEN*1), T0               // two for each element that is left
 	MOVL $32, T1                        // but no more than there are
 	CMPQ T0, T1
 	CMOVQHI T1, T0
-	BZHIL T0, BITS, BITS                // what is behind the run is dropped
+	BZHIL T0, BITS, BITS                // what is behind the extent is dropped
 	SUBQ $16, LEN                       // so many fewer
 	TESTL BITS, BITS                    // any hit?
 	JNZ  hits
@@ -93,15 +93,15 @@ more:
 	TESTQ LEN, LEN                      // any left?
 	JGT  step
 
-	ADDQ $PlanarRun__size, RUN          // the next run
+	ADDQ $PlanarExtent__size, EXTENT          // the next extent
 	DECQ LEFT
-	JNZ  run
+	JNZ  extent
 
 done:
 	SUBQ dst_base+0(FP), DST
 	SHRQ $4, DST                          // PlanarHit has 16 bytes
 	MOVQ DST, hits+80(FP)               // hits
-	MOVQ runs_len+32(FP), T0            // done runs
+	MOVQ extents_len+32(FP), T0            // done extents
 	SUBQ LEFT, T0
 	MOVQ T0, done+88(FP)
 	VZEROUPPER

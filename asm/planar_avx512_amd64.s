@@ -3,43 +3,43 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// planarScanAVX512 looks at up to 32 elements a step, which is a whole run as a
+// planarScanAVX512 looks at up to 32 elements a step, which is a whole extent as a
 // rule: they lie on one line of 64 bytes or on two neighbours, both of which are
 // loaded, aligned and under a mask. An unaligned load would fetch the next line
-// too, mask or no mask, for two runs in three in vain: that made a probe twice as
+// too, mask or no mask, for two extents in three in vain: that made a probe twice as
 // slow. Where one line holds them all it is loaded twice.
 //
 //	           line              line + 64
 //	|......aaaaaaaaaaaaaaaa|aaaaa...................|
 //	 offset                          mask = (1<<n - 1) << offset, 32 bits for each line
 //
-// No branch depends on where a run lies. AVX-512 masks a load's faults too.
+// No branch depends on where an extent lies. AVX-512 masks a load's faults too.
 
-#define RUN    SI  // the next run
-#define PROBES DI  // all probes
-#define LEFT   R15 // runs to go, this one included
-#define LOW    R10 // the low bits of all keys
-#define KEYS   R11 // how many there are
-#define DST    BX  // where the next hit goes
-#define ROOM   R14 // hits that dst can still take
-#define LINE   R8  // address of the next element's line
-#define LEN    R9  // elements of the run to go
-#define POS    R13 // rank of the next element, then of the first on its line
-#define NUMBER R12 // of the probe
-#define T0     AX  // scratch
-#define BITS   CX  // a bit for each of 64 elements of two lines
-#define OFFSET DX  // elements on the line before the next
+#define EXTENT    SI // the next extent
+#define PROBES DI    // all probes
+#define LEFT   R15   // extents to go, this one included
+#define LOW    R10   // the low bits of all keys
+#define KEYS   R11   // how many there are
+#define DST    BX    // where the next hit goes
+#define ROOM   R14   // hits that dst can still take
+#define LINE   R8    // address of the next element's line
+#define LEN    R9    // elements of the extent to go
+#define POS    R13   // rank of the next element, then of the first on its line
+#define NUMBER R12   // of the probe
+#define T0     AX    // scratch
+#define BITS   CX    // a bit for each of 64 elements of two lines
+#define OFFSET DX    // elements on the line before the next
 
 #define VQ   Z1 // low bits of the probe's key in every lane
 #define VLIM Z2 // its limit in every lane
 
-// func planarScanAVX512(dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe, p *PlanarTable) (hits, done int)
+// func planarScanAVX512(dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 TEXT ·planarScanAVX512(SB), NOSPLIT, $0-96
 	// The arguments.
 	MOVQ dst_base+0(FP), DST
 	MOVQ dst_len+8(FP), ROOM
-	MOVQ runs_base+24(FP), RUN
-	MOVQ runs_len+32(FP), LEFT
+	MOVQ extents_base+24(FP), EXTENT
+	MOVQ extents_len+32(FP), LEFT
 	MOVQ probes_base+48(FP), PROBES
 	MOVQ p+72(FP), AX
 	MOVQ PlanarTable_Low(AX), LOW
@@ -48,15 +48,15 @@ TEXT ·planarScanAVX512(SB), NOSPLIT, $0-96
 	JZ   done
 
 	PCALIGN $32
-run:
+extent:
 	// Start <= Keys && Len <= Keys-Start && Len <= PlanarLongest && Len <= ROOM, and there is such a probe
-	MOVQ PlanarRun_Start(RUN), POS      // the run
-	MOVL PlanarRun_Len(RUN), LEN
-	MOVL PlanarRun_Probe(RUN), NUMBER
+	MOVQ PlanarExtent_Start(EXTENT), POS      // the extent
+	MOVL PlanarExtent_Len(EXTENT), LEN
+	MOVL PlanarExtent_Probe(EXTENT), NUMBER
 	MOVQ KEYS, T0                       // keys behind its start
 	SUBQ POS, T0
 	JCS  done
-	CMPQ LEN, T0                        // is the run within them?
+	CMPQ LEN, T0                        // is the extent within them?
 	JHI  done
 	CMPQ LEN, ROOM                      // is there room for it?
 	JHI  done
@@ -103,18 +103,18 @@ step:
 	JNZ  hits
 
 stepped:
-	TESTQ LEN, LEN                      // is there more of the run?
+	TESTQ LEN, LEN                      // is there more of the extent?
 	JNZ  more
 
-	ADDQ $PlanarRun__size, RUN          // the next run
+	ADDQ $PlanarExtent__size, EXTENT          // the next extent
 	DECQ LEFT
-	JNZ  run
+	JNZ  extent
 
 done:
 	SUBQ dst_base+0(FP), DST
 	SHRQ $4, DST                          // PlanarHit has 16 bytes
 	MOVQ DST, hits+80(FP)               // hits
-	MOVQ runs_len+32(FP), T0            // done runs
+	MOVQ extents_len+32(FP), T0            // done extents
 	SUBQ LEFT, T0
 	MOVQ T0, done+88(FP)
 	VZEROUPPER

@@ -36,9 +36,9 @@ func onesBefore(line []uint64, at uint64) (n uint64) {
 	return n
 }
 
-// planarLocateGeneric is the specification of planarLocate: PlanarLocate, whose runs
+// planarLocateGeneric is the specification of planarLocate: PlanarLocate, whose extents
 // number their probes from first.
-func planarLocateGeneric(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe, first uint64) (found, done int) {
+func planarLocateGeneric(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64) (found, done int) {
 	for i := range probes {
 		bucket := probes[i].Key >> (64 - p.BucketBits)
 		number := bucket / p.PerLine
@@ -51,18 +51,18 @@ func planarLocateGeneric(p *PlanarTable, runs []PlanarRun, probes []PlanarProbe,
 			return found, i
 		}
 		if n > 0 {
-			runs[found] = PlanarRun{end - n, uint32(n), uint32(first) + uint32(i)}
+			extents[found] = PlanarExtent{end - n, uint32(n), uint32(first) + uint32(i)}
 			found++
 		}
 	}
 	return found, len(probes)
 }
 
-// planarScanGeneric is the specification of planarScan: it stops before a run
+// planarScanGeneric is the specification of planarScan: it stops before an extent
 // that dst has no room for, that is too long, that does not lie within the keys, or
 // that is of no probe.
-func planarScanGeneric(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes []PlanarProbe) (hits, done int) {
-	for i, r := range runs {
+func planarScanGeneric(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe) (hits, done int) {
+	for i, r := range extents {
 		if r.Start > p.Keys || uint64(r.Len) > p.Keys-r.Start || r.Len > PlanarLongest || int(r.Len) > len(dst)-hits ||
 			uint64(r.Probe) >= uint64(len(probes)) {
 			return hits, i
@@ -75,15 +75,15 @@ func planarScanGeneric(p *PlanarTable, dst []PlanarHit, runs []PlanarRun, probes
 			}
 		}
 	}
-	return hits, len(runs)
+	return hits, len(extents)
 }
 
 // planarKnownWord is the low bits of the probes of the known answer.
 const planarKnownWord = 0x7c15
 
 // planarKnown returns the table of the known answer: 100 keys in 64 buckets of 48 a line, key i in bucket
-// i*64/100, whose low bits are i mod 17 ones more than the probe's. It has the probes, and their runs, too.
-func planarKnown() (p PlanarTable, probes []PlanarProbe, runs []PlanarRun) {
+// i*64/100, whose low bits are i mod 17 ones more than the probe's. It has the probes, and their extents, too.
+func planarKnown() (p PlanarTable, probes []PlanarProbe, extents []PlanarExtent) {
 	const keys, perLine = 100, 48
 	p = PlanarTable{Lines: make([]uint64, 24), Low: make([]uint16, keys+PlanarPad), Keys: keys, BucketBits: 6, PerLine: perLine, Inverse: PlanarInverse(perLine)}
 	for i := range keys {
@@ -99,29 +99,29 @@ func planarKnown() (p PlanarTable, probes []PlanarProbe, runs []PlanarRun) {
 	p.Lines[16] = keys
 	probes = []PlanarProbe{{Key: planarKnownWord, Limit: 2}, {Key: 33<<58 | planarKnownWord, Limit: 2},
 		{Key: 48<<58 | planarKnownWord, Limit: 8}, {Key: 63<<58 | planarKnownWord, Limit: 14}}
-	return p, probes, []PlanarRun{{0, 2, 0}, {52, 2, 1}, {75, 2, 2}, {99, 1, 3}}
+	return p, probes, []PlanarExtent{{0, 2, 0}, {52, 2, 1}, {75, 2, 2}, {99, 1, 3}}
 }
 
-// checkPlanarLocate compares the runs with the known answer.
+// checkPlanarLocate compares the extents with the known answer.
 func checkPlanarLocate() error {
 	p, probes, want := planarKnown()
-	var runs [4]PlanarRun
+	var extents [4]PlanarExtent
 	PlanarPrefetchLines(&p, probes)
-	if n, done := PlanarLocate(&p, runs[:], probes, 0, nil, nil); n != len(want) || done != len(probes) || !slices.Equal(runs[:], want) {
-		return fmt.Errorf("located %d, %d after %d probes, want %d", runs, n, done, want)
+	if n, done := PlanarLocate(&p, extents[:], probes, 0, nil, nil); n != len(want) || done != len(probes) || !slices.Equal(extents[:], want) {
+		return fmt.Errorf("located %d, %d after %d probes, want %d", extents, n, done, want)
 	}
 	return nil
 }
 
 // checkPlanarScan compares the hits with the known answer.
 func checkPlanarScan() error {
-	p, probes, runs := planarKnown()
+	p, probes, extents := planarKnown()
 	var dst [PlanarLongest]PlanarHit
-	PlanarPrefetchRuns(&p, runs)
-	hits, done := PlanarScan(&p, dst[:], runs, probes)
+	PlanarPrefetchExtents(&p, extents)
+	hits, done := PlanarScan(&p, dst[:], extents, probes)
 	want := []PlanarHit{{0, 0}, {1, 0}, {52, 1}, {53, 1}, {75, 2}, {76, 2}, {99, 3}}
-	if done != len(runs) || !slices.Equal(dst[:hits], want) {
-		return fmt.Errorf("scanned %d after %d runs, want %d", dst[:hits], done, want)
+	if done != len(extents) || !slices.Equal(dst[:hits], want) {
+		return fmt.Errorf("scanned %d after %d extents, want %d", dst[:hits], done, want)
 	}
 	return nil
 }

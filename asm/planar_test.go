@@ -113,7 +113,7 @@ func planarSets(r *rand.Rand) [][]uint64 {
 	return all
 }
 
-// Every probe of every set: the run is the bucket, the hits are all its close keys,
+// Every probe of every set: the extent is the bucket, the hits are all its close keys,
 // and probes are only passed over where the line cannot tell.
 func TestPlanar(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
@@ -142,25 +142,25 @@ func TestPlanar(t *testing.T) {
 func checkPlanarProbes(t *testing.T, r *rand.Rand, p *PlanarTable, keys []uint64) (located, passed int) {
 	probes := planarProbes(r, keys, 100)
 	PlanarPrefetchLines(p, probes)
-	runs := make([]PlanarRun, len(probes))
+	extents := make([]PlanarExtent, len(probes))
 	dst := make([]PlanarHit, PlanarLongest+r.IntN(100))
 	for first := 0; first < len(probes); {
 		ahead := probes[first:]
 		if r.IntN(2) == 0 {
 			ahead = nil
 		}
-		found, done := PlanarLocate(p, runs, probes, first, p, ahead)
-		PlanarPrefetchRuns(p, runs[:found])
+		found, done := PlanarLocate(p, extents, probes, first, p, ahead)
+		PlanarPrefetchExtents(p, extents[:found])
 		var want []PlanarHit
-		rest := runs[:found]
+		rest := extents[:found]
 		for i, probe := range probes[first : first+done] {
 			start, length, hits := findPlanar(keys, p.BucketBits, probe)
 			if length == 0 {
 				continue
 			}
-			run := PlanarRun{start, uint32(length), uint32(first + i)}
-			if len(rest) == 0 || rest[0] != run {
-				t.Fatalf("%d keys, %d bits, %d a line, probe %x: runs %v, want %v first", len(keys), p.BucketBits, p.PerLine, probe, rest, run)
+			extent := PlanarExtent{start, uint32(length), uint32(first + i)}
+			if len(rest) == 0 || rest[0] != extent {
+				t.Fatalf("%d keys, %d bits, %d a line, probe %x: extents %v, want %v first", len(keys), p.BucketBits, p.PerLine, probe, rest, extent)
 			}
 			rest = rest[1:]
 			for _, pos := range hits {
@@ -168,11 +168,11 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *PlanarTable, keys []uint64
 			}
 		}
 		if len(rest) > 0 {
-			t.Fatalf("%d keys, %d bits, %d a line: runs %v are of no probe", len(keys), p.BucketBits, p.PerLine, rest)
+			t.Fatalf("%d keys, %d bits, %d a line: extents %v are of no probe", len(keys), p.BucketBits, p.PerLine, rest)
 		}
 		var got []PlanarHit
 		for at := 0; at < found; {
-			hits, ready := PlanarScan(p, dst, runs[at:found], probes)
+			hits, ready := PlanarScan(p, dst, extents[at:found], probes)
 			got = append(got, dst[:hits]...)
 			if ready == 0 {
 				t.Fatalf("no progress with room for %d", len(dst))
@@ -219,12 +219,12 @@ func TestPlanarPanics(t *testing.T) {
 		"prefetch lines": func(p *PlanarTable) { PlanarPrefetchLines(p, nil) },
 		"locate the next": func(p *PlanarTable) {
 			good := newPlanar(make([]uint64, 100), 6, 64)
-			PlanarLocate(good, make([]PlanarRun, 1), make([]PlanarProbe, 1), 0, p, make([]PlanarProbe, 1))
+			PlanarLocate(good, make([]PlanarExtent, 1), make([]PlanarProbe, 1), 0, p, make([]PlanarProbe, 1))
 		},
 	}
 	low := map[string]func(p *PlanarTable){
-		"scan":          func(p *PlanarTable) { PlanarScan(p, nil, nil, nil) },
-		"prefetch runs": func(p *PlanarTable) { PlanarPrefetchRuns(p, nil) },
+		"scan":             func(p *PlanarTable) { PlanarScan(p, nil, nil, nil) },
+		"prefetch extents": func(p *PlanarTable) { PlanarPrefetchExtents(p, nil) },
 	}
 	for name, c := range map[string]struct {
 		calls map[string]func(p *PlanarTable)
@@ -255,7 +255,7 @@ func TestPlanarPanics(t *testing.T) {
 	}
 }
 
-// Runs of every length at every place, whose elements behind the run would hit.
+// Extents of every length at every place, whose elements behind the extent would hit.
 func TestPlanarScanEveryLength(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		low := make([]uint16, PlanarLongest+40+PlanarPad)
@@ -263,7 +263,7 @@ func TestPlanarScanEveryLength(t *testing.T) {
 			dst := make([]PlanarHit, PlanarLongest)
 			for n := range PlanarLongest + 1 {
 				at := uint64(n % 41)
-				hits, done := PlanarScan(p, dst, []PlanarRun{{at, uint32(n), 0}}, []PlanarProbe{{Key: 0xfff0_0000_0000_0007, Limit: 3}})
+				hits, done := PlanarScan(p, dst, []PlanarExtent{{at, uint32(n), 0}}, []PlanarProbe{{Key: 0xfff0_0000_0000_0007, Limit: 3}})
 				if hits != n || done != 1 {
 					t.Fatalf("%d elements from %d: %d hits", n, at, hits)
 				}
@@ -272,7 +272,7 @@ func TestPlanarScanEveryLength(t *testing.T) {
 						t.Fatalf("%d elements from %d: hit %d is %v", n, at, i, h)
 					}
 				}
-				if hits, _ := PlanarScan(p, dst, []PlanarRun{{at, uint32(n), 0}}, []PlanarProbe{{Key: 7, Limit: 2}}); hits != 0 {
+				if hits, _ := PlanarScan(p, dst, []PlanarExtent{{at, uint32(n), 0}}, []PlanarProbe{{Key: 7, Limit: 2}}); hits != 0 {
 					t.Fatalf("%d elements from %d: %d hits above the limit", n, at, hits)
 				}
 			}
@@ -294,30 +294,30 @@ func TestPlanarHostile(t *testing.T) {
 				}
 			}
 			probes := planarProbes(r, nil, 50)
-			runs, want := make([]PlanarRun, 50), make([]PlanarRun, 50)
+			extents, want := make([]PlanarExtent, 50), make([]PlanarExtent, 50)
 			for first := 0; first < len(probes); first++ {
-				found, done := PlanarLocate(p, runs, probes, first, nil, nil)
+				found, done := PlanarLocate(p, extents, probes, first, nil, nil)
 				wanted, ready := planarLocateGeneric(p, want, probes[first:], uint64(first))
-				if done != ready || !slices.Equal(runs[:found], want[:wanted]) {
-					t.Fatalf("located %v after %d, the specification %v after %d", runs[:found], done, want[:wanted], ready)
+				if done != ready || !slices.Equal(extents[:found], want[:wanted]) {
+					t.Fatalf("located %v after %d, the specification %v after %d", extents[:found], done, want[:wanted], ready)
 				}
-				for _, run := range runs[:found] {
-					if run.Start > 100 || uint64(run.Len) > 100-run.Start {
-						t.Fatalf("run %v of 100 keys", run)
+				for _, extent := range extents[:found] {
+					if extent.Start > 100 || uint64(extent.Len) > 100-extent.Start {
+						t.Fatalf("extent %v of 100 keys", extent)
 					}
 				}
 				located += done
 				first += done
 			}
-			bad := PlanarRun{r.Uint64() >> r.IntN(64), r.Uint32() >> r.IntN(32), r.Uint32N(3)}
+			bad := PlanarExtent{r.Uint64() >> r.IntN(64), r.Uint32() >> r.IntN(32), r.Uint32N(3)}
 			if bad.Start > 100 || uint64(bad.Len) > 100-bad.Start || bad.Probe > 0 {
 				func() {
 					defer func() {
 						if recover() == nil {
-							t.Fatalf("run %v of 100 keys is scanned", bad)
+							t.Fatalf("extent %v of 100 keys is scanned", bad)
 						}
 					}()
-					PlanarScan(p, make([]PlanarHit, PlanarLongest), []PlanarRun{bad}, []PlanarProbe{{}})
+					PlanarScan(p, make([]PlanarHit, PlanarLongest), []PlanarExtent{bad}, []PlanarProbe{{}})
 				}()
 			}
 		}

@@ -153,18 +153,18 @@ var races = map[string]func(touch func(write func())){
 	"planar locate reads its lines": func(touch func(func())) {
 		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
 		touch(func() { p.Lines[3] = 1 })
-		PlanarLocate(p, make([]PlanarRun, 1), []PlanarProbe{{Key: 5}}, 0, nil, nil)
+		PlanarLocate(p, make([]PlanarExtent, 1), []PlanarProbe{{Key: 5}}, 0, nil, nil)
 	},
 	"planar scan reads a run": func(touch func(func())) {
 		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
 		touch(func() { p.Low[41] = 1 })
-		PlanarScan(p, make([]PlanarHit, PlanarLongest), []PlanarRun{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
+		PlanarScan(p, make([]PlanarHit, PlanarLongest), []PlanarExtent{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
 	},
 	"planar scan writes dst": func(touch func(func())) {
 		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
 		dst := make([]PlanarHit, PlanarLongest)
 		touch(func() { dst[0].Pos = 1 })
-		PlanarScan(p, dst, []PlanarRun{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
+		PlanarScan(p, dst, []PlanarExtent{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
 	},
 }
 

@@ -24,18 +24,18 @@
 // The chain of a lane: 6 cycles a step (VPERMB 5, VPSRLVQ 1), and the gathers of code, of a long code and of
 // its raw bits, some 30 each. Two groups take their steps in turn for that.
 
-#define SEEK    DI    // the state
-#define BASE    SI    // data
-#define WINDOW  R8    // of the code
-#define LANES   R9    // that are under way
-#define READ    R10   // lanes of this pass before this group
-#define WRITE   R11   // of them that go on
-#define PASSES  R12   // to go in this call
-#define HITS    R13   // hits so far
-#define PAIR    DX    // 1: B is still to be dealt with
-#define AHEAD   R14   // the next line to prefetch,
-#define AHEADEND R15  // the end of them, less those of one group
-#define NEXT    BX    // and what they are bytes of
+#define SEEK    DI   // the state
+#define BASE    SI   // data
+#define WINDOW  R8   // of the code
+#define LANES   R9   // that are under way
+#define READ    R10  // lanes of this pass before this group
+#define WRITE   R11  // of them that go on
+#define PASSES  R12  // to go in this call
+#define HITS    R13  // hits so far
+#define PAIR    DX   // 1: B is still to be dealt with
+#define AHEAD   R14  // the next line to prefetch,
+#define AHEADEND R15 // the end of them, less those of one group
+#define NEXT    BX   // and what they are bytes of
 
 #define E     Z0 // position h
 #define L     Z1 // length of its code

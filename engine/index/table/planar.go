@@ -50,7 +50,7 @@ import (
 // but to compare tags takes as long as that saves, and the lines that all probes read grow by an eighth; eight probes located at once, a
 // lane each, take 25 instructions a probe instead of 70, and wait for the same pages.
 //
-// Skew: a long run is narrowed to the leading bits that a probe fixes by
+// Skew: a long extent is narrowed to the leading bits that a probe fixes by
 // the fences, and scanned at memory speed otherwise; lines become wide, at 2 to
 // 6 bytes a bucket.
 type planarTable struct {

@@ -32,9 +32,9 @@ func (d *planarLines) base(line uint64) uint64 { return d.Lines[lineWords*line] 
 // wide reports whether a line's buckets begin elsewhere.
 func (d *planarLines) wide(line uint64) bool { return d.Lines[lineWords*line]&asm.PlanarWide != 0 }
 
-// run returns where a bucket's run begins and ends, if its line is not wide; ok is
+// extent returns where a bucket's extent begins and ends, if its line is not wide; ok is
 // false when the line has not that many zeros. Nothing else is checked.
-func (d *planarLines) run(bucket uint64) (start, end uint64, ok bool) {
+func (d *planarLines) extent(bucket uint64) (start, end uint64, ok bool) {
 	line := d.line(bucket)
 	n, end, ok := asm.PlanarBucket(d.Lines[lineWords*line:][:lineWords], bucket-line*d.PerLine)
 	return end - n, end, ok

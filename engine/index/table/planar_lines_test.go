@@ -9,7 +9,7 @@ import (
 )
 
 // TestPlanarLines: of random keys, uniform and skewed, every line that is not wide tells the bucket of each of its
-// keys and the run of each of its buckets.
+// keys and the extent of each of its buckets.
 func TestPlanarLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	told := 0
@@ -37,7 +37,7 @@ func TestPlanarLines(t *testing.T) {
 				if _, ok := d.bucketOf(line, asm.PlanarLineBits); ok {
 					t.Fatalf("line %d has key %d", line, asm.PlanarLineBits)
 				}
-				start, end, ok := d.run(bucket)
+				start, end, ok := d.extent(bucket)
 				first, _ := slices.BinarySearch(keys, bucket<<(64-bucketBits))
 				last, _ := slices.BinarySearch(keys, bucket<<(64-bucketBits)|^uint64(0)>>bucketBits)
 				if last < len(keys) && keys[last]>>(64-bucketBits) == bucket {
@@ -67,7 +67,7 @@ func TestPlanarLinesFull(t *testing.T) {
 		if d.wide(0) != (more > 0) {
 			t.Errorf("a line of %d keys and %d buckets is wide: %v", len(keys), perLine, d.wide(0))
 		}
-		if start, end, ok := d.run(perLine / 2); more == 0 && (!ok || start != 0 || end != uint64(len(keys))) {
+		if start, end, ok := d.extent(perLine / 2); more == 0 && (!ok || start != 0 || end != uint64(len(keys))) {
 			t.Errorf("the full line's keys are %d to %d, %v", start, end, ok)
 		}
 	}

@@ -10,30 +10,30 @@ import (
 // planarScratch is what a planar search keeps between its passes.
 type planarScratch struct {
 	probes  [probesPerRound]asm.PlanarProbe
-	runs    [probesPerRound]asm.PlanarRun
+	extents [probesPerRound]asm.PlanarExtent
 	hits    [hitsMax]asm.PlanarHit
-	pieces  [stretchMax]asm.PlanarRun // of a long run
-	lines   [stretchMax]uint64        // of rest, to prefetch
-	stretch []stretch
-	long    []longRun
+	pieces  [rangeMax]asm.PlanarExtent // of a long extent
+	lines   [rangeMax]uint64           // of rest, to prefetch
+	ranges  []probeRange
+	long    []longExtent
 	shared  *sharedSearch
 }
 
-// A stretch is consecutive probes of one table, and their runs: as many as runs,
+// A probeRange is consecutive probes of one table, and their extents: as many as extents,
 // in the places of the first of them.
-type stretch struct {
-	table          *planarTable
-	from, to, runs int
+type probeRange struct {
+	table             *planarTable
+	from, to, extents int
 }
 
-// prefetchLines prefetches the lines of buckets of a stretch.
-func (s *stretch) prefetchLines(r *planarRound) {
+// prefetchLines prefetches the lines of buckets of a range.
+func (s *probeRange) prefetchLines(r *planarRound) {
 	asm.PlanarPrefetchLines(&s.table.directory.PlanarTable, r.probes[s.from:s.to])
 }
 
-// A longRun is what asm.PlanarLocate passed over: a long bucket, one of a wide line, or all
+// A longExtent is what asm.PlanarLocate passed over: a long bucket, one of a wide line, or all
 // buckets that begin with the leading bits of a probe.
-type longRun struct {
+type longExtent struct {
 	probe      int
 	start, end uint64
 }
@@ -42,10 +42,10 @@ const (
 	// probesPerRound is how many probes are located and scanned before their hits
 	// are looked at: 46 queries of 11 tables, 9 of two tables and radius 1.
 	probesPerRound = 512
-	// stretchMax is how many probes are looked at in one call.
-	stretchMax = 32
-	// directoryAhead and locateAhead are how many stretches before its scan a probe's line of
-	// buckets is prefetched, and the run located and prefetched: enough to keep every miss that a core can
+	// rangeMax is how many probes are looked at in one call.
+	rangeMax = 32
+	// directoryAhead and locateAhead are how many ranges before its scan a probe's line of
+	// buckets is prefetched, and the extent located and prefetched: enough to keep every miss that a core can
 	// wait for under way while others are compared (BenchmarkTable: 4 and 2 to all of a round make no
 	// difference).
 	directoryAhead = 6
@@ -67,7 +67,7 @@ func (t *planarTable) spans(s *Search) bool { return s.Leading+spanBits < int(t.
 
 // searchPlanar makes rounds of probes, of one table after the other, and answers
 // each round in short overlapping passes: it prefetches the lines of buckets, reads them and
-// prefetches the runs, scans the runs that have come, and prefetches the rest of what
+// prefetches the extents, scans the extents that have come, and prefetches the rest of what
 // passed; at the end it looks at that.
 //
 //	probes      ............................................
@@ -112,7 +112,7 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 						probe.Key = q ^ flip | bucket<<below
 						r.probes[n] = probe
 						if n++; n == probesPerRound {
-							if err := r.run(n); err != nil {
+							if err := r.answer(n); err != nil {
 								return r.dst, err
 							}
 							n = 0
@@ -122,7 +122,7 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 			}
 		}
 	}
-	err := r.run(n)
+	err := r.answer(n)
 	return r.dst, err
 }
 
@@ -137,34 +137,34 @@ type planarRound struct {
 	caller   *Scratch
 }
 
-// run answers the first n probes.
-func (r *planarRound) run(n int) error {
+// answer finds the matches of the first n probes.
+func (r *planarRound) answer(n int) error {
 	if err := r.caller.stopped(); err != nil {
 		return err
 	}
-	r.stretch = r.stretch[:0]
+	r.ranges = r.ranges[:0]
 	for from := 0; from < n; {
 		to := from + 1
-		for table := r.probes[from].Table; to < min(n, from+stretchMax) && r.probes[to].Table == table; to++ {
+		for table := r.probes[from].Table; to < min(n, from+rangeMax) && r.probes[to].Table == table; to++ {
 		}
-		r.stretch = append(r.stretch, stretch{table: r.tables[r.probes[from].Table], from: from, to: to})
+		r.ranges = append(r.ranges, probeRange{table: r.tables[r.probes[from].Table], from: from, to: to})
 		from = to
 	}
 	r.long = r.long[:0]
 	prefetched, located, hits, long := 0, 0, 0, 0
-	for ; prefetched < min(len(r.stretch), directoryAhead-locateAhead); prefetched++ {
-		r.stretch[prefetched].prefetchLines(r)
+	for ; prefetched < min(len(r.ranges), directoryAhead-locateAhead); prefetched++ {
+		r.ranges[prefetched].prefetchLines(r)
 	}
-	for i := range r.stretch {
-		s := &r.stretch[i]
-		for ; located < min(len(r.stretch), i+locateAhead); located++ {
+	for i := range r.ranges {
+		s := &r.ranges[i]
+		for ; located < min(len(r.ranges), i+locateAhead); located++ {
 			if err := r.locate(located, located+directoryAhead-locateAhead); err != nil {
 				return err
 			}
 		}
 		before := hits
 		var err error
-		if hits, err = r.scan(hits, s.table, r.runs[s.from:s.from+s.runs]); err != nil {
+		if hits, err = r.scan(hits, s.table, r.extents[s.from:s.from+s.extents]); err != nil {
 			return err
 		}
 		for ; long < len(r.long) && r.long[long].probe < s.to; long++ {
@@ -177,23 +177,23 @@ func (r *planarRound) run(n int) error {
 	return r.settle(hits)
 }
 
-// locate finds the runs of a stretch, by number, and prefetches them.
+// locate finds the extents of a range, by number, and prefetches them.
 func (r *planarRound) locate(number, ahead int) error {
-	s := &r.stretch[number]
+	s := &r.ranges[number]
 	err := r.find(s, ahead)
-	asm.PlanarPrefetchRuns(&s.table.directory.PlanarTable, r.runs[s.from:s.from+s.runs])
+	asm.PlanarPrefetchExtents(&s.table.directory.PlanarTable, r.extents[s.from:s.from+s.extents])
 	return err
 }
 
-// find finds the runs of a stretch, and prefetches long ones; meanwhile it prefetches the lines of buckets of
-// the stretch with the number ahead, if there is one.
-func (r *planarRound) find(s *stretch, ahead int) error {
+// find finds the extents of a range, and prefetches long ones; meanwhile it prefetches the lines of buckets of
+// the range with the number ahead, if there is one.
+func (r *planarRound) find(s *probeRange, ahead int) error {
 	table := r.probes[s.from].Table
 	spans := s.table.spans(&r.searches[table])
 	var next *asm.PlanarTable
 	var waiting []asm.PlanarProbe
-	if ahead < len(r.stretch) {
-		if a := &r.stretch[ahead]; spans || a.to-a.from != s.to-s.from {
+	if ahead < len(r.ranges) {
+		if a := &r.ranges[ahead]; spans || a.to-a.from != s.to-s.from {
 			a.prefetchLines(r)
 		} else {
 			next, waiting = &a.table.directory.PlanarTable, r.probes[a.from:a.to]
@@ -201,8 +201,8 @@ func (r *planarRound) find(s *stretch, ahead int) error {
 	}
 	for from := s.from; from < s.to; from++ {
 		if !spans {
-			found, done := asm.PlanarLocate(&s.table.directory.PlanarTable, r.runs[s.from+s.runs:s.to], r.probes[:s.to], from, next, waiting[min(from-s.from, len(waiting)):])
-			s.runs += found
+			found, done := asm.PlanarLocate(&s.table.directory.PlanarTable, r.extents[s.from+s.extents:s.to], r.probes[:s.to], from, next, waiting[min(from-s.from, len(waiting)):])
+			s.extents += found
 			if from += done; from == s.to {
 				break
 			}
@@ -214,7 +214,7 @@ func (r *planarRound) find(s *stretch, ahead int) error {
 	return nil
 }
 
-// locateLong finds the run of probe i from its first bucket to its last, and prefetches
+// locateLong finds the extent of probe i from its first bucket to its last, and prefetches
 // the beginning of it.
 func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 	mask, below := leadingMask(s.Leading), 64-t.directory.BucketBits
@@ -238,15 +238,15 @@ func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 		}
 	}
 	if start, end = t.narrow(start, end, low, high); start < end {
-		r.long = append(r.long, longRun{i, start, end})
+		r.long = append(r.long, longExtent{i, start, end})
 		asm.PrefetchAt(t.directory.Low, []uint64{start})
 	}
 	return nil
 }
 
-// scan adds the hits of runs, and makes room first where it needs to.
-func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun) (int, error) {
-	for from := 0; from < len(runs); {
+// scan adds the hits of extents, and makes room first where it needs to.
+func (r *planarRound) scan(hits int, t *planarTable, extents []asm.PlanarExtent) (int, error) {
+	for from := 0; from < len(extents); {
 		if hits > hitsMax-asm.PlanarLongest {
 			if r.sharing {
 				r.settleShared(hits)
@@ -255,7 +255,7 @@ func (r *planarRound) scan(hits int, t *planarTable, runs []asm.PlanarRun) (int,
 			}
 			hits = 0
 		}
-		found, done := asm.PlanarScan(&t.directory.PlanarTable, r.hits[hits:], runs[from:], r.probes[:])
+		found, done := asm.PlanarScan(&t.directory.PlanarTable, r.hits[hits:], extents[from:], r.probes[:])
 		hits += found
 		from += done
 	}
@@ -274,16 +274,16 @@ func (r *planarRound) prefetchRest(t *planarTable, from, to int) {
 	}
 }
 
-// scanLong scans a long run in pieces.
-func (r *planarRound) scanLong(hits int, t *planarTable, l *longRun) (_ int, err error) {
+// scanLong scans a long extent in pieces.
+func (r *planarRound) scanLong(hits int, t *planarTable, l *longExtent) (_ int, err error) {
 	for start := l.start; start < l.end; {
 		if err := r.caller.stopped(); err != nil {
 			return 0, err
 		}
 		n := 0
-		for ; n < stretchMax && start < l.end; n++ {
+		for ; n < rangeMax && start < l.end; n++ {
 			length := min(l.end-start, asm.PlanarLongest)
-			r.pieces[n] = asm.PlanarRun{Start: start, Len: uint32(length), Probe: uint32(l.probe)}
+			r.pieces[n] = asm.PlanarExtent{Start: start, Len: uint32(length), Probe: uint32(l.probe)}
 			start += length
 		}
 		if hits, err = r.scan(hits, t, r.pieces[:n]); err != nil {
@@ -331,7 +331,7 @@ func found(diff uint64, earlier []Finder) bool {
 	return false
 }
 
-// bucket is where a bucket's run begins and ends.
+// bucket is where a bucket's extent begins and ends.
 func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
 	d := &t.directory
 	line := d.line(bucket)
@@ -347,7 +347,7 @@ func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
 			end = d.base(line) + t.wide.At(first+j+1)
 		}
 	} else if ok {
-		start, end, ok = d.run(bucket)
+		start, end, ok = d.extent(bucket)
 	}
 	if !ok || start > end || end > d.Keys {
 		return 0, 0, t.corruptLine(line, "bucket %d has ranks %d to %d of %d keys", bucket, start, end, d.Keys)

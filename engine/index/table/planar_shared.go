@@ -14,9 +14,9 @@ import (
 //	step
 //
 //	s-1         locate table s-1                           meanwhile prefetch lines of buckets of table s
-//	s           locate table s, and route each run:        prefetch low of the runs to be read now
+//	s           locate table s, and route each extent:        prefetch low of the extents to be read now
 //	              one key, and an answer is there              (nothing to read)
-//	              its query waits for a run of s-1             (later)
+//	              its query waits for an extent of s-1             (later)
 //	s+1         scan                                       prefetch rest of what passes, if it is not
 //	                                                           what is known to be in its bucket
 //	s+2         settle: an answer, or none
@@ -30,13 +30,13 @@ import (
 // In a file that lies, a bucket may have one key that is not the answer which another table
 // says is there: that key is missed then, as it might be if the bucket lay elsewhere.
 type sharedSearch struct {
-	later   [probesPerRound]asm.PlanarRun // whose query waited
-	ends    [sharedTablesMax]int          // of later, by table
-	waits   [sharedQueriesMax]uint64      // by query: the step after that in which a run of it was prefetched
-	answers [sharedQueriesMax]uint64      // by query: how the first one that is known differs from it; none before
-	buckets [sharedTablesMax]uint64       // by table: the bits of a fingerprint that its bucket has,
-	fixed   [sharedTablesMax]uint64       // and that its probes fix
-	fetched [2][]asm.PlanarRun            // by step: what was prefetched of low, of an even table and of an odd one
+	later   [probesPerRound]asm.PlanarExtent // whose query waited
+	ends    [sharedTablesMax]int             // of later, by table
+	waits   [sharedQueriesMax]uint64         // by query: the step after that in which an extent of it was prefetched
+	answers [sharedQueriesMax]uint64         // by query: how the first one that is known differs from it; none before
+	buckets [sharedTablesMax]uint64          // by table: the bits of a fingerprint that its bucket has,
+	fixed   [sharedTablesMax]uint64          // and that its probes fix
+	fetched [2][]asm.PlanarExtent            // by step: what was prefetched of low, of an even table and of an odd one
 
 	// Of hits that are near: how they differ from their queries under the table's permutation and without
 	// it, and which these are.
@@ -102,16 +102,16 @@ func (r *planarRound) runShared(from, to int) error {
 		return err
 	}
 	r.makeProbes(from, to)
-	sh, last := r.shared, len(r.stretch)
-	r.stretch[0].prefetchLines(r)
+	sh, last := r.shared, len(r.ranges)
+	r.ranges[0].prefetchLines(r)
 	hits, later := 0, 0
 	for step := range last {
-		s := &r.stretch[step]
+		s := &r.ranges[step]
 		if err := r.find(s, step+1); err != nil {
 			return err
 		}
 		r.settleShared(hits)
-		sh.fetched[step%2], later = sh.route(r.runs[s.from:][:s.runs], step, s.from, later)
+		sh.fetched[step%2], later = sh.route(r.extents[s.from:][:s.extents], step, s.from, later)
 		hits = 0
 		if step > 0 {
 			var err error
@@ -119,7 +119,7 @@ func (r *planarRound) runShared(from, to int) error {
 				return err
 			}
 		}
-		asm.PlanarPrefetchRuns(&s.table.directory.PlanarTable, sh.fetched[step%2])
+		asm.PlanarPrefetchExtents(&s.table.directory.PlanarTable, sh.fetched[step%2])
 	}
 	r.settleShared(hits)
 	hits, err := r.scanFetched(last - 1)
@@ -128,7 +128,7 @@ func (r *planarRound) runShared(from, to int) error {
 	}
 	sh.reroute(r)
 	for i, t := range r.tables {
-		asm.PlanarPrefetchRuns(&t.directory.PlanarTable, sh.of(i))
+		asm.PlanarPrefetchExtents(&t.directory.PlanarTable, sh.of(i))
 	}
 	for i, t := range r.tables {
 		before := hits
@@ -153,8 +153,8 @@ func (r *planarRound) runShared(from, to int) error {
 
 // scanFetched scans what was prefetched in a step, and prefetches the rest of what passes.
 func (r *planarRound) scanFetched(step int) (hits int, err error) {
-	runs := r.shared.fetched[step%2]
-	if hits, err = r.scan(0, r.tables[step], runs); err != nil {
+	extents := r.shared.fetched[step%2]
+	if hits, err = r.scan(0, r.tables[step], extents); err != nil {
 		return 0, err
 	}
 	hits = r.sift(0, hits)
@@ -184,8 +184,8 @@ func (r *planarRound) sift(from, to int) int {
 	return kept
 }
 
-// of is the runs of later of a table.
-func (sh *sharedSearch) of(table int) []asm.PlanarRun {
+// of is the extents of later of a table.
+func (sh *sharedSearch) of(table int) []asm.PlanarExtent {
 	from := 0
 	if table > 0 {
 		from = sh.ends[table-1]
@@ -193,59 +193,59 @@ func (sh *sharedSearch) of(table int) []asm.PlanarRun {
 	return sh.later[from:sh.ends[table]]
 }
 
-// makeProbes makes the probes of queries [from, to), a stretch for each table.
+// makeProbes makes the probes of queries [from, to), a range for each table.
 func (r *planarRound) makeProbes(from, to int) {
 	n := to - from
 	r.first = from
-	r.stretch, r.long = r.stretch[:0], r.long[:0]
+	r.ranges, r.long = r.ranges[:0], r.long[:0]
 	for i, t := range r.tables {
 		s := &r.searches[i]
 		probes := r.probes[i*n:][:n]
 		for q, key := range s.Queries[from:to] {
 			probes[q] = asm.PlanarProbe{Key: key, Limit: uint16(s.K), Table: uint16(i), Query: uint32(from + q)}
 		}
-		r.stretch = append(r.stretch, stretch{table: t, from: i * n, to: i*n + n})
+		r.ranges = append(r.ranges, probeRange{table: t, from: i * n, to: i*n + n})
 	}
 	for q := range n {
 		r.shared.waits[q], r.shared.answers[q] = never, none
 	}
 }
 
-// known is 1 if an answer is in the bucket whose only key a run is, and 0 if that is not known. mask is
+// known is 1 if an answer is in the bucket whose only key an extent is, and 0 if that is not known. mask is
 // the bits of the bucket.
-func known(answer, mask uint64, run asm.PlanarRun) uint64 {
-	_, is := bits.Sub64(answer&mask|uint64(run.Len-1), 1, 0)
+func known(answer, mask uint64, extent asm.PlanarExtent) uint64 {
+	_, is := bits.Sub64(answer&mask|uint64(extent.Len-1), 1, 0)
 	return is
 }
 
-// route says which runs of a table, which is asked in the step of its number and whose first probe has a number, are to be
-// read now, and adds those of queries that wait to later: a run that the last step prefetched is
-// not scanned before this one. No branch depends on where a run goes.
-func (sh *sharedSearch) route(runs []asm.PlanarRun, table, first, later int) (now []asm.PlanarRun, _ int) {
+// route says which extents of a table, which is asked in the step of its number and whose first probe has a number, are to be
+// read now, and adds those of queries that wait to later: an extent that the last step prefetched is
+// not scanned before this one. No branch depends on where an extent goes.
+func (sh *sharedSearch) route(extents []asm.PlanarExtent, table, first, later int) (now []asm.PlanarExtent, _ int) {
 	mask, step, n := sh.buckets[table], uint64(table), 0
-	for _, run := range runs {
-		q := uint(run.Probe) - uint(first)
-		unknown := 1 - known(sh.answers[q%sharedQueriesMax], mask, run)
+	for _, extent := range extents {
+		q := uint(extent.Probe) - uint(first)
+		unknown := 1 - known(sh.answers[q%sharedQueriesMax], mask, extent)
 		until := &sh.waits[q%sharedQueriesMax]
 		_, waits := bits.Sub64(*until^step, 1, 0)
 		ask := unknown &^ waits
-		runs[n], sh.later[later] = run, run
+		extents[n], sh.later[later] = extent, extent
 		n += int(ask)
 		later += int(unknown & waits)
 		*until ^= (*until ^ (step + 1)) & -ask
 	}
 	sh.ends[table] = later
-	return runs[:n], later
+	return extents[:n], later
 }
 
-// reroute drops those runs of later that are known by now.
+// reroute drops those extents of later that are known by now.
 func (sh *sharedSearch) reroute(r *planarRound) {
 	at, left := 0, 0
-	for i := range r.stretch {
-		for _, run := range sh.later[at:sh.ends[i]] {
-			q := uint(run.Probe) - uint(r.stretch[i].from)
-			sh.later[left] = run
-			left += int(1 - known(sh.answers[q%sharedQueriesMax], sh.buckets[i], run))
+	for i := range r.ranges {
+		for _, extent := range sh.later[at:sh.ends[i]] {
+			q := uint(extent.Probe) - uint(r.ranges[i].from)
+			sh.later[left] = extent
+			left += int(1 - known(sh.answers[q%sharedQueriesMax], sh.buckets[i], extent))
 		}
 		at, sh.ends[i] = sh.ends[i], left
 	}

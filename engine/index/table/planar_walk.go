@@ -27,7 +27,7 @@ func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 		c.planar = new(planarScratch)
 	}
 	for len(keys) > 0 {
-		n := min(len(keys), stretchMax)
+		n := min(len(keys), rangeMax)
 		probes := c.planar.probes[:n]
 		for i, key := range keys[:n] {
 			probes[i].Key = key
