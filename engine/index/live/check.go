@@ -58,7 +58,7 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 	if err := x.lock(ctx); err != nil {
 		return nil, err
 	}
-	p, err := c.decide(docs, near, seen, k, most)
+	p, n, err := c.decide(docs, near, seen, k, most)
 	var at wal.Position
 	if err == nil {
 		at, err = x.commit(&p.change)
@@ -70,18 +70,17 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 	if at == 0 { // what kept all of them out must be durable, too
 		at = wal.Position(x.logged.Load())
 	}
-	return p.out, x.sync(ctx, at)
+	return near[:n], x.sync(ctx, at)
 }
 
 // decide looks at what came in since the search, and prepares the insert of what is admitted. It
-// needs x.mu.
-func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (*pending, error) {
+// returns that, and of how many documents near has the outcomes then. It needs x.mu.
+func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (_ *pending, decided int, err error) {
 	x := c.index
 	v := x.current.Load()
 	if seen < v.memtables[0].first || c.added != x.added.Load() { // some of what came in is in segments
-		var err error
 		if seen, err = c.near(near, c.queries, k, most); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	p := x.prepare()
@@ -89,21 +88,19 @@ func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (
 	for i, d := range docs {
 		if near[i].Near == nil {
 			if err := c.since(&near[i], w, p, seen, uint64(d.Fingerprint), k, most); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			if near[i].Near == nil {
-				if err := p.add(d); err != nil {
-					return nil, err
+				if near[i], err = p.add(d); err != nil {
+					return nil, 0, err
 				}
-				if len(p.delete) > 0 {
-					break
-				}
-				continue
 			}
 		}
-		p.out = append(p.out, near[i])
+		if decided++; len(p.delete) > 0 {
+			break
+		}
 	}
-	return p, nil
+	return p, decided, nil
 }
 
 // near searches what the index holds now for everything within k of queries, and gives those that

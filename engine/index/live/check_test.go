@@ -111,9 +111,9 @@ func TestCheckAndInsertLate(t *testing.T) {
 	}
 	x.writer.mu.Lock()
 	defer x.writer.mu.Unlock()
-	p, err := c.decide([]Doc{{Fingerprint: 12345}}, near, seen, 3, 1)
-	if err != nil || len(p.docs) != 0 || len(p.out) != 1 || len(p.out[0].Near) != 1 {
-		t.Errorf("%+v, %v: a near-duplicate in a segment was not seen", p, err)
+	p, n, err := c.decide([]Doc{{Fingerprint: 12345}}, near, seen, 3, 1)
+	if err != nil || len(p.docs) != 0 || n != 1 || len(near[0].Near) != 1 {
+		t.Errorf("%+v, %v: a near-duplicate in a segment was not seen", near, err)
 	}
 }
 

@@ -64,18 +64,24 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 	return w, w.Commit()
 }
 
-// openDocuments opens the file of a segment of so many rows.
-func openDocuments(dir string, m *Manifest, i int) (_ *documents, err error) {
+// openDocuments opens the file beside a segment.
+func openDocuments(dir string, m *Manifest, i int) (*documents, error) {
 	g := &m.Segments[i]
 	f, err := g.Beside.open(dir, store.KindDocuments, m.Generation, store.Open)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
+	d, err := parseDocuments(f, g)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// parseDocuments reads the file beside a segment.
+func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error) {
+	defer store.CatchFault(&err)()
 	s, err := f.Section("documents")
 	if err != nil {
 		return nil, err

@@ -39,21 +39,8 @@ func (x *Index) tendMemoryOnce() bool {
 			return x.flush(context.Background()) == nil || x.pause()
 		}
 	}
-	x.writer.mu.Lock()
-	v := x.current.Load()
-	picked := pick(v.segments, sealDocs, (*Segment).mergesInMemory)
-	mark(picked, true)
-	x.writer.mu.Unlock()
-	if len(picked) == 0 {
-		return false
-	}
-	if err := x.replaceInMemory(picked, nil); err != nil {
-		x.writer.mu.Lock()
-		mark(picked, false)
-		x.writer.mu.Unlock()
-		return false // for want of memory: more segments are slower, and right
-	}
-	return true
+	more, err := x.mergeInMemory((*Segment).mergesLarge)
+	return more && err == nil // for want of memory there are more segments: slower, and right
 }
 
 // Flush writes what is in memory to a file, so that the log is empty, as far as it was inserted

@@ -30,13 +30,14 @@ func (k *idKey) hash(id string) uint64 {
 // cache miss, and reading the ID where there is one 10 microseconds.
 type idIndex struct {
 	slots []uint64
-	shift int // bits of a row
+	shift int    // bits of a row
+	n     uint64 // rows
 }
 
 // idIndexLen returns how many slots an index of n IDs has.
 func idIndexLen(n uint64) uint64 { return n + n/3 + 1 }
 
-func newIDIndex(slots []uint64, n uint64) idIndex { return idIndex{slots, bits.Len64(n)} }
+func newIDIndex(slots []uint64, n uint64) idIndex { return idIndex{slots, bits.Len64(n), n} }
 
 // fill adds the IDs of rows, in order. Documents without one, whose ID is empty, are left out.
 func (x *idIndex) fill(key *idKey, ids iter.Seq2[string, error]) error {
@@ -72,7 +73,7 @@ func (x *idIndex) rows(h uint64, yield func(row uint64) bool) {
 			return
 		}
 		row := s & (1<<x.shift - 1)
-		if s>>x.shift == h<<x.shift>>x.shift && row > 0 && !yield(row-1) {
+		if s>>x.shift == h<<x.shift>>x.shift && row-1 < x.n && !yield(row-1) { // a slot of a file may lie
 			return
 		}
 		if at++; at == uint64(len(x.slots)) {

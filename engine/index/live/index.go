@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
+	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
 	"ndd/permute"
 )
@@ -166,7 +167,8 @@ func (x *Index) Stats() (s Stats) {
 	return s
 }
 
-// Check reads everything and holds it against itself; see [segment.Segment.Check].
+// Check reads everything and holds it against itself; see [segment.Segment.Check]. It finds each
+// document by its ID, too.
 func (x *Index) Check(ctx context.Context) error {
 	w, err := x.View()
 	if err != nil {
@@ -177,9 +179,37 @@ func (x *Index) Check(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.Check(); err != nil {
+		err := s.Check()
+		if err == nil {
+			err = x.checkIDs(ctx, s)
+		}
+		if err != nil {
 			return fmt.Errorf("segment %d: %w", i, err)
 		}
+	}
+	return nil
+}
+
+// checkIDs looks up the ID of each document in the index of IDs beside a segment.
+func (x *Index) checkIDs(ctx context.Context, s *Segment) (err error) {
+	if s.beside == nil || s.Segment.IDs() == nil {
+		return nil
+	}
+	defer store.CatchFault(&err)()
+	row := uint64(0)
+	for id, err := range s.Segment.IDs().All() {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		found := id == ""
+		s.beside.ids.rows(x.key.hash(id), func(r uint64) bool {
+			found = found || r == row
+			return !found
+		})
+		if !found {
+			return s.beside.file.Corrupt("document %d has the ID %.200q, and the index of IDs has not", s.numbers.doc(row), id)
+		}
+		row++
 	}
 	return nil
 }

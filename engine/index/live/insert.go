@@ -58,8 +58,10 @@ func (x *Index) Insert(ctx context.Context, docs []Doc) ([]Outcome, error) {
 		return nil, err
 	}
 	p := x.prepare()
-	for _, d := range docs {
-		if err := p.add(d); err != nil {
+	out := make([]Outcome, len(docs))
+	for i, d := range docs {
+		var err error
+		if out[i], err = p.add(d); err != nil {
 			x.writer.mu.Unlock()
 			return nil, err
 		}
@@ -69,7 +71,7 @@ func (x *Index) Insert(ctx context.Context, docs []Doc) ([]Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.out, x.sync(ctx, at)
+	return out, x.sync(ctx, at)
 }
 
 // insertable refuses what does not fit in one record of a log, whether there is one or not.
@@ -85,33 +87,38 @@ func (x *Index) insertable(docs []Doc) error {
 type pending struct {
 	index *Index
 	change
-	out    []Outcome
 	own    map[string]int // place in docs of the documents of each ID
 	prints []uint64       // of docs
 }
 
+// prepare begins an insert. There is one at a time, in memory that is used again.
 func (x *Index) prepare() *pending {
-	return &pending{index: x, change: change{first: x.current.Load().end()}}
+	p := &x.pending
+	if cap(p.docs) > memtableDocs { // a large one is rare, and its memory is not kept
+		*p = pending{}
+	}
+	p.index, p.own, p.prints = x, nil, p.prints[:0]
+	p.change = change{first: x.current.Load().end(), docs: p.docs[:0], delete: p.delete[:0], by: p.by[:0]}
+	return p
 }
 
 // add decides upon a document that nothing near keeps out.
-func (p *pending) add(d Doc) error {
+func (p *pending) add(d Doc) (Outcome, error) {
 	x := p.index
 	o := Outcome{Inserted: true, Doc: p.first + DocID(len(p.docs))}
 	if d.ID != "" && x.config.IDs {
 		held, ok, err := p.holder(d.ID)
 		switch {
 		case err != nil:
-			return err
+			return o, err
 		case ok && x.config.OnConflict == Refuse:
-			return fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, held)
+			return o, fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, held)
 		case ok && x.config.OnConflict == Keep:
-			p.out = append(p.out, Outcome{Doc: held})
-			return nil
+			return Outcome{Doc: held}, nil
 		case ok:
 			o.Replaced = true
 			if p.delete, err = x.appendHolders(p.delete, d.ID); err != nil {
-				return err
+				return o, err
 			}
 			if held >= p.first {
 				p.delete = append(p.delete, held)
@@ -127,8 +134,7 @@ func (p *pending) add(d Doc) error {
 	}
 	p.docs = append(p.docs, d)
 	p.prints = append(p.prints, uint64(d.Fingerprint))
-	p.out = append(p.out, o)
-	return nil
+	return o, nil
 }
 
 // holder returns the document that has an ID, one of this change before all others.

@@ -13,7 +13,8 @@ import (
 )
 
 // sealDocs is up to how many documents the sealer merges what it has sealed: some milliseconds, for
-// which the memtables that wait have room.
+// which the memtables that wait have room. Larger segments are merged beside it, which may take
+// seconds.
 const sealDocs = 16 * memtableDocs
 
 // seal turns full memtables into segments in memory until the index is closed.
@@ -64,36 +65,53 @@ func (x *Index) fail(err error) {
 	x.wakeWaiting()
 }
 
-// sealOldest makes a segment of the oldest full memtable and of the small segments in memory before
-// it that are not larger than what they are merged with, so that sizes double from one to the next,
-// as in a binary counter. It returns false when only the newest memtable is left. It needs
-// x.sealing.
+// sealOldest makes a segment of the oldest full memtable, and merges small segments in memory where
+// that makes four. It returns false when only the newest memtable is left. It needs x.sealing.
 func (x *Index) sealOldest() (bool, error) {
+	v := x.current.Load() // memtables leave it under x.sealing only
+	if v == nil || len(v.memtables) < 2 {
+		return false, nil
+	}
+	if err := x.replaceInMemory(nil, v.memtables[:1]); err != nil {
+		return true, err
+	}
+	for {
+		more, err := x.mergeInMemory((*Segment).mergesSmall)
+		if !more || err != nil {
+			x.wakeFlusher()
+			return true, err
+		}
+	}
+}
+
+// mergeInMemory merges segments in memory of those that may be, if some are to be; it returns false
+// when none are.
+func (x *Index) mergeInMemory(may func(*Segment) bool) (bool, error) {
 	x.writer.mu.Lock()
 	v := x.current.Load()
-	if len(v.memtables) < 2 {
+	if v == nil {
 		x.writer.mu.Unlock()
 		return false, nil
 	}
-	oldest := v.memtables[0]
-	from, size := len(v.segments), uint64(oldest.len())
-	for from > 0 && v.segments[from-1].mergesInMemory() && v.segments[from-1].Documents() <= min(size, sealDocs/2) {
-		from--
-		size += v.segments[from].Documents()
-	}
-	merged := v.segments[from:]
-	mark(merged, true)
+	picked := pick(v.segments, memtableDocs, may)
+	mark(picked, true)
 	x.writer.mu.Unlock()
-	err := x.replaceInMemory(merged, []*memtable{oldest})
+	if len(picked) == 0 {
+		return false, nil
+	}
+	err := x.replaceInMemory(picked, nil)
 	if err != nil {
 		x.writer.mu.Lock()
-		mark(merged, false)
+		mark(picked, false)
 		x.writer.mu.Unlock()
-		return true, err
 	}
-	x.wakeFlusher()
-	return true, nil
+	return true, err
 }
+
+// mergesSmall reports whether the sealer merges a segment with others, mergesLarge whether the
+// goroutine behind it does.
+func (s *Segment) mergesSmall() bool { return s.mergesInMemory() && s.Documents() <= sealDocs/fanout }
+func (s *Segment) mergesLarge() bool { return s.mergesInMemory() && s.Documents() > sealDocs/fanout }
 
 // mergesInMemory reports whether a segment may be merged with others that are in memory.
 func (s *Segment) mergesInMemory() bool { return s.file == nil && s.workers == nil && !s.busy }

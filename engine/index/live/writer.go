@@ -22,10 +22,11 @@ type writer struct {
 	merging     sync.Mutex // held by the one merge of files at a time; likewise, and never with flushing
 	flushFailed error      // of the last flush; guarded by mu
 
-	log    *wal.Log      // nil where nothing is durable
-	record []byte        // room for one
-	logged atomic.Uint64 // position of the last record
-	added  atomic.Uint64 // segments that did not come through memtables
+	log     *wal.Log // nil where nothing is durable
+	record  []byte   // room for one
+	pending pending
+	logged  atomic.Uint64 // position of the last record
+	added   atomic.Uint64 // segments that did not come through memtables
 
 	deleted []DocID // of segments in files, since the last flush began
 	lookup  lookup

@@ -1,0 +1,124 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/storage/store"
+)
+
+// TestHostileDocuments changes the file beside a segment, with its checksums repaired: opening it is
+// refused with a typed error, or the index is used without harm: lookups that lie find other
+// documents or none.
+func TestHostileDocuments(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		docs := make([]Doc, 20)
+		for j := range docs {
+			docs[j] = Doc{fingerprintOf(fmt.Sprint(i, j)), fmt.Sprint("doc ", 15*i+j)} // some replace others
+		}
+		if _, err := x.Insert(t.Context(), docs); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := ReadManifest(dir)
+	if err != nil || len(m.Segments) != 3 || m.Segments[2].Beside == nil {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	of := &m.Segments[2]
+	path := filepath.Join(dir, of.Beside.File)
+	sections := hostile.Sections(t, path, store.KindDocuments)
+	refused, used := 0, 0
+	try := func(c hostile.Change) {
+		f := hostile.File(t, store.KindDocuments, c.Apply(sections))
+		d, err := parseDocuments(f, of)
+		if err != nil {
+			hostile.Says(t, "documents", err)
+			refused++
+			return
+		}
+		used++
+		for _, doc := range []DocID{0, 40, 59, 60, documentsMax} {
+			if row, ok := d.numbers.row(doc); ok && row >= of.Documents {
+				t.Errorf("%+v: row %d of %d", c, row, of.Documents)
+			}
+		}
+		for i := range of.Documents {
+			d.numbers.doc(i)
+		}
+		key, _ := identity(m.Live.Key)
+		for i := range 60 {
+			k := idKey(key)
+			d.ids.rows(k.hash(fmt.Sprint("doc ", i)), func(row uint64) bool {
+				if row >= of.Documents {
+					t.Errorf("%+v: an ID in row %d of %d", c, row, of.Documents)
+				}
+				return true
+			})
+		}
+	}
+	for section := range sections {
+		for at := range sections[section].Data {
+			for _, b := range []byte{0, 1, 0x7f, 0xff, '}', '9'} {
+				try(hostile.Change{Section: uint16(section), At: uint16(at), Bytes: []byte{b}})
+			}
+			try(hostile.Change{Section: uint16(section), At: uint16(at), Length: uint16(1 + at)})
+		}
+	}
+	t.Logf("%d refused, %d used", refused, used)
+	if refused == 0 || used == 0 {
+		t.Error("all the same")
+	}
+}
+
+// TestCheckIDs: an index of IDs that is another segment's is found by a check.
+func TestCheckIDs(t *testing.T) {
+	x, err := New(Config{Design: halves(t), IDs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	docs := someDocs(memtableDocs+1, 3)
+	if _, err := x.Insert(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	for x.Stats().Segments == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	s := x.current.Load().segments[0]
+	file, err := store.OpenBytes("beside", emptyDocuments(), store.KindDocuments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	s.beside = &documents{file: file, numbers: s.numbers, ids: s.ids}
+	if err := x.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	s.beside.ids = newIDIndex(make([]uint64, len(s.ids.slots)), s.Documents())
+	if err := x.Check(t.Context()); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("an index of no IDs: %v", err)
+	}
+}
+
+// emptyDocuments returns a file beside a segment that says nothing.
+func emptyDocuments() []byte {
+	return store.AppendFile(nil, store.KindDocuments, store.Identity{}, []store.Section{{Name: "documents", Data: []byte("{}")}})
+}
