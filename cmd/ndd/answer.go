@@ -23,7 +23,7 @@ type answerer interface {
 	answer(ctx context.Context, line func(result.Row) error) error
 	count(ctx context.Context, t *result.Tally) error
 	Name(doc uint64) (string, error)
-	// record tells what it answers from apart from anything else.
+	// record returns what identifies the fingerprints that it answers from, and their recipe.
 	record(ctx context.Context) (fileRecord, *simhash.Recipe, error)
 	Close() error
 }
@@ -73,7 +73,7 @@ func (a *indexed) record(ctx context.Context) (fileRecord, *simhash.Recipe, erro
 	return recordOfIndex(ctx, a.b.index.dir, a.index)
 }
 
-// recordOfIndex is of the manifest, which names the files and has their identities.
+// recordOfIndex returns the record of the manifest, which names the files and has their identities.
 func recordOfIndex(ctx context.Context, dir string, x *engine.Index) (fileRecord, *simhash.Recipe, error) {
 	path, err := live.ManifestPath(dir)
 	if err != nil {

@@ -51,7 +51,7 @@ bytes or documents, and error.`,
 	return cmd
 }
 
-// checkFormat is for commands whose output is text or JSON.
+// checkFormat returns wrong usage unless the format is text or json.
 func checkFormat(format string) error {
 	if format != "text" && format != "json" {
 		return usagef("--format %q: must be text or json", format)

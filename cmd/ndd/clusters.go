@@ -12,11 +12,11 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// share is a similarity as it is written: to the 4 places that a set of some
+// share returns a similarity as it is written: to the 4 places that a set of some
 // thousand shingles can tell.
 func share(s float32) string { return strconv.FormatFloat(float64(s), 'f', 4, 64) }
 
-// jsonShare is the number that share writes.
+// jsonShare returns the number that share writes.
 func jsonShare(s float32) *float64 {
 	f, _ := strconv.ParseFloat(share(s), 64)
 	return &f

@@ -152,7 +152,7 @@ type comparison struct {
 	passages int
 }
 
-// verdict is the first sentence: near or not.
+// verdict returns the first sentence: near or not.
 func (c *comparison) verdict() string {
 	switch {
 	case c.Distance < 0:
@@ -202,7 +202,7 @@ func (c *comparison) longest(t *compare.Text) []compare.Passage {
 	return all
 }
 
-// excerpt is a passage on one line, its middle left out where it is long.
+// excerpt returns a passage on one line, without its middle if it is long.
 func excerpt(s string) string {
 	const most = 200
 	runes := []rune(strings.Join(strings.Fields(s), " "))

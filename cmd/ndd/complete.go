@@ -9,7 +9,7 @@ import (
 	"ndd/permute"
 )
 
-// values are what flags of these names can be, in every command that has them, for the shell's
+// values are the values of flags by name, in every command that has them, for the shell's
 // completion. A flag of several meanings has its values by command and name.
 var values = map[string][]string{
 	"format":          {"auto", "text", "html", "jsonl", "json", "lines", "csv", "parquet", "warc"}, // of documents
@@ -80,7 +80,7 @@ func completeDesign(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completio
 	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }
 
-// must is for errors that only the programmer can cause: a flag that is completed twice.
+// must panics on an error that only the programmer can cause: a flag that is completed twice.
 func must(err error) {
 	if err != nil {
 		panic(err)

@@ -165,7 +165,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	return partly
 }
 
-// unused refuses flags that say nothing of what is asked for.
+// unused refuses flags that would have no effect.
 func (d *deduping) unused(prints bool) (err error) {
 	if prints {
 		err = d.g.refuse("applies only to documents; fingerprint files have no texts", append(documentFlagNames, "format")...)
@@ -207,7 +207,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	return o, read, nil
 }
 
-// verification is what --verify and the flags that go with it ask for, nil without it.
+// verification returns the options of --verify and the flags that go with it, nil without it.
 func (d *deduping) verification() (*dedup.Verify, error) {
 	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.ContainsFunc(d.againstDocs, document.ReadOnce)) {
 		return nil, usagef("--against-docs applies only with --against and --verify, and takes files, not pipes")
@@ -229,7 +229,7 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 	return &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs, Disk: d.g.disk}, nil
 }
 
-// checkStreams refuses inputs that cannot be read as is asked for, and outputs that are none.
+// checkStreams refuses pipes that would have to be read twice, and outputs that are no folders.
 func (d *deduping) checkStreams(inputs []string, prints bool) error {
 	for _, again := range []struct{ flag, value string }{{d.verifyFlag, d.verify}, {"--write-kept", d.writeKept}} {
 		if again.value == "" {
@@ -251,7 +251,7 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 	return nil
 }
 
-// say states the memory of so many documents, or, before they are read, of reading them.
+// say reports the memory that comparing n documents takes, or reading them if n is 0.
 func (d *deduping) say(read dedup.ReadOptions, prints bool, n int, bytes uint64) {
 	limit := fmt.Sprintf("of %s (%s)", humanize.IBytes(read.Budget.Limit().Bytes), read.Budget.Limit().Source)
 	bytes = read.Budget.Total(bytes)

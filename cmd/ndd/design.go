@@ -165,7 +165,7 @@ func readCosts(path string) (*plan.Machine, error) {
 	return in.Machine, nil
 }
 
-// write is the plan as a table and sentences.
+// write writes the plan as a table and sentences.
 func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	r := &p.Request
 	limit := "no limit on memory"

@@ -214,7 +214,7 @@ func (g *globals) evalCorpus(ctx context.Context, inputs []string, c ingest.Conf
 	return corpus, g.ingested(report)
 }
 
-// evalMissing tells which labels have no documents.
+// evalMissing reports the labels that have no documents.
 func (g *globals) evalMissing(f *evalFlags, pairs []eval.Pair, missing []eval.Label) error {
 	if len(missing) == 0 {
 		return nil
@@ -229,7 +229,7 @@ func (g *globals) evalMissing(f *evalFlags, pairs []eval.Pair, missing []eval.La
 	return errPartly
 }
 
-// evalWrite writes the result in every form that was asked for.
+// evalWrite writes the result in every requested form.
 func (g *globals) evalWrite(r *eval.Result, f *evalFlags) error {
 	if f.plots != "" {
 		dir, err := g.createFolder(f.plots, named("recall.svg", "figure-1.svg"))

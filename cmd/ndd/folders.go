@@ -12,7 +12,7 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// folders are where the result goes, nil what was not asked for.
+// folders are the output folders, nil where none was requested.
 type folders struct {
 	clusters, copies *disk.Folder
 	names            *dedup.Copies // of copies

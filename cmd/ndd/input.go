@@ -40,7 +40,7 @@ func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
 // documentFlagNames are the flags' names, but for the format's.
 var documentFlagNames = []string{"text", "id", "recipe", "max-document", "strict"}
 
-// config is what package ingest needs. recipe, unless nil, must be used: it is
+// config returns the configuration of package ingest. recipe, unless nil, must be used: it is
 // the index's own.
 func (d *documentFlags) config(g *globals, recipe *simhash.Recipe) (ingest.Config, error) {
 	c := ingest.Config{Threads: g.threads, Stdin: g.stdin}

@@ -23,7 +23,7 @@ func main() {
 	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// interruptible is a context that the first signal cancels: the work then leaves
+// interruptible returns a context that the first signal cancels: the work then leaves
 // nothing half written. A later one ends the process at once, but for what comes
 // together with the first: timeout(1) sends two, to the process and to its group.
 func interruptible() context.Context {

@@ -81,8 +81,8 @@ func named(names ...string) func(string) bool {
 // isStdout says whether a path means standard output.
 func isStdout(path string) bool { return path == "" || path == "-" || path == "/dev/stdout" }
 
-// destination is where a file for path goes, through links, and whether a pipe or a device stands there.
-// A folder is an error.
+// destination follows links from path to where an output goes, and says whether that is a pipe or a
+// device. A folder is an error.
 func destination(path string) (at string, stream bool, err error) {
 	const linksMost = 40 // as many as Linux follows
 	at = path

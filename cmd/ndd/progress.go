@@ -52,8 +52,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// progressText is what stands behind a bar: what is done, of a total that is 0 while it is unknown,
-// after so long.
+// progressText returns the text behind a bar for what is done of a total, which is 0 while it is
+// unknown, and the time since the start.
 type progressText func(done, total int64, took time.Duration) string
 
 // newBar begins a bar of a task; total may be 0 while it is unknown: then there is only the text.
@@ -83,12 +83,12 @@ func (fillWhenKnown) Build() mpb.BarFiller {
 	})
 }
 
-// bytesUnit is the text of what is counted in bytes.
+// bytesUnit returns the text for amounts in bytes.
 func bytesUnit(done, total int64, took time.Duration) string {
 	return amounts(done, total, took, func(n int64) string { return humanize.IBytes(uint64(n)) })
 }
 
-// countUnit is the text of what is counted in pieces.
+// countUnit returns the text for numbers of things.
 func countUnit(done, total int64, took time.Duration) string {
 	return amounts(done, total, took, humanize.Comma)
 }
@@ -143,12 +143,12 @@ func (b *bar) end() {
 	b.messages.bar.CompareAndSwap(b.progress, nil)
 }
 
-// newMeterBar is a bar that follows the bytes of a meter by itself.
+// newMeterBar returns a bar that follows the bytes of a meter by itself.
 func (g *globals) newMeterBar(task string, m *document.Meter) *meterBar {
 	return newMeterBar(g.newBar(task, 0, bytesUnit), func() (int64, int64) { return m.Bytes.Load(), 0 })
 }
 
-// newInputBar is a bar that follows the bytes of a meter while inputs are read. It fills once their
+// newInputBar returns a bar that follows the bytes of a meter while inputs are read. It fills once their
 // sizes are known, which are looked up meanwhile; those of pipes never are.
 func (g *globals) newInputBar(ctx context.Context, task string, inputs []string, m *document.Meter) *meterBar {
 	on := g.newBar(task, 0, bytesUnit)
@@ -183,20 +183,20 @@ func sizeOf(ctx context.Context, inputs []string) (bytes int64) {
 	return bytes
 }
 
-// newCompareBar is a bar that follows fingerprints while they are compared, and says how many duplicates there are
+// newCompareBar returns a bar that follows fingerprints while they are compared, and shows how many duplicates there are
 // so far.
 func (g *globals) newCompareBar(task string, m *cluster.Meter) *meterBar {
 	text := func(int64, int64, time.Duration) string { return compared(m) }
 	return newMeterBar(g.newBar(task, 0, text), func() (int64, int64) { return m.Compared.Load(), m.Total.Load() })
 }
 
-// compared is what stands behind the bar of a comparison.
+// compared returns the text behind the bar of a comparison.
 func compared(m *cluster.Meter) string {
 	percent := 100 * m.Compared.Load() / max(1, m.Total.Load())
 	return fmt.Sprintf("%d %%, %s near so far", percent, humanize.Comma(m.Joined.Load()))
 }
 
-// newMeterBar moves a bar by what it reads every now and then: what is done, and the total if it is known.
+// newMeterBar returns a bar that calls read ten times a second, for what is done and the total, 0 if it is unknown.
 func newMeterBar(on *bar, read func() (done, total int64)) *meterBar {
 	b := &meterBar{bar: on, stop: make(chan struct{}), done: make(chan struct{}), cancel: func() {}}
 	go func() {

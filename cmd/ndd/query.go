@@ -56,7 +56,7 @@ func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error)
 	return x, nil
 }
 
-// checkK refuses distances that were asked for and are not 0 to most.
+// checkK returns wrong usage if a distance was given that is not 0 to most.
 func (i *indexFlags) checkK(g *globals, most int, why string) error {
 	if i.k < -1 || i.k > most || i.k == -1 && g.given["distance"] {
 		return usagef("-k %d: "+why, i.k, most)
@@ -166,7 +166,7 @@ func (g *globals) queryPrints(ctx context.Context, q *querier, args []string) er
 	return nil
 }
 
-// queryLines asks for the fingerprints of standard input, one a line.
+// queryLines answers the fingerprints of standard input, one per line.
 func (g *globals) queryLines(ctx context.Context, q *querier) error {
 	lines := bufio.NewScanner(&turnTaking{document.Patient(ctx, g.stdin), g.stdout})
 	n := 1
@@ -193,8 +193,8 @@ func (g *globals) queryLines(ctx context.Context, q *querier) error {
 	return nil
 }
 
-// turnTaking has answers written before it waits for more questions: whoever asks may
-// be waiting, too.
+// turnTaking flushes the answers before it reads more queries: a program at the other end of both
+// pipes may be waiting for them.
 type turnTaking struct {
 	in  io.Reader
 	out io.Writer

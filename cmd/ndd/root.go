@@ -71,7 +71,7 @@ type globals struct {
 	stop     func()    // ends the profile
 }
 
-// run is the whole program: it returns the exit status.
+// run runs the whole program and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	g := &globals{stdin: stdin, stdout: stdout, stderr: stderr}
 	return g.run(ctx, args)
@@ -250,7 +250,7 @@ func (g *globals) begin(cmd *cobra.Command) error {
 	return g.beginProfile()
 }
 
-// threadsOf is how many goroutines work at a time where so many are asked for, 0 for the default.
+// threadsOf returns the number of threads to use where so many were requested, 0 for the default.
 // Each takes memory, up to some ten MiB, so that those are none which could only wait for a
 // processor: of four, three may wait for a file.
 func threadsOf(asked, processors int) int {

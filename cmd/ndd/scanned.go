@@ -122,7 +122,7 @@ func (s *scanned) Name(doc uint64) (string, error) {
 	return strconv.FormatUint(doc, 10), nil
 }
 
-// record is of the shard's fingerprints, and of the identity of a file that has names; or it is of
+// record returns the record of the shard's fingerprints, and of the identity of a file that has names; or it is of
 // the index.
 func (s *scanned) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
 	if s.walked != nil {
@@ -146,7 +146,7 @@ func (s *scanned) Close() error {
 	return nil
 }
 
-// scanLimit is what a scan may take: --memory, or half of what this machine has left.
+// scanLimit returns the memory that a scan may take: --memory, or half of what this machine has left.
 func (b *batch) scanLimit() memory.Limit {
 	l := b.g.machine.Limit(b.memory)
 	if b.memory == 0 {
@@ -198,7 +198,7 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 			}
 			continue
 		}
-		// A fingerprint may be in several segments; its documents are asked for once.
+		// A fingerprint may be in several segments; its documents are looked up once.
 		if again := some && h.Query == last.Query && h.Fingerprint == last.Fingerprint; !again {
 			if err := s.documents(r, line); err != nil {
 				return err
@@ -241,7 +241,7 @@ func (s *scanned) distinct() bool {
 	return stats.Segments <= 1 && stats.Buffered == 0
 }
 
-// documentsOf is how many documents have a fingerprint of the index that is walked.
+// documentsOf returns how many documents have a fingerprint of the index that is walked.
 func (s *scanned) documentsOf(fingerprint uint64) (n uint64, err error) {
 	hits, err := s.walked.Query(s.ctx, simhash.Fingerprint(fingerprint), 0, 1)
 	for _, h := range hits {
@@ -267,7 +267,7 @@ func (s *scanned) documents(r result.Row, line func(result.Row) error) error {
 	return nil
 }
 
-// tempDir is where hits go that do not fit.
+// tempDir returns the folder for hits that do not fit in memory.
 func (b *batch) tempDir() string {
 	if b.temp != "" {
 		return b.temp

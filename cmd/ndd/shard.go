@@ -38,7 +38,7 @@ func parseShard(s string) (shard, error) {
 	return shard{i, n}, nil
 }
 
-// of is the shard's part of total rows: the parts of all shards are the whole, and
+// of returns the shard's part of total rows: the parts of all shards are the whole, and
 // differ by one row at most.
 func (s shard) of(total uint64) (from, to uint64) {
 	cut := func(i uint64) uint64 {
@@ -80,7 +80,7 @@ type made struct {
 // successVersion counts changes of outputs and of this record.
 const successVersion = 1
 
-// differences says in what the output that was asked for differs from what m says of the one that is there.
+// differences lists the settings in which the requested output differs from the existing one, which m describes.
 func (m made) differences(asked made) string {
 	var fields [2]map[string]json.RawMessage
 	for i, of := range []made{m, asked} {
@@ -106,13 +106,13 @@ func (m made) differences(asked made) string {
 	return strings.Join(all, "; ")
 }
 
-// fileRecord tells contents apart: HighwayHash-64 under the key 0.
+// fileRecord identifies contents by size and HighwayHash-64 under the key 0.
 type fileRecord struct {
 	Bytes  uint64 `json:"bytes"`
 	Digest string `json:"digest"`
 }
 
-// totals are what a batch says in the end.
+// totals are the counts that a batch reports at the end.
 type totals struct {
 	Queries  int    `json:"queries"`
 	WithHits uint64 `json:"withHits"`

@@ -67,7 +67,7 @@ intervals (figure 2b). All fingerprints are read. --plot draws both figures as S
 	return cmd
 }
 
-// statistics are what stats says. Bits are a distinct fingerprint, in a file
+// statistics are the output of stats. Bits are a distinct fingerprint, in a file
 // of documents a document.
 type statistics struct {
 	Path         string       `json:"path"`
@@ -332,7 +332,7 @@ func (f *fileStats) text(w io.Writer, bound float64) error {
 	return tab.Flush()
 }
 
-// figures are the paper's 2a and 2b: a bar of 50 for all, and of 20 for an
+// figures writes the paper's figures 2a and 2b: a bar of 50 for all, and of 20 for an
 // equal share.
 func (s *statistics) figures(w io.Writer) {
 	fmt.Fprint(w, "\nFraction of fingerprints in which each bit is set, leading bit first (figure 2a)\n")

@@ -44,7 +44,7 @@ machine's memory nodes.`,
 	return cmd
 }
 
-// versionInfo is what version prints.
+// versionInfo is the output of version.
 type versionInfo struct {
 	Version       string   `json:"version"`
 	Go            string   `json:"go"`

@@ -5,7 +5,7 @@ import (
 	"net/http/pprof"
 )
 
-// adminHandler is all of the admin listener. Where there are tokens, it wants
+// adminHandler returns the handler of the admin listener. Where there are tokens, it wants
 // one of role admin.
 func (s *service) adminHandler(local, withPProf bool) http.Handler {
 	m := http.NewServeMux()

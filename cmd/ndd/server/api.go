@@ -25,7 +25,7 @@ func newAPI(m *mux, version string) huma.API {
 	return humago.New(deafMux{m}, c)
 }
 
-// operation is what all JSON endpoints have in common.
+// operation returns what all JSON endpoints have in common.
 func operation(method, path, id, summary, description string) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
@@ -74,5 +74,5 @@ func (w deafWriter) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController through.
 func (w deafWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// at is a place in a request, such as body.documents[3].
+// at returns a place in a request, such as body.documents[3].
 func at(parts ...string) string { return strings.Join(parts, ".") }

@@ -1,5 +1,4 @@
-// Package server answers near-duplicate queries over HTTP: it is what stands
-// behind `ndd serve`.
+// Package server answers near-duplicate queries over HTTP, for `ndd serve`.
 //
 // # Endpoints
 //

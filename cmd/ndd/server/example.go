@@ -14,7 +14,7 @@ import (
 // exampleFileMax keeps the example to files that anybody would send.
 const exampleFileMax = 1 << 20
 
-// readyLine is what the server says when it is ready, with a command to try.
+// readyLine returns the line that the server prints when it is ready, with a command to try.
 func (s *service) readyLine(ctx context.Context, address string) string {
 	x := s.index.Load()
 	n := x.Stats().Documents
@@ -25,7 +25,7 @@ func (s *service) readyLine(ctx context.Context, address string) string {
 	return text + " - try: " + s.example(ctx, x, address)
 }
 
-// example is a curl command that works. Of the documents that were loaded it
+// example returns a curl command that works. Of the documents that were loaded it
 // takes one with a near-duplicate, if there is any among the first: as its
 // file, if that gives the fingerprint it gave when it was loaded, and else as
 // its fingerprint.

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A mux leads requests to handlers, each behind what its route asks for. Both
+// A mux leads requests to handlers, each behind the checks of its route. Both
 // huma's handlers and our own are registered with it.
 type mux struct {
 	service  *service
@@ -41,7 +41,7 @@ func (m *mux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Reque
 	m.inner.Handle(pattern, m.service.guard(r, h))
 }
 
-// ServeHTTP is part of what huma's adapter asks of a mux.
+// ServeHTTP is part of the interface that huma's adapter needs.
 func (m *mux) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.inner.ServeHTTP(w, r) }
 
 // seal adds the answers to everything else, and is the finished mux.

@@ -29,8 +29,8 @@ type Options struct {
 	TokenFile      string // lines "token role"; "" lets everybody in
 	InsecureNoAuth bool   // let everybody in although an address is not of this machine alone
 
-	// Load makes the index. It runs while the server already listens, and
-	// tells through its argument how far it is. The server closes the index.
+	// Load opens or makes the index. It runs while the server already listens, and
+	// reports its progress through its argument. The server closes the index.
 	Load func(context.Context, *Loading) (*engine.Index, error)
 
 	Version string           // of the program, for /openapi.json
@@ -61,8 +61,8 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// isLoopback tells the names and addresses of this machine for itself. A name
-// is believed only if it is localhost: others may lead anywhere.
+// isLoopback says whether only this machine can reach a name or address. Of names only
+// localhost counts: others may resolve to anything.
 func isLoopback(host string) bool {
 	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
 		return true

@@ -31,7 +31,7 @@ func checkOrigin(next http.Handler, local bool) http.Handler {
 	})
 }
 
-// hostName is a Host header without its port, and without the brackets of
+// hostName returns a Host header without its port, and without the brackets of
 // IPv6. The port may be another than ours: of a tunnel.
 func hostName(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {

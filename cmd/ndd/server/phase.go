@@ -47,7 +47,7 @@ func (s *service) readyz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": ready.String()})
 }
 
-// notReady is the answer to requests outside the ready phase, nil within it.
+// notReady returns the answer to requests outside the ready phase, nil within it.
 func (s *service) notReady() *problem {
 	switch s.life.phase() {
 	case loading:

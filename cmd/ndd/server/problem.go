@@ -24,12 +24,12 @@ type problem struct {
 	retryAfter int // seconds; 0 for none
 }
 
-// refusal makes a problem. errs say which fields are at fault.
+// refusal returns a problem. errs name the fields at fault.
 func refusal(status int, detail string, errs ...*huma.ErrorDetail) *problem {
 	return &problem{ErrorModel: huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail, Errors: errs}}
 }
 
-// misfit is the refusal of one field of a request that was understood.
+// misfit returns the refusal of one field of a request that was understood.
 func misfit(location, format string, args ...any) *problem {
 	why := fmt.Sprintf(format, args...)
 	return refusal(http.StatusUnprocessableEntity, location+": "+why, &huma.ErrorDetail{Message: why, Location: location})
@@ -43,7 +43,7 @@ func counted(n int64, noun string) string {
 	return humanize.Comma(n) + " " + noun
 }
 
-// broken is the answer when the engine fails: the index is damaged, or is
+// broken returns the answer when the engine fails: the index is damaged, or is
 // being closed, or there is a bug.
 func broken(err error) *problem {
 	switch {
@@ -85,8 +85,8 @@ func (p *problem) write(w http.ResponseWriter) {
 	json.NewEncoder(w).Encode(&p.ErrorModel) // a client that has gone needs no answer
 }
 
-// tersen is a huma transformer: it keeps problems from sending a request's
-// body back, megabytes perhaps, and from listing thousands of mistakes.
+// tersen is a huma transformer that keeps problems from repeating a request's
+// body, megabytes perhaps, and from listing thousands of mistakes.
 func tersen(_ huma.Context, _ string, v any) (any, error) {
 	var m *huma.ErrorModel
 	switch e := v.(type) {

@@ -148,7 +148,7 @@ func kParameter(x *engine.Index, values url.Values) (int, *problem) {
 // their IDs were looked up.
 const againMax = 20
 
-// query asks the index and looks IDs up.
+// query searches the index and looks IDs up.
 func (s *service) query(ctx context.Context, f simhash.Fingerprint, k, limit int) (*Neighbours, *problem) {
 	x := s.index.Load()
 	s.metrics.asked.Inc()

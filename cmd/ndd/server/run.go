@@ -156,7 +156,7 @@ func listen(flag, address string, handler func(local bool) http.Handler, log *sl
 	return &listener{netutil.LimitListener(l, connectionsMax), limited(handler(isLoopback(host)), log)}, nil
 }
 
-// limited is an HTTP server with all its limits set.
+// limited returns an HTTP server with all its limits set.
 func limited(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -175,7 +175,7 @@ func (l *listener) serve(failed chan<- error) {
 	}
 }
 
-// address is where a client on this machine finds the server.
+// address returns the address at which a client on this machine finds the server.
 func (l *listener) address() string {
 	host, port, err := net.SplitHostPort(l.Addr().String())
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {

@@ -94,7 +94,7 @@ func (s *service) routes() []route {
 	}
 }
 
-// handler is all of the main listener. local says that it is reached from
+// handler returns the handler of the main listener. local says that it is reached from
 // this machine only.
 func (s *service) handler(local bool) http.Handler {
 	m := newMux(s)

@@ -19,7 +19,7 @@ type Subject struct {
 	HTML        *string `json:"html,omitempty" doc:"An HTML page; its text is fingerprinted without the markup"`
 }
 
-// fingerprint is the subject's; place says where in the request it stands.
+// fingerprint returns the subject's fingerprint; place is the subject's position in the request.
 func (s *service) fingerprint(ctx context.Context, sub *Subject, place string) (simhash.Fingerprint, *problem) {
 	given := 0
 	for _, field := range []*string{sub.Fingerprint, sub.Text, sub.HTML} {
@@ -44,7 +44,7 @@ func (s *service) fingerprint(ctx context.Context, sub *Subject, place string) (
 	return s.fingerprintDocument(ctx, strings.NewReader(*sub.HTML), document.HTML, at(place, "html"))
 }
 
-// fingerprintDocument takes a document apart as `ndd fingerprint` does.
+// fingerprintDocument extracts a document's text as `ndd fingerprint` does, and fingerprints it.
 func (s *service) fingerprintDocument(ctx context.Context, r io.Reader, format document.Format, place string) (simhash.Fingerprint, *problem) {
 	text := ""
 	options := document.Options{Format: format, Strict: true, MaxDocumentBytes: bodyBytesMax}
@@ -70,7 +70,7 @@ func (s *service) fingerprintText(text, place string) (simhash.Fingerprint, *pro
 	return print, nil
 }
 
-// fingerprintBody is for a document that is a request's whole body.
+// fingerprintBody fingerprints a document that is a request's whole body.
 func (s *service) fingerprintBody(ctx context.Context, body []byte, media string) (simhash.Fingerprint, *problem) {
 	format := document.Text
 	if media == "text/html" {
@@ -79,7 +79,7 @@ func (s *service) fingerprintBody(ctx context.Context, body []byte, media string
 	return s.fingerprintDocument(ctx, bytes.NewReader(body), format, "body")
 }
 
-// distance is the k of a request, or the index's own where it has none.
+// distance returns the k of a request, or the index's own where it has none.
 func distance(x *engine.Index, k *int, place string) (int, *problem) {
 	most := x.Design().K
 	switch {
