@@ -95,12 +95,12 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 		s := &searches[i]
 		r.next.begin(t, s, i)
 		mask := leadingMask(s.Leading)
+		c.flips.begin(s.Flips)
 		for query, q := range s.Queries {
-			walk := s.Flips.Walk()
-			for base, low := walk.Next(); low != nil; base, low = walk.Next() {
-				for _, flip := range low {
+			for flips := c.flips.first(); len(flips) > 0; flips = c.flips.next() {
+				for _, flip := range flips {
 					next := r.next
-					next.low[next.n], next.query[next.n] = (q^base^flip<<(s.Flips.Shift&63))&mask, query
+					next.low[next.n], next.query[next.n] = (q^flip)&mask, query
 					if next.n++; next.n < probesAtOnce {
 						continue
 					}

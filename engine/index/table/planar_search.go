@@ -94,15 +94,11 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 		if !t.spans(s) {
 			buckets += more >> below
 		}
-		// All queries begin with the same flips, and few have more than these.
-		begun := s.Flips.Walk()
-		base0, low0 := begun.Next()
+		c.flips.begin(s.Flips)
 		for query, q := range s.Queries {
 			q &^= more
-			walk := begun
-			for base, low := base0, low0; low != nil; base, low = walk.Next() {
-				for _, flip := range low {
-					flip = base ^ flip<<(s.Flips.Shift&63)
+			for flips := c.flips.first(); len(flips) > 0; flips = c.flips.next() {
+				for _, flip := range flips {
 					limit := s.K - bits.OnesCount64(flip)
 					if limit < 0 {
 						continue

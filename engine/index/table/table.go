@@ -191,6 +191,7 @@ type Scratch struct {
 	planar   *planarScratch
 	tables   []*planarTable
 	searches []Search
+	flips    flipList
 	ctx      context.Context
 }
 
