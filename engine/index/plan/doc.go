@@ -1,7 +1,8 @@
 // Package plan says which tables an index should have: which design of
 // permute's catalogue, packed in which layout, for n fingerprints, distance k
-// and so much memory. It predicts bytes and time for every pair of them, with
-// the machine's own costs, picks one, and says why in words and numbers.
+// and so much memory. It predicts bytes and time for every pair of them by a fixed
+// cost model, picks one, and says why in words and numbers. The same request gives the
+// same plan on every machine.
 //
 // # Words
 //
@@ -15,7 +16,8 @@
 //	n, k, memory --+                          +-> bytes, part by part
 //	catalogue -----+--> options --model-------+-> ns online, in batch
 //	sample --------+        ^                        |
-//	            Machine: costs measured here         +-> frontier, choice, why
+//	            Machine: the costs of Reference,     +-> frontier, choice, why
+//	            or of Measure
 //
 // # Bytes
 //
@@ -38,8 +40,9 @@
 //	        caches hold a part of them; amortised when many are in flight, in
 //	        full when the next depends on it
 //
-// The first four are measured on small tables and segments that stay in cache,
-// with the very code and kernels that will answer ([Here]), the reads on a
+// The costs are those of one machine, written down in [Reference]. [Measure] takes those of
+// the machine that runs it: the first four on small tables and segments that stay in cache,
+// with the very code and kernels that will answer, the reads on a
 // buffer of huge pages as large as the tables will be, up to 256 MiB. A query of
 // a batch then costs
 //
@@ -48,6 +51,9 @@
 // and one alone at least the latency of each pass that waits for the one before.
 // Names, ids and answers do not count. Napkin, for 2 planar tables of 100 M keys:
 // 58 probes of 12 ns, 42 lines of buckets of 9 ns and 18 of runs of 14 ns.
+//
+// Where that is more than it takes to compare a query with all keys of one table, a
+// segment does so, and the option has that time ([table.ScanNS]).
 //
 // What that is worth, predicted / measured with AVX-512, k = 3 (BenchmarkPlan in bench, one run, 10 M; bytes
 // agree to the third digit everywhere):
@@ -62,27 +68,29 @@
 //	paper-10      huffman    0.94   1.16   8,723   2,142
 //
 // Furthest off are eleven tables of one probe each, whose instructions hide fewer of their misses than
-// assumed. It repeats within a factor of 1.3 or so: what other programs do to the caches
-// while costs are measured shows in them. Tables that are mapped, not loaded, have
-// pages of 4 KiB and take longer.
+// assumed. The table was taken with the costs of Measure on the machine that Reference describes; on it the two
+// differ by what other programs do to the caches meanwhile, a factor of 1.3 or so. Tables that are mapped, not
+// loaded, have pages of 4 KiB and take longer.
 //
 // # Skew
 //
 // Real fingerprints cluster, and a bit that is nearly always 0 should not carry a
 // table. With a sample, candidates are not n * Ball / 2^p but what the sample
 // shows under each mask: the chance that two of its fingerprints agree there
-// ([Sample]), and its longest run.
+// ([Sample]), and its longest run. A sample must be one of distinct fingerprints, as
+// distribution.Distinct keeps: one of documents has the frequent fingerprints too often, and under long
+// masks foretells two to three times the candidates that are counted (TestLongMasks).
 //
-// # Trial
+// # Trials
 //
-// Before an index is built, the best option of each layout is made of a sample of
-// the data and asked ([Plan.Try]). By how far the model was off for a layout, all
-// its options are corrected, and the choice is made again: one decision about
-// design and layout, by cost measured on the data. The index's manifest keeps it.
+// On request, the best option of each layout is built from a sample of
+// the data and searched ([Plan.RunTrials]). By how far the model was off for a layout, all
+// its options are corrected, and the choice is made again. The index's manifest keeps it. A
+// choice by trials may differ from one time to the next.
 //
 // # Concurrency and cost
 //
-// Everything but [Here] is arithmetic on values: safe anywhere. A plan takes
-// about a millisecond, seconds with a large sample; measuring under a second,
-// once a process ([Here]).
+// Everything but [Measure] and the trials is arithmetic on values: safe anywhere. A plan takes
+// about a millisecond, some tenths of a second with a sample, whatever the fingerprints
+// (TestPlanningIsQuick); measuring takes under a second.
 package plan

@@ -2,7 +2,7 @@
 // were permuted, sorted, and packed so that a probe finds those that share
 // given leading bits.
 //
-// Words: a key is a fingerprint under the table's permutation; a rank is a
+// A key is a fingerprint under the table's permutation; a rank is a
 // key's position in the sorted order; a probe asks for all keys that agree
 // with a query in its leading bits, some of them flipped, and that are within
 // Hamming distance k of it in all.
@@ -25,8 +25,13 @@
 //	planar    5.1           1 + 0.31 lines        25 ns
 //	huffman   5.2           4-5 + 6 lines         55 keys made in lanes, 70 ns
 //
-// Package plan chooses by both on a sample. [SearchAll] searches the tables of a design
+// Package plan chooses between them. [SearchAll] searches the tables of a design
 // at once, so that the misses of one query's probes in all tables overlap.
+//
+// How many leading bits a probe fixes, [Table.Probing] decides from a few keys of the table: on skewed
+// keys, more of them, which shortens runs and multiplies flips. Where flips are so many, or runs so long,
+// that probes would cost more than unpacking the table once, [Scan] compares a query with every key. No
+// keys, radius or distance make a search cost more than some scans of the table.
 //
 // A table is immutable and safe for many goroutines; each brings its own
 // [Scratch]. Its arrays are views of a file's sections, checked for
