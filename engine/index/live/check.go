@@ -19,6 +19,7 @@ const admitDocs = 1024
 func (x *Index) CheckAndInsert(ctx context.Context, docs []Doc, k, most int) ([]Outcome, error) {
 	c := x.Searcher()
 	defer c.Done()
+	c.Until(ctx)
 	var out []Outcome
 	for len(out) < len(docs) {
 		chunk := docs[len(out):min(len(out)+admitDocs, len(docs))]

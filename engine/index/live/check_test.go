@@ -327,3 +327,61 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 	out.holder, err = c.ID(w, a.Hits[0].Docs[0])
 	return out, err
 }
+
+// TestConsistentReads has a document replaced again and again while others look for it: a reader
+// sees one of it, never two, never none.
+func TestConsistentReads(t *testing.T) {
+	x, err := New(Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	both := []uint64{0x0123456789abcdef, 0xfedcba9876543210}
+	replace := func(i int) {
+		docs := []Doc{{simhash.Fingerprint(both[i%2]), "the document"}}
+		for range i % 3 * 300 { // now and then it is in a segment when it is replaced
+			docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(rand.Uint64())})
+		}
+		if _, err := x.Insert(t.Context(), docs); err != nil {
+			t.Error(err)
+		}
+	}
+	replace(0)
+	stop := make(chan struct{})
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			c := x.Searcher()
+			defer c.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				w, err := x.View()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				a, err := c.Search(w, both, 0, AllDocs, Swept{})
+				w.Release()
+				if err != nil || len(a.Hits) != 1 || a.Hits[0].Documents != 1 {
+					t.Errorf("%+v, %v", a.Hits, err)
+					return
+				}
+			}
+		})
+	}
+	rounds := 1500
+	if testing.Short() {
+		rounds = 400
+	}
+	for i := range rounds {
+		if replace(i + 1); t.Failed() {
+			break
+		}
+	}
+	close(stop)
+	group.Wait()
+}

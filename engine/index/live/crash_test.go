@@ -277,8 +277,8 @@ func TestNearIsDurable(t *testing.T) {
 	}
 	g.shut.Store(false)
 	close(g.open)
-	if inserted := (<-told)[0].Inserted != (<-told)[0].Inserted; !inserted {
-		t.Error("not exactly one of two near-duplicates was inserted")
+	if a, b := (<-told)[0], (<-told)[0]; a.Inserted == b.Inserted {
+		t.Errorf("not exactly one of two near-duplicates was inserted: %+v, %+v", a, b)
 	}
 }
 

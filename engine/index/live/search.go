@@ -67,7 +67,7 @@ func (c *Searcher) Until(ctx context.Context) { c.segment.Until(ctx) }
 
 // Done gives the searcher back.
 func (c *Searcher) Done() {
-	c.segment.Until(nil)
+	c.segment.Until(context.Background())
 	c.index.searchers.Put(c)
 }
 
