@@ -35,15 +35,23 @@ func (r Recovery) String() string {
 	if r.Log.Records == 0 && len(r.Removed) == 0 {
 		return fmt.Sprintf("the log is empty, looked at in %v", r.Took.Round(10*time.Microsecond))
 	}
-	line := fmt.Sprintf("%s documents inserted and %s deleted by %s records of the log, read in %v",
-		humanize.Comma(int64(r.Inserted)), humanize.Comma(int64(r.Deleted)), humanize.Comma(int64(r.Log.Records)), r.Took.Round(10*time.Microsecond))
+	line := fmt.Sprintf("%s inserted and %s deleted by %s of the log, read in %v",
+		counted(r.Inserted, "document"), humanize.Comma(int64(r.Deleted)), counted(r.Log.Records, "record"), r.Took.Round(10*time.Microsecond))
 	if r.Log.Torn > 0 {
 		line += fmt.Sprintf("; %d bytes at the end of %s were unfinished and are cut off", r.Log.Torn, r.Log.TornFile)
 	}
 	if n := len(r.Removed); n > 0 {
-		line += fmt.Sprintf("; %d files of work that was not finished removed", n)
+		line += fmt.Sprintf("; removed %s of work that was not finished", counted(uint64(n), "file"))
 	}
 	return line
+}
+
+// counted returns a number with its noun, in the plural where that is due.
+func counted(n uint64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return humanize.Comma(int64(n)) + " " + noun
 }
 
 // Recovery reports what was found in the log when the index was opened; it is zero where that was
