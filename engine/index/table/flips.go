@@ -5,26 +5,30 @@ import "ndd/permute"
 // flipList hands out the flips of a search, the same for each of its queries: all at once where there
 // are at most two at a time, which are 2,081 patterns or fewer, and otherwise those of a walk, some
 // hundreds at a time. The list stays for the next search with the same flips.
+//
+// What first and next need for a list are arguments, for a search to keep them in registers: a sweep asks
+// for the one flip of a group for each of a million queries.
 type flipList struct {
 	set  permute.FlipSet
-	list []uint64 // of set, when it is whole
+	list []uint64 // of set, where it is not walked
 	walk permute.FlipWalk
 	some []uint64 // of walk
-	long bool     // set is walked
 	made bool
 }
 
 // listedRadius is how many flips a pattern has at most for all patterns to be listed.
 const listedRadius = 2
 
-// begin makes the list ready for the queries of a search.
-func (l *flipList) begin(set permute.FlipSet) {
+// begin makes ready for the queries of a search, and returns the list of all its patterns, or that they are
+// walked.
+func (l *flipList) begin(set permute.FlipSet) (listed []uint64, walked bool) {
+	walked = set.Radius > listedRadius
 	if l.made && l.set == set {
-		return
+		return l.list, walked
 	}
-	l.set, l.long, l.made, l.list = set, set.Radius > listedRadius, true, l.list[:0]
-	if l.long {
-		return
+	l.set, l.made, l.list = set, true, l.list[:0]
+	if walked {
+		return nil, true
 	}
 	walk := set.Walk()
 	for base, low := walk.Next(); low != nil; base, low = walk.Next() {
@@ -32,20 +36,21 @@ func (l *flipList) begin(set permute.FlipSet) {
 			l.list = append(l.list, base^flip<<(set.Shift&63))
 		}
 	}
+	return l.list, false
 }
 
 // first returns the first patterns for the next query.
-func (l *flipList) first() []uint64 {
-	if !l.long {
-		return l.list
+func (l *flipList) first(listed []uint64, walked bool) []uint64 {
+	if !walked {
+		return listed
 	}
 	l.walk = l.set.Walk()
 	return l.further()
 }
 
 // next returns the patterns that follow, none at the end.
-func (l *flipList) next() []uint64 {
-	if !l.long {
+func (l *flipList) next(walked bool) []uint64 {
+	if !walked {
 		return nil
 	}
 	return l.further()

@@ -95,9 +95,9 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 		s := &searches[i]
 		r.next.begin(t, s, i)
 		mask := leadingMask(s.Leading)
-		c.flips.begin(s.Flips)
+		listed, walked := c.flips.begin(s.Flips)
 		for query, q := range s.Queries {
-			for flips := c.flips.first(); len(flips) > 0; flips = c.flips.next() {
+			for flips := c.flips.first(listed, walked); len(flips) > 0; flips = c.flips.next(walked) {
 				for _, flip := range flips {
 					next := r.next
 					next.low[next.n], next.query[next.n] = (q^flip)&mask, query

@@ -94,10 +94,10 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 		if !t.spans(s) {
 			buckets += more >> below
 		}
-		c.flips.begin(s.Flips)
+		listed, walked := c.flips.begin(s.Flips)
 		for query, q := range s.Queries {
 			q &^= more
-			for flips := c.flips.first(); len(flips) > 0; flips = c.flips.next() {
+			for flips := c.flips.first(listed, walked); len(flips) > 0; flips = c.flips.next(walked) {
 				for _, flip := range flips {
 					limit := s.K - bits.OnesCount64(flip)
 					if limit < 0 {
