@@ -19,7 +19,7 @@ import (
 )
 
 // TestReadme runs every command that the README shows, in its order, in a folder with the files that
-// it names: each is done.
+// it names: each is done, or done in part where a folder has binary files.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestReadme(t *testing.T) {
 		}
 		var said bytes.Buffer
 		status := run(ctx, args, bytes.NewReader(base), stdout, &said)
-		if cancel(); status != exitDone {
+		if cancel(); status != exitDone && !(status == exitPartly && strings.Contains(call, "GOROOT")) { // whose test data has files that are no text
 			t.Errorf("%s: status %d: %s", call, status, &said)
 		}
 	}
