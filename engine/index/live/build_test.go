@@ -2,12 +2,17 @@ package live
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
@@ -224,5 +229,60 @@ func TestLocked(t *testing.T) {
 	}
 	if err := x.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReadWhileWritten opens an index for reading again and again while another has it open for
+// writing, flushes and merges: each sees all that was acknowledged before, and the index stays sound.
+func TestReadWhileWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, flushDocs: 1000, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	var there atomic.Uint64
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		for ctx.Err() == nil {
+			docs := make([]Doc, 100)
+			for i := range docs {
+				docs[i] = Doc{simhash.Fingerprint(rand.Uint64()), fmt.Sprint(there.Load() + uint64(i))}
+			}
+			if _, err := x.Insert(context.Background(), docs); err != nil {
+				t.Error(err)
+				return
+			}
+			there.Add(100)
+			time.Sleep(100 * time.Microsecond)
+		}
+	})
+	rounds := 150
+	if testing.Short() {
+		rounds = 40
+	}
+	for range rounds {
+		least := there.Load()
+		r, err := Open(t.Context(), dir, OpenOptions{Threads: 1})
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		s := r.Stats()
+		if s.Documents < least || s.Documents > there.Load()+100 {
+			t.Errorf("%d documents, at least %d were there before", s.Documents, least)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	cancel()
+	group.Wait()
+	if s := x.Stats(); s.Documents != there.Load() {
+		t.Errorf("%d documents, want %d", s.Documents, there.Load())
 	}
 }
