@@ -21,7 +21,7 @@ import (
 	"strconv"
 )
 
-// Bars is a chart.
+// Bars is a bar chart.
 type Bars struct {
 	Title, X, Y string    // what it shows, and what its axes are
 	Values      []float64 // from left to right, not negative; those beyond Top end there
@@ -37,7 +37,7 @@ const (
 	left, right, above, under = 64, 16, 40, 48
 )
 
-// WriteTo writes the chart. The error is that of w.
+// WriteTo writes the chart as SVG and returns the number of bytes and the error of w.
 func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	top := c.top()

@@ -1,7 +1,7 @@
-// Package distribution tells how fingerprints are spread: what decides how
-// large tables become and how much a probe finds.
+// Package distribution measures how fingerprints are distributed, which decides how
+// large tables become and how many candidates a probe has.
 //
-// Words: a bit's fraction is the part of the fingerprints in which it is 1 (the
+// A bit's fraction is the part of the fingerprints in which it is 1 (the
 // paper's figure 2a); an interval is one of 128 equal parts of all 2^64
 // fingerprints, by their leading 7 bits (figure 2b); a fingerprint's weight is
 // the number of its 1-bits. Bit 63 is the leading one.
@@ -27,7 +27,7 @@ const (
 	Intervals = 1 << intervalBits
 )
 
-// Counts are the distribution of some fingerprints. The zero value is of none.
+// Counts is the distribution of some fingerprints. The zero value is that of none.
 type Counts struct {
 	Fingerprints uint64
 	Ones         [64]uint64        // with that bit set, from bit 0
@@ -35,7 +35,7 @@ type Counts struct {
 	Leading      [Intervals]uint64 // in that interval
 }
 
-// Add counts fingerprints.
+// Add counts fingerprints: 3 ns each.
 func (c *Counts) Add(fingerprints []uint64) {
 	c.Fingerprints += uint64(len(fingerprints))
 	asm.Votes(&c.Ones, fingerprints)
@@ -45,7 +45,7 @@ func (c *Counts) Add(fingerprints []uint64) {
 	}
 }
 
-// Fraction is that of a bit: 0.5 when nothing was counted.
+// Fraction returns the fraction of a bit: 0.5 when nothing was counted.
 func (c *Counts) Fraction(bit int) float64 {
 	if c.Fingerprints == 0 {
 		return 0.5
@@ -53,7 +53,7 @@ func (c *Counts) Fraction(bit int) float64 {
 	return float64(c.Ones[bit]) / float64(c.Fingerprints)
 }
 
-// Share is how full an interval is, where 1 is its equal share.
+// Share returns how full an interval is, where 1 is its equal share.
 func (c *Counts) Share(interval int) float64 {
 	if c.Fingerprints == 0 {
 		return 1
@@ -61,7 +61,7 @@ func (c *Counts) Share(interval int) float64 {
 	return float64(c.Leading[interval]) * Intervals / float64(c.Fingerprints)
 }
 
-// Bound is the fewest bits a fingerprint in which a set of n distinct ones of
+// Bound returns the fewest bits a fingerprint in which a set of n distinct ones of
 // 64 bits can be told from all others, when all sets are alike:
 // log2(2^64 choose n) / n, about 64 - log2 n + 1.44.
 func Bound(n uint64) float64 {
@@ -146,7 +146,7 @@ func (c *Counts) percentile(p float64) int {
 	return 64
 }
 
-// Merge adds what another has counted.
+// Merge adds the counts of d.
 func (c *Counts) Merge(d *Counts) {
 	c.Fingerprints += d.Fingerprints
 	for i, n := range d.Ones {

@@ -4,11 +4,11 @@
 // cost model, picks one, and says why in words and numbers. The same request gives the
 // same plan on every machine.
 //
-// # Words
+// # Terms
 //
 // An option is a design in a layout. A probe reads one run of a sorted table:
 // the keys that share the probe's leading bits; those keys are candidates.
-// Online is the time of one query asked alone, in batch that of one among
+// Online is the time of one query by itself, in batch that of one among
 // hundreds, both on one thread with the tables in memory, for a query with few
 // hits. An option is on the frontier when no other is better in bytes, online
 // and in batch at once.

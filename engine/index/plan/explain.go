@@ -164,11 +164,11 @@ func trim(v float64) string {
 	return s
 }
 
-// Size and Duration write bytes and nanoseconds as a plan's words do.
+// Size returns bytes with three digits and their unit, as a plan writes them.
 func Size(bytes uint64) string { return size(bytes) }
 
-// Duration writes nanoseconds with three digits and their unit.
+// Duration returns nanoseconds with three digits and their unit.
 func Duration(ns float64) string { return duration(ns) }
 
-// Count writes a number as a plan's words do.
+// Count returns a number, rounded, as a plan writes it.
 func Count(n float64) string { return count(n, "") }

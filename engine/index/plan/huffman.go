@@ -43,7 +43,7 @@ func (huffmanModel) units(w *work) float64 {
 	return min(1+w.candidates/perBlock, max(1, w.keys/perBlock))
 }
 
-// time adds up the tables: nothing of one is under way while another is asked.
+// time adds up the tables: nothing of one is under way while another is searched.
 // The pages of the blocks of many probes are looked up together, so only the first
 // block of a query that comes alone is waited for: as long as for two reads, going by
 // what was measured (bench, paper-10 of 10 M: one read predicts 0.60 of the time).

@@ -111,7 +111,7 @@ func (t *tableTimer) search(leading, k int, flips permute.FlipSet) float64 {
 	})
 }
 
-// timedQueries are lists of n queries to ask in turn, many in all, so that the
+// timedQueries are lists of n queries to search for in turn, many in all, so that the
 // processor does not learn their branches by heart.
 func timedQueries(n int) [][]uint64 {
 	rng := rand.New(rand.NewPCG(7, uint64(n)))

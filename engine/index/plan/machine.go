@@ -9,8 +9,8 @@ import (
 	"ndd/engine/index/table"
 )
 
-// A Machine is what things cost on one, in nanoseconds on one thread. The zero
-// value is of no use: take [Here], or write one down for a test.
+// A Machine is the costs of one machine, in nanoseconds on one thread. The zero
+// value is of no use: take [Reference] or [Measure].
 type Machine struct {
 	Kernel  string                 `json:"kernel"`  // of package asm
 	Reads   []Read                 `json:"reads"`   // by ascending Bytes; at least one
@@ -36,7 +36,7 @@ type Costs struct {
 	PassNS  float64 `json:"pass_ns"`  // a key that passed a comparison of its low bits (planar)
 }
 
-// Check says what is wrong with costs that were read from a file.
+// Check returns an error that says what is wrong with costs that were read from a file.
 func (m *Machine) Check() error {
 	if len(m.Reads) == 0 {
 		return errors.New("a machine without costs of reads")
@@ -94,8 +94,8 @@ func (m *Machine) read(bytes float64) Read {
 	}
 	share := func(bytes float64) float64 { return min(0.75, float64(m.CacheB)/bytes) }
 	beyond := func(cached, mixed float64) float64 {
-		here := share(float64(last.Bytes))
-		far := max(mixed, (mixed-here*cached)/(1-here))
+		then := share(float64(last.Bytes))
+		far := max(mixed, (mixed-then*cached)/(1-then))
 		there := share(bytes)
 		return there*cached + (1-there)*far
 	}

@@ -28,7 +28,7 @@ type model interface {
 
 var models = []model{huffmanModel{}, planarModel{}}
 
-// work is what one query asks of one table of an index.
+// work is what one query has to do in one table of an index.
 type work struct {
 	keys       float64
 	k          int

@@ -14,7 +14,7 @@ import (
 	"ndd/permute"
 )
 
-// A Plan is the answer to a request.
+// A Plan is the answer to a request: all options, the one that is chosen, and why.
 type Plan struct {
 	Request Request
 	Options []Option // all, by bytes ascending
@@ -240,7 +240,7 @@ func (p *Plan) choose() error {
 	return nil
 }
 
-// A NoRoomError says that no option fits, and how much the least would take.
+// A NoRoomError says that no option fits, and how much the smallest would take.
 type NoRoomError struct {
 	Fingerprints uint64
 	K, Tables    int

@@ -18,7 +18,7 @@ type planarModel struct{}
 const (
 	planarLow   = 16   // bits of a key in the low plane
 	planarPad   = 32   // keys behind the last, in the low plane
-	planarSpan  = 3    // leading bits less than a bucket has, with which a probe still asks bucket by bucket
+	planarSpan  = 3    // leading bits less than a bucket has, with which a probe still reads bucket by bucket
 	planarEnds  = 8    // units to find both ends of the run of more
 	planarFence = 1024 // keys to a fence
 	planarHead  = 32   // bytes
@@ -47,7 +47,7 @@ func (md planarModel) parts(n float64, _ entry) []table.Part {
 }
 
 // units is the number of buckets: a probe with fewer leading bits than a bucket
-// asks every bucket that begins with them, or finds where the run of them all begins and ends.
+// reads every bucket that begins with them, or finds where the run of them all begins and ends.
 // A run counts as many more as it has lines.
 func (md planarModel) units(w *work) float64 {
 	run := max(0, w.candidates-1) * planarLow / 8 / 64
@@ -68,28 +68,28 @@ func (md planarModel) entries(w *work) float64 {
 }
 
 // time: the probes of all tables are one list, of which lines and runs
-// are asked for some hundred ahead. A query alone waits for each pass at least as
+// are prefetched some hundred ahead. A query alone waits for each pass at least as
 // long as one read takes.
 func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := m.Layouts[md.layout()]
 	bytes := make(map[string]float64)
 	// Of each query: instructions, and lines of buckets, of runs that are
-	// asked for, of runs that come by themselves, and of the plane above.
-	var work, entries, asked, further, passing float64
+	// prefetched, of runs that come by themselves, and of the plane above.
+	var work, entries, prefetched, further, passing float64
 	for i := range tables {
 		w := &tables[i]
 		for _, p := range md.parts(w.keys, w.entry) {
 			bytes[p.Name] += float64(p.Bytes)
 		}
-		const ahead = 4 // lines of a run that are asked for
+		const ahead = 4 // lines of a run that are prefetched
 		run := -math.Expm1(-w.candidates) + max(0, w.candidates-1)*planarLow/8/64
 		unit := c.UnitNS
 		if more := md.bucketBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan {
-			unit = c.ProbeNS // a bucket by itself is asked like a probe
+			unit = c.ProbeNS // a bucket by itself costs as much as a probe
 		}
 		work += w.probes * (c.ProbeNS + (md.units(w)-1)*unit)
 		entries += md.entries(w)
-		asked += w.probes * min(run, ahead)
+		prefetched += w.probes * min(run, ahead)
 		further += w.probes * max(0, run-ahead)
 		passing += w.passing()
 	}
@@ -98,11 +98,11 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	// A line of buckets is read again after as many others as there are, and
 	// what those probes read of the larger planes.
 	large := bytes["lines"] + bytes["low"]
-	lines := m.extra(min(large, bytes["lines"]*(entries+asked+passing)/entries))
+	lines := m.extra(min(large, bytes["lines"]*(entries+prefetched+passing)/entries))
 	low := m.extra(large)
 	rest := m.extra(large + bytes["rest"])
 	seek := entries * lines.Together
-	scan := asked*low.Together + further*min(m.LineNS, low.Together)
+	scan := prefetched*low.Together + further*min(m.LineNS, low.Together)
 	check := passing * rest.Together
 
 	t := float64(len(tables))

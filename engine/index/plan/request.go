@@ -67,7 +67,7 @@ func (r *Request) check() error {
 	return nil
 }
 
-// BoundBits is the entropy of a set of n distinct uniform 64-bit keys, in bits
+// BoundBits returns the entropy of a set of n distinct uniform 64-bit keys, in bits
 // a key: log2 of C(2^64, n), by Stirling's formula 64 - log2 n + 1.44 for all n
 // that matter. Nothing that can answer "is x in the set" exactly takes less.
 func BoundBits(n uint64) float64 {
@@ -105,7 +105,7 @@ type Option struct {
 	Parts      []table.Part   `json:"-"`        // of one table
 }
 
-// PerFingerprint is bytes of tables and ids for each fingerprint.
+// PerFingerprint returns the bytes of tables and ids for each fingerprint.
 func (o *Option) PerFingerprint(n uint64) float64 { return float64(o.Bytes) / float64(max(n, 1)) }
 
 func (o *Option) nanoseconds(p Purpose) float64 {

@@ -37,8 +37,8 @@ const sortedMost = 16
 // sampleMin is what a sample must have to say anything about rare agreement.
 const sampleMin = 1000
 
-// NewSample is a sample of the fingerprints given: all of them, or most of them
-// chosen at random; equal ones count once. It is an error if fewer than a
+// NewSample returns a sample of the fingerprints given: all of them, or so many of them
+// chosen at random, by the seed; equal ones count once. It is an error if fewer than a
 // thousand are distinct.
 func NewSample(prints []uint64, most int, seed uint64) (*Sample, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x5a3b1e))

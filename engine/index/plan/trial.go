@@ -12,8 +12,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Trial is the best option of a layout, made of a sample of the data and
-// asked for queries like the data.
+// A Trial is the best option of a layout, built from a sample of the data and
+// searched for queries like the data.
 type Trial struct {
 	Design string       `json:"design"`
 	Layout table.Layout `json:"layout"`
@@ -31,7 +31,7 @@ type Trial struct {
 	BatchNS  float64 `json:"batch_ns"`
 }
 
-// trialQueriesMost queries are held out of a sample, to be asked.
+// trialQueriesMost queries are held out of a sample.
 const trialQueriesMost = 512
 
 // RunTrials makes small tables of a sample of the data, in the best option of each
@@ -47,22 +47,22 @@ func (p *Plan) RunTrials(ctx context.Context, prints []uint64, threads int) erro
 	if len(best) < 2 || len(prints) == 0 {
 		return nil
 	}
-	var base, asked []uint64
+	var base, queries []uint64
 	step := max(64, len(prints)/trialQueriesMost)
 	for i, f := range prints {
 		if i%step == step-1 {
-			asked = append(asked, f)
+			queries = append(queries, f)
 		} else {
 			base = append(base, f)
 		}
 	}
-	if len(asked) == 0 {
-		asked = base
+	if len(queries) == 0 {
+		queries = base
 	}
 	t := timerFor(ctx, uint64(len(prints))*64)
 	for _, o := range best {
 		trial := Trial{Design: o.Name, Layout: o.Layout}
-		n, err := trial.measure(ctx, o, p.Request.K, base, asked, t, threads)
+		n, err := trial.measure(ctx, o, p.Request.K, base, queries, t, threads)
 		if err != nil {
 			return fmt.Errorf("measuring the %s layout on a sample: %w", o.Layout, err)
 		}
@@ -100,9 +100,9 @@ func (p *Plan) finalists() (best []Option) {
 	return best
 }
 
-// measure builds the option of base and asks it; n is how many fingerprints
+// measure builds the option of base and searches it; n is how many fingerprints
 // were distinct.
-func (r *Trial) measure(ctx context.Context, o Option, k int, base, asked []uint64, t timer, threads int) (n uint64, err error) {
+func (r *Trial) measure(ctx context.Context, o Option, k int, base, queries []uint64, t timer, threads int) (n uint64, err error) {
 	var arena store.Arena
 	defer arena.Free()
 	options := segment.Options{Design: o.Design, Table: table.Options{Layout: o.Layout}, Threads: threads}
@@ -130,9 +130,9 @@ func (r *Trial) measure(ctx context.Context, o Option, k int, base, asked []uint
 	var scratch segment.Scratch
 	var matches []segment.Match
 	search := func(together int) float64 {
-		lists, turn := slices.Collect(slices.Chunk(asked, max(1, min(together, len(asked))))), 0
+		lists, turn := slices.Collect(slices.Chunk(queries, max(1, min(together, len(queries))))), 0
 		return t.time(3, func() { turn++ }, func() {
-			// As many queries each time, however they are asked.
+			// As many queries each time, however they are divided.
 			for i := 0; i < trialQueries; i += together {
 				var e error
 				matches, e = s.Search(matches[:0], lists[(turn*trialQueries/together+i/together)%len(lists)], k, &scratch)
@@ -141,8 +141,8 @@ func (r *Trial) measure(ctx context.Context, o Option, k int, base, asked []uint
 		}) / trialQueries
 	}
 	r.SampleOnlineNS = search(1)
-	// Of queries with very many answers, fewer are asked at once.
-	r.SampleBatchNS = search(min(trialQueries, len(asked), max(1, trialMatches/max(1, len(matches)))))
+	// Of queries with very many answers, fewer are searched at once.
+	r.SampleBatchNS = search(min(trialQueries, len(queries), max(1, trialMatches/max(1, len(matches)))))
 	if err == nil {
 		err = ctx.Err()
 	}

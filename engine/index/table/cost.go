@@ -102,7 +102,7 @@ func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 	if s.Layout == LayoutPlanar {
 		unit += c.pass * min(1, float64(permute.Ball(lowBits, k))/(1<<lowBits))
 		if fewer := s.BucketBits - p; fewer > 0 && fewer <= spanBits {
-			probe = math.Ldexp(probe, fewer) // each bucket is asked by itself
+			probe = math.Ldexp(probe, fewer) // each bucket is a probe of its own
 		}
 	}
 	expected := s.candidates(radius)

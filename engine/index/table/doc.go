@@ -3,7 +3,7 @@
 // given leading bits.
 //
 // A key is a fingerprint under the table's permutation; a rank is a
-// key's position in the sorted order; a probe asks for all keys that agree
+// key's position in the sorted order; a probe finds all keys that agree
 // with a query in its leading bits, some of them flipped, and that are within
 // Hamming distance k of it in all.
 //

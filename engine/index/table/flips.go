@@ -6,8 +6,8 @@ import "ndd/permute"
 // are at most two at a time, which are 2,081 patterns or fewer, and otherwise those of a walk, some
 // hundreds at a time. The list stays for the next search with the same flips.
 //
-// What first and next need for a list are arguments, for a search to keep them in registers: a sweep asks
-// for the one flip of a group for each of a million queries.
+// What first and next need for a list are arguments, for a search to keep them in registers: a sweep takes
+// the one flip of a group for each of a million queries.
 type flipList struct {
 	set  permute.FlipSet
 	list []uint64 // of set, where it is not walked

@@ -365,7 +365,7 @@ func (h *huffmanHalf) room(blockBytes int) {
 	}
 }
 
-// A huffmanRange is what a probe asks for.
+// A huffmanRange is the keys that a probe is to find.
 type huffmanRange struct {
 	s         *Search
 	query     int

@@ -123,11 +123,11 @@ func (b *PlanarBuilder) lines(d *planarDirectory, from, to uint64) {
 	cursor := b.seek(zeros)
 	base := cursor.start(zeros)
 	for line := from; line < to; line++ {
-		first, here := zeros, cursor
+		first, from := zeros, cursor
 		buckets := b.head.buckets(line)
 		zeros += buckets
 		past := cursor.start(zeros)
-		d.set(line, base, b.unary.Data, first+base, past-base+buckets, func(j uint64) uint64 { return here.start(first + j) })
+		d.set(line, base, b.unary.Data, first+base, past-base+buckets, func(j uint64) uint64 { return from.start(first + j) })
 		base = past
 	}
 }

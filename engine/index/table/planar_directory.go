@@ -38,7 +38,7 @@ func (h *planarHead) buckets(line uint64) uint64 {
 }
 
 // set makes a line whose first key has rank base and whose n ones and zeros are the bits
-// of unary from bit at on. start is where a bucket of the line begins; it is asked, in order,
+// of unary from bit at on. start is where a bucket of the line begins; it is called, in order,
 // for those of a wide line alone.
 func (d *planarDirectory) set(line, base uint64, unary []uint64, at, n uint64, start func(j uint64) uint64) {
 	words := d.lines[lineWords*line:][:lineWords]
@@ -159,12 +159,12 @@ func (c *zeroCursor) start(n uint64) uint64 {
 	}
 	for {
 		inverse := ^c.words[c.word]
-		here := uint64(bits.OnesCount64(inverse))
-		if n <= c.before+here {
+		inWord := uint64(bits.OnesCount64(inverse))
+		if n <= c.before+inWord {
 			at := 64*uint64(c.word) + uint64(succinct.SelectWord(inverse, int(n-c.before-1)))
 			return at + 1 - n // its place, less the zeros before it
 		}
-		c.before += here
+		c.before += inWord
 		c.word++
 	}
 }

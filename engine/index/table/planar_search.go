@@ -52,7 +52,7 @@ const (
 	locateAhead    = 3
 	hitsMax        = 2 * asm.PlanarLongest
 	// spanBits is how many leading bits less than a bucket has a search may fix
-	// and still ask bucket by bucket: up to eight of them.
+	// and still probe bucket by bucket: up to eight of them.
 	spanBits = 3
 )
 

@@ -6,9 +6,9 @@ import (
 	"ndd/asm"
 )
 
-// A sharedSearch asks tables that hold the same fingerprints, each with one probe for each
+// A sharedSearch searches tables that hold the same fingerprints, each with one probe for each
 // query, and does not read in one table what another has said. An answer whose leading
-// bits a table fixes lies in the one bucket that the table is asked for: where that
+// bits a table fixes lies in the one bucket that the probe of that table reads: where that
 // has one key, the key is the answer.
 //
 //	step
@@ -75,7 +75,7 @@ func highest(mask uint64, n int) uint64 {
 	return mask
 }
 
-// searchShared asks as many queries at a time as a round has room for, or fewer.
+// searchShared answers as many queries at a time as a round has room for, or fewer.
 func (r *planarRound) searchShared() error {
 	if r.shared == nil {
 		r.shared = new(sharedSearch)
@@ -96,7 +96,7 @@ func (r *planarRound) searchShared() error {
 	return nil
 }
 
-// runShared asks queries [from, to).
+// runShared answers queries [from, to).
 func (r *planarRound) runShared(from, to int) error {
 	if err := r.caller.stopped(); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (r *planarRound) runShared(from, to int) error {
 			return err
 		}
 		before = min(before, hits)
-		hits = r.sift(before, hits)
+		hits = r.dropKnown(before, hits)
 		r.prefetchRest(t, before, hits)
 	}
 	for i := range r.long {
@@ -157,14 +157,14 @@ func (r *planarRound) scanFetched(step int) (hits int, err error) {
 	if hits, err = r.scan(0, r.tables[step], extents); err != nil {
 		return 0, err
 	}
-	hits = r.sift(0, hits)
+	hits = r.dropKnown(0, hits)
 	r.prefetchRest(r.tables[step], 0, hits)
 	return hits, nil
 }
 
-// sift drops those of hits [from, to) that are known: an answer lies in the bucket, and nothing else in it
+// dropKnown drops those of hits [from, to) that are known: an answer lies in the bucket, and nothing else in it
 // passes. It returns where they end now.
-func (r *planarRound) sift(from, to int) int {
+func (r *planarRound) dropKnown(from, to int) int {
 	sh := r.shared
 	before := none
 	if from > 0 {

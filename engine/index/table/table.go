@@ -61,7 +61,7 @@ type Search struct {
 	Earlier []Finder
 
 	// Perm, if not nil, is the table's permutation, and says that all tables that are searched at
-	// once hold the same fingerprints, each under its own, that they are asked the same queries, and that
+	// once hold the same fingerprints, each under its own, that they are searched for the same queries, and that
 	// a table comes behind those of its Earlier. A match may then be [Shared] by all that
 	// find it.
 	Perm *permute.Permutation
