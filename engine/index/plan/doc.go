@@ -55,22 +55,21 @@
 // Where that is more than it takes to compare a query with all keys of one table, a
 // segment does so, and the option has that time ([table.ScanNS]).
 //
-// What that is worth, predicted / measured with AVX-512, k = 3 (BenchmarkPlan in bench, one run, 10 M; bytes
-// agree to the third digit everywhere):
+// What that is worth, predicted by Reference / measured on the machine that it describes, k = 3 (BenchmarkPlan
+// in bench, one run, 10 M, while other programs ran; bytes agree to the third digit everywhere):
 //
 //	design        layout   online  batch  measured, ns
-//	one           planar     1.22   1.19  43,456  44,702
-//	halves        planar     0.97   1.18   1,555   1,072
-//	mixed-3-1000  planar     0.89   1.18   1,291     657
-//	cover-6-4-3   planar     0.87   1.05   1,773     861
-//	cover-11-6-3  planar     0.61   0.67   2,042     437
-//	halves        huffman    0.85   0.73  25,088  27,997
-//	paper-10      huffman    0.94   1.16   8,723   2,142
+//	one           planar     0.97   0.94  37,356  38,422
+//	halves        planar     0.90   1.01   1,174     868
+//	mixed-3-1000  planar     0.77   1.09   1,110     512
+//	cover-6-4-3   planar     0.82   0.94   1,420     685
+//	cover-11-6-3  planar     0.60   0.64   1,611     335
+//	halves        huffman    2.82   3.05   7,080   6,293
+//	paper-10      huffman    1.28   1.00   5,793   1,838
 //
 // Furthest off are eleven tables of one probe each, whose instructions hide fewer of their misses than
-// assumed. The table was taken with the costs of Measure on the machine that Reference describes; on it the two
-// differ by what other programs do to the caches meanwhile, a factor of 1.3 or so. Tables that are mapped, not
-// loaded, have pages of 4 KiB and take longer.
+// assumed, and flips in the huffman layout, whose short ranges begin in one block and end in the next: the cost
+// of a unit is that of a whole block. Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
 //
 // # Skew
 //

@@ -95,9 +95,8 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 		s := &searches[i]
 		r.next.begin(t, s, i)
 		mask := leadingMask(s.Leading)
-		listed, walked := c.flips.begin(s.Flips)
-		for query, q := range s.Queries {
-			for flips := c.flips.first(listed, walked); len(flips) > 0; flips = c.flips.next(walked) {
+		for flips := c.flips.first(s.Flips); len(flips) > 0; flips = c.flips.next() {
+			for query, q := range s.Queries {
 				for _, flip := range flips {
 					next := r.next
 					next.low[next.n], next.query[next.n] = (q^flip)&mask, query

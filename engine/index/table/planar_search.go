@@ -94,10 +94,9 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 		if !t.spans(s) {
 			buckets += more >> below
 		}
-		listed, walked := c.flips.begin(s.Flips)
-		for query, q := range s.Queries {
-			q &^= more
-			for flips := c.flips.first(listed, walked); len(flips) > 0; flips = c.flips.next(walked) {
+		for flips := c.flips.first(s.Flips); len(flips) > 0; flips = c.flips.next() {
+			for query, q := range s.Queries {
+				q &^= more
 				for _, flip := range flips {
 					limit := s.K - bits.OnesCount64(flip)
 					if limit < 0 {

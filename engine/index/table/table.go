@@ -30,8 +30,7 @@ type Table interface {
 	// costs a query. It takes a millisecond at most, and reads at most 2,048 words of the table.
 	Probing(p, radius, k int) Probing
 
-	// Search appends to dst every key that a probe of s finds, in the order
-	// of the queries; the keys of one query are in no order.
+	// Search appends to dst every key that a probe of s finds, once for each query, in no order.
 	Search(dst []Match, s *Search, scratch *Scratch) ([]Match, error)
 
 	// Rank is the position of key; ok is false when the table has no such key.
