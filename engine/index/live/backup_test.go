@@ -196,7 +196,6 @@ func TestBackupFaults(t *testing.T) {
 	dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
 	x := backupSource(t, dir)
 	defer x.end()
-	want := make([]int, 0)
 	backup := func(d *disk.Disk) error {
 		if err := os.RemoveAll(to); err != nil {
 			t.Fatal(err)
@@ -207,7 +206,7 @@ func TestBackupFaults(t *testing.T) {
 	if err := backup(nil); err != nil {
 		t.Fatal(err)
 	}
-	want = backedUp(t, to, 300)
+	want := backedUp(t, to, 300)
 	if len(want) != 56 {
 		t.Fatalf("%d documents", len(want))
 	}

@@ -69,8 +69,8 @@
 // Damage is told from a crash by the field synced: when a frame verifies that was written after
 // the bytes of a bad one had become durable, no crash made it bad. That, and everything wrong in
 // any other place, is an error that wraps [store.ErrCorrupt] with the file and the offset. What
-// cannot be told from a crash is damage to the last frame before a kill, and the removal of the
-// last file.
+// cannot be told from a crash is damage to the last frame before a kill, with a policy other than
+// [Always] to the frames since the last sync, and the removal of the last file.
 //
 // After a write or a sync that failed the log returns that error from every call until it is opened
 // again: nobody knows what the system has of those pages, and a second sync may succeed without
