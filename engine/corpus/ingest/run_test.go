@@ -159,7 +159,7 @@ func TestRunStopsAtErrors(t *testing.T) {
 	if _, _, err = run(t, ingest.Config{Recipe: bad}, dir); err == nil || !strings.Contains(err.Error(), "word_shingle is 99") {
 		t.Errorf("recipe: %v", err)
 	}
-	if _, _, err = run(t, ingest.Config{Document: document.Options{Format: "parquet"}}, dir); err == nil || !strings.Contains(err.Error(), "format parquet") {
+	if _, _, err = run(t, ingest.Config{Document: document.Options{Format: "doc"}}, dir); err == nil || !strings.Contains(err.Error(), `format "doc"`) {
 		t.Errorf("format: %v", err)
 	}
 }
