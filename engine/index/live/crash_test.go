@@ -273,6 +273,7 @@ func TestNearIsDurable(t *testing.T) {
 	select {
 	case out := <-told:
 		t.Errorf("told %+v before it was durable", out)
+		told <- out
 	default:
 	}
 	g.shut.Store(false)
