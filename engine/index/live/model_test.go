@@ -201,6 +201,11 @@ func (w *modelled) check(after string) {
 		if err != nil || !slices.Equal(docsOf(hits), want) {
 			w.t.Fatalf("after %s: %v: %v, %v, want %v", after, f, hits, err, want)
 		}
+		for _, h := range hits {
+			if h.Documents == 0 || h.Documents != uint64(len(h.Docs)) {
+				w.t.Fatalf("after %s: %v: %+v", after, f, h)
+			}
+		}
 		for _, doc := range want {
 			id, err := ids.ID(doc)
 			if held := w.m.docs[doc].ID; err != nil || w.ids && id != held {
