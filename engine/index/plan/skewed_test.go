@@ -74,7 +74,7 @@ func TestSamePlan(t *testing.T) {
 }
 
 // TestLongMasks holds the candidates that a sample foretells under masks of 24 to 32 bits against those
-// counted among all fingerprints, within a tenth or the two that tell few from none: the sample is one of
+// counted among all fingerprints, within a tenth or the five that tell few from none: the sample is one of
 // distinct fingerprints, of which documents would show the frequent ones too often.
 func TestLongMasks(t *testing.T) {
 	n := 1_000_000
@@ -107,7 +107,7 @@ func TestLongMasks(t *testing.T) {
 				pairs, _ := agreeing(keys, table.Leading())
 				counted += 2 * pairs / float64(len(all))
 			}
-			if math.Abs(said-counted) > 0.1*counted+2 {
+			if math.Abs(said-counted) > 0.1*counted+5 {
 				t.Errorf("%s, %s: %.5g candidates said, %.5g counted", set.Name, name, said, counted)
 			}
 		}
