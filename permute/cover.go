@@ -9,7 +9,7 @@ package permute
 // that no t points all meet.
 //
 // To find those from k = 4 on again: go run ./permute/internal/search -k 4 -sweep 0x5-33 -most 12,
-// and so on. Half a second of annealing each found them: with more patience, the larger ones may have
+// and so on. Half a second of annealing each found them: with more time, the larger ones may have
 // fewer tables.
 var coverings = []scheme{
 	// A triangle and an edge: 2+1 points to meet them all, which 2 errors cannot.

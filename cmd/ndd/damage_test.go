@@ -38,7 +38,7 @@ func TestDamagedIndex(t *testing.T) {
 			{"inspect", dir},
 		}
 		ask := func(args []string) (status int, out, err string) {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), waitMax)
 			defer cancel()
 			var stdout, stderr bytes.Buffer
 			status = run(ctx, args, strings.NewReader(""), &stdout, &stderr)

@@ -17,8 +17,8 @@ import (
 // left. Scripts (script_test.go) and killed processes
 // (killed_test.go) run this test binary as ndd.
 
-// patience is how long a command may take, on whatever machine, that ends or becomes ready by itself.
-const patience = 2 * time.Minute
+// waitMax is how long a command may take, on whatever machine, that ends or becomes ready by itself.
+const waitMax = 2 * time.Minute
 
 // runOn runs ndd with args, quietly, and writes to d.
 func runOn(ctx context.Context, d *disk.Disk, args []string) error {

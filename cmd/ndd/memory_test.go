@@ -22,7 +22,7 @@ import (
 // on runs ndd on a machine.
 func on(t *testing.T, m memory.Machine, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitMax)
 	defer cancel()
 	var out, err bytes.Buffer
 	g := &globals{stdin: strings.NewReader(""), stdout: &out, stderr: &err, machine: m}

@@ -83,7 +83,7 @@ func TestServeLoad(t *testing.T) {
 	case line = <-lines:
 	case err := <-ended:
 		t.Fatalf("ended: %v\n%s", err, stderr)
-	case <-time.After(patience):
+	case <-time.After(waitMax):
 		t.Fatalf("not ready: %s", stderr)
 	}
 	m := regexp.MustCompile(`^ready: 4 documents, k=2, (http://\S+) \(1 too short, left out\) - try: curl -s (\S+) -H 'Content-Type: text/plain' --data-binary @(\S+/[ab]\.txt)\n$`).FindStringSubmatch(line)
@@ -168,7 +168,7 @@ func TestServeRefuses(t *testing.T) {
 		{"--sync never --memory-only", exitUsage, "--sync applies only without --memory-only"},
 		{"--on-conflict quarrel -i " + index, exitUsage, "replace, keep or error"},
 	} {
-		ctx, stop := context.WithTimeout(context.Background(), patience)
+		ctx, stop := context.WithTimeout(context.Background(), waitMax)
 		lines, ended, _ := serveCommand(ctx, strings.Fields(c.args)...)
 		err := <-ended
 		if got := exitStatus(ctx, err); got != c.status || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

@@ -114,7 +114,7 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 	cmd.Process.Signal(os.Interrupt)
 	time.Sleep(20 * time.Millisecond) // or the system takes them for one
 	cmd.Process.Signal(os.Interrupt)
-	stuck := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	stuck := time.AfterFunc(waitMax, func() { cmd.Process.Kill() })
 	defer stuck.Stop()
 	cmd.Wait()
 	how := cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -148,7 +148,7 @@ func TestQueryTurns(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stuck := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	stuck := time.AfterFunc(waitMax, func() { cmd.Process.Kill() })
 	answers := bufio.NewReader(out)
 	for _, c := range []struct{ ask, want string }{
 		{"\ufeff0000000000000000\r\n", "0000000000000000\t0000000000000007\t3\t0\n"}, // as some editors save it

@@ -171,13 +171,13 @@ func TestFailureCutsTheAnswerOff(t *testing.T) {
 	}
 }
 
-// patience is how long something that is about to happen may take, on whatever machine.
-const patience = 2 * time.Minute
+// waitMax is how long something that is about to happen may take, on whatever machine.
+const waitMax = 2 * time.Minute
 
 // eventually waits for something that is about to be true.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(waitMax); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain: %s", what)
 		}

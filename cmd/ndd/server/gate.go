@@ -12,18 +12,18 @@ import (
 // costs as much as one in time.
 //
 //	requests ──► [ waiting: places ] ──► [ running: slots ] ──► done
-//	              │ full: 429             patience over: 429
+//	              │ full: 429             waitMax over: 429
 type gate struct {
-	name     string
-	slots    chan struct{}
-	places   int64
-	patience time.Duration
-	waiting  atomic.Int64
-	shed     func(gate, why string)
+	name    string
+	slots   chan struct{}
+	places  int64
+	waitMax time.Duration
+	waiting atomic.Int64
+	shed    func(gate, why string)
 }
 
-func newGate(name string, slots, places int, patience time.Duration, shed func(gate, why string)) *gate {
-	return &gate{name: name, slots: make(chan struct{}, slots), places: int64(places), patience: patience, shed: shed}
+func newGate(name string, slots, places int, waitMax time.Duration, shed func(gate, why string)) *gate {
+	return &gate{name: name, slots: make(chan struct{}, slots), places: int64(places), waitMax: waitMax, shed: shed}
 }
 
 // enter takes a slot, first come first served; leave gives it back. A nil gate
@@ -42,7 +42,7 @@ func (g *gate) enter(ctx context.Context) (leave func(), p *problem) {
 		return nil, g.refuse("full")
 	}
 	defer g.waiting.Add(-1)
-	timer := time.NewTimer(g.patience)
+	timer := time.NewTimer(g.waitMax)
 	defer timer.Stop()
 	select {
 	case g.slots <- struct{}{}:

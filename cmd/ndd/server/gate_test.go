@@ -44,13 +44,13 @@ func TestGate(t *testing.T) {
 	if p != nil {
 		t.Fatal(p)
 	}
-	// One may wait; it waits no longer than the patience.
+	// One may wait; it waits no longer than waitMax.
 	began := time.Now()
 	if _, p := g.enter(ctx); p == nil || p.Status != http.StatusTooManyRequests || p.retryAfter == 0 || time.Since(began) < 50*time.Millisecond {
 		t.Errorf("the third: %+v after %v", p, time.Since(began))
 	}
 	// While one waits, the next is shed at once; who waits comes in when there is room.
-	g.patience = time.Minute
+	g.waitMax = time.Minute
 	in := make(chan func())
 	go func() {
 		leave, p := g.enter(ctx)
@@ -123,7 +123,7 @@ func TestOverloadShedsAndRecovers(t *testing.T) {
 		{b.batches, "POST /v1/batch", "12345678", "POST /v1/query"},
 		{b.inserts, "POST /v1/check-and-insert", `{"id": "a", "fingerprint": "0000000000000000"}`, "POST /v1/batch"},
 	} {
-		c.gate.patience = 20 * time.Millisecond
+		c.gate.waitMax = 20 * time.Millisecond
 		var leave []func()
 		for range cap(c.gate.slots) {
 			l, p := c.gate.enter(context.Background())

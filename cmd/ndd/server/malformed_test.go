@@ -164,7 +164,7 @@ func sendRaw(t testing.TB, b *bench, data string) string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(waitMax))
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)

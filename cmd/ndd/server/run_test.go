@@ -59,7 +59,7 @@ func (r *running) wait() error {
 	select {
 	case err := <-r.ended:
 		return err
-	case <-time.After(patience):
+	case <-time.After(waitMax):
 		r.t.Fatal("the server did not end")
 		return nil
 	}
@@ -72,7 +72,7 @@ func (r *running) readyLine() string {
 		return line
 	case err := <-r.ended:
 		r.t.Fatalf("ended before it was ready: %v", err)
-	case <-time.After(patience):
+	case <-time.After(waitMax):
 		r.t.Fatal("not ready")
 	}
 	return ""
@@ -290,7 +290,7 @@ func sameRows(t *testing.T) func(context.Context, *Loading) (*engine.Index, erro
 
 // What runs when the signal comes is finished; connections are taken as long as notice is given, and then no more.
 func TestDrainFinishesWhatRuns(t *testing.T) {
-	r := runServer(t, Options{drainMax: patience}, sameRows(t))
+	r := runServer(t, Options{drainMax: waitMax}, sameRows(t))
 	c, lines := longAnswer(t, r)
 	stopped := time.Now()
 	r.stop()

@@ -91,7 +91,7 @@ func start(t testing.TB, x *engine.Index, tokens string) *bench {
 		t.Fatal(err)
 	}
 	for _, g := range []*gate{b.queries, b.batches, b.inserts} {
-		g.patience = patience // nothing is shed because this machine stands still
+		g.waitMax = waitMax // nothing is shed because this machine stands still
 	}
 	if x != nil {
 		b.serve(x)

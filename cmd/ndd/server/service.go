@@ -45,7 +45,7 @@ func newService(o *Options) (*service, error) {
 	// at a time than processors only lengthens each; twice as many keep
 	// processors busy while answers are written. A batch uses all
 	// processors and may wait for a slow reader. Inserts wait for each other.
-	// Places: what the slots get done within the patience, several times over.
+	// Places: what the slots get done within waitMax, several times over.
 	n := runtime.GOMAXPROCS(0)
 	s.queries = newGate("query", 2*n, 256*n, time.Second, s.metrics.shedOne)
 	s.batches = newGate("batch", max(4, n), 64, 5*time.Second, s.metrics.shedOne)

@@ -38,7 +38,7 @@ func TestPlanningIsQuick(t *testing.T) {
 			if testing.Short() && i%4 > 0 {
 				continue
 			}
-			if d := took(set.Fingerprints, k); d > 10*uniform+time.Second {
+			if d := took(set.Fingerprints, k); d > 10*uniform+5*time.Second { // what grows with flips takes minutes
 				t.Errorf("%s, k = %d: planned in %v, uniform fingerprints for k = 5 in %v", set.Name, k, d, uniform)
 			}
 		}

@@ -61,7 +61,7 @@ func TestProbingIsQuick(t *testing.T) {
 				}
 			}
 		}
-		if took := time.Since(began); took > 2*time.Second { // 45 of a millisecond
+		if took := time.Since(began); took > 20*time.Second { // some milliseconds; with the flips of 64 bits written out, hours
 			t.Errorf("%s: %v to say what queries cost", name, took)
 		}
 	}
