@@ -36,11 +36,12 @@ func (l *flipList) next() []uint64 {
 		return nil
 	}
 	l.list = l.list[:0]
-	l.add()
+	for len(l.list) == 0 && l.add() { // a step of the walk may have none, and be followed by others
+	}
 	return l.list
 }
 
-// add adds the next patterns of the walk, if there are more.
+// add adds the next patterns of the walk, and reports whether there was a step.
 func (l *flipList) add() bool {
 	base, low := l.walk.Next()
 	for _, flip := range low {
