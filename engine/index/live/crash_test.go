@@ -28,7 +28,12 @@ var cuts = flag.Int("cuts", 1, "seeds of each power cut of TestPowerCut; more th
 func contents(t *testing.T, x *Index) map[DocID]Doc {
 	t.Helper()
 	docs := map[DocID]Doc{}
-	v := x.current.Load()
+	w, err := x.View() // held, as a merge may be under way
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Release()
+	v := w.version
 	for _, s := range v.segments {
 		rows := make([]uint64, s.Documents())
 		if err := s.Rows(rows); err != nil {
