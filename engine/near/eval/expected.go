@@ -3,48 +3,34 @@ package eval
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
-	"runtime"
 	"slices"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/parallel"
 )
 
 // expected returns for each pair the chance that the sketch of a recipe finds it within each k; see the package comment. Pairs that
 // are identical or different have none.
 func (c *Corpus) expected(ctx context.Context, pairs []Pair, r simhash.Recipe, threads int) ([]Curve, error) {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	chances := make([]Curve, len(pairs))
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for range threads {
-		g.Go(func() error {
-			f, err := simhash.New(r)
-			if err != nil {
-				return err
+	return chances, parallel.Each(ctx, parallel.Options{Workers: threads}, numbers(len(pairs)), func(_ context.Context, items iter.Seq[int]) error {
+		f, err := simhash.New(r)
+		if err != nil {
+			return err
+		}
+		var a, b []simhash.Feature
+		for i := range items {
+			p := &pairs[i]
+			if p.Identical || p.Kind == Different {
+				continue
 			}
-			var a, b []simhash.Feature
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(pairs) {
-					return nil
-				}
-				p := &pairs[i]
-				if p.Identical || p.Kind == Different {
-					continue
-				}
-				a, b = f.AppendFeatures(a[:0], c.texts[p.A]), f.AppendFeatures(b[:0], c.texts[p.B])
-				chances[i] = within(flipRate(r, a, b))
-			}
-			return ctx.Err()
-		})
-	}
-	return chances, g.Wait()
+			a, b = f.AppendFeatures(a[:0], c.texts[p.A]), f.AppendFeatures(b[:0], c.texts[p.B])
+			chances[i] = within(flipRate(r, a, b))
+		}
+		return nil
+	})
 }
 
 // flipRate returns the chance that a bit of two texts' fingerprints differs, by their features.

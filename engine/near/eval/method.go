@@ -3,13 +3,11 @@ package eval
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync/atomic"
+	"iter"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/parallel"
 )
 
 // A Method is one way of telling near-duplicates: fingerprints by a recipe within k and, where Verify is above 0, a
@@ -30,31 +28,20 @@ type prints struct {
 
 // fingerprint returns the corpus's fingerprints by a recipe.
 func (c *Corpus) fingerprint(ctx context.Context, r simhash.Recipe, threads int) (*prints, error) {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	p := &prints{prints: make([]uint64, c.Len()), ok: make([]bool, c.Len())}
 	began := time.Now()
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for range threads {
-		g.Go(func() error {
-			f, err := simhash.New(r)
-			if err != nil {
-				return err
-			}
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= c.Len() {
-					return nil
-				}
-				fp, _, ok := f.Fingerprint(c.texts[i])
-				p.prints[i], p.ok[i] = uint64(fp), ok
-			}
-			return ctx.Err()
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err := parallel.Each(ctx, parallel.Options{Workers: threads}, numbers(c.Len()), func(_ context.Context, items iter.Seq[int]) error {
+		f, err := simhash.New(r)
+		if err != nil {
+			return err
+		}
+		for i := range items {
+			fp, _, ok := f.Fingerprint(c.texts[i])
+			p.prints[i], p.ok[i] = uint64(fp), ok
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	p.took = time.Since(began)
@@ -64,6 +51,15 @@ func (c *Corpus) fingerprint(ctx context.Context, r simhash.Recipe, threads int)
 		}
 	}
 	return p, nil
+}
+
+// numbers produces the numbers below n.
+func numbers(n int) parallel.Produce[int] {
+	return func(_ context.Context, yield func(int) bool) error {
+		for i := 0; i < n && yield(i); i++ {
+		}
+		return nil
+	}
 }
 
 // first returns the fingerprints of the first n documents.
