@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -101,7 +101,7 @@ func BenchmarkBatch(b *testing.B) {
 			}
 		}
 		b.ReportMetric(float64(len(prints))/took.Seconds()/1e6, "Mfp/s")
-		b.ReportMetric(took.Seconds()/(float64(8*len(prints))/machineMemory().readGBps/1e9), "of-memory-read")
+		b.ReportMetric(took.Seconds()/(float64(8*len(prints))/machineMemory().ReadGBps/1e9), "of-memory-read")
 	})
 }
 

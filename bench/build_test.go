@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -68,7 +68,7 @@ func BenchmarkBuild(b *testing.B) {
 				seconds := b.Elapsed().Seconds() / float64(b.N)
 				b.ReportMetric(float64(n)/seconds/1e6, "Mkeys/s")
 				b.ReportMetric(float64(to.bytes)/float64(n), "B/key")
-				b.ReportMetric(seconds/(8*float64(n)/machine.readGBps/1e9), "read-ratio")
+				b.ReportMetric(seconds/(8*float64(n)/machine.ReadGBps/1e9), "read-ratio")
 				b.ReportMetric(seconds/copying, "copy-ratio")
 			})
 		}

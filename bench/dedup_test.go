@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -75,7 +75,7 @@ func BenchmarkDedup(b *testing.B) {
 			seconds := b.Elapsed().Seconds() / float64(b.N)
 			b.ReportMetric(float64(gone), "duplicates")
 			b.ReportMetric(seconds*1e9/float64(n), "ns/fingerprint")
-			b.ReportMetric(seconds/(8*float64(n)/machine.readGBps/1e9), "read-ratio")
+			b.ReportMetric(seconds/(8*float64(n)/machine.ReadGBps/1e9), "read-ratio")
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"fmt"
@@ -54,7 +54,7 @@ func BenchmarkInterpolate(b *testing.B) {
 						asm.Interpolate(dst[:64], keys, sought[at:at+64])
 					}
 					if n == 10_000_000 {
-						b.ReportMetric(machineMemory().independentNs, "machine-miss-ns")
+						b.ReportMetric(machineMemory().IndependentNs, "machine-miss-ns")
 					}
 				})
 			})

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -79,7 +79,7 @@ func BenchmarkPlan(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			x := buildIndex(b, path, segment.Options{Design: design, Table: table.Options{Layout: c.layout}})
+			x := benchIndex(b, path, segment.Options{Design: design, Table: table.Options{Layout: c.layout}})
 			checkAnswers(b, x, prints, k)
 			var online, batch float64
 			for b.Loop() {
@@ -98,7 +98,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-func buildIndex(b *testing.B, path string, o segment.Options) *engine.Index {
+func benchIndex(b *testing.B, path string, o segment.Options) *engine.Index {
 	f, err := ndf.Open(path)
 	if err != nil {
 		b.Fatal(err)

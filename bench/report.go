@@ -1,0 +1,241 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/klauspost/cpuid/v2"
+
+	"ndd/asm"
+	"ndd/engine/memory"
+	"ndd/engine/plot"
+	"ndd/numa"
+)
+
+// A Report is a run.
+type Report struct {
+	Time    time.Time `json:"time"`
+	Machine Machine   `json:"machine"`
+	Tables  []*Result `json:"tables"`
+}
+
+// A Machine is what the figures were measured on.
+type Machine struct {
+	Version   string        `json:"version"` // of ndd: the commit
+	Go        string        `json:"go"`
+	OS        string        `json:"os"`
+	Arch      string        `json:"arch"`
+	Processor string        `json:"processor"`
+	Cores     int           `json:"cores"`
+	L2Bytes   int           `json:"l2_bytes"`
+	L3Bytes   int           `json:"l3_bytes"`
+	Kernel    string        `json:"kernel"`
+	Nodes     string        `json:"nodes"`
+	PageBytes int           `json:"page_bytes"`
+	Memory    memoryFigures `json:"memory"` // one thread
+	Limit     uint64        `json:"memory_limit_bytes"`
+}
+
+func newReport() *Report {
+	m := Machine{
+		Version: "(unknown)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Processor: strings.TrimSpace(cpuid.CPU.BrandName), Cores: runtime.GOMAXPROCS(0),
+		L2Bytes: cpuid.CPU.Cache.L2, L3Bytes: cpuid.CPU.Cache.L3,
+		Kernel: asm.Backend(), Nodes: fmt.Sprint(numa.New(numa.Options{}).Topology()), PageBytes: os.Getpagesize(),
+		Limit:  memory.Machine{}.Limit(0).Bytes,
+		Memory: machineMemory(),
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		m.Version = info.Main.Version
+	}
+	if m.Version == "(devel)" { // as go run leaves it
+		if out, err := exec.Command("git", "describe", "--always", "--dirty").Output(); err == nil {
+			m.Version = strings.TrimSpace(string(out))
+		}
+	}
+	return &Report{Time: time.Now().UTC().Truncate(time.Second), Machine: m}
+}
+
+func (m *Machine) write(w io.Writer) {
+	fmt.Fprintf(w, "ndd %s, %s, %s/%s\n", m.Version, m.Go, m.OS, m.Arch)
+	fmt.Fprintf(w, "%s, %d threads, kernels %s, caches %s and %s\n", m.Processor, m.Cores, m.Kernel, humanize.IBytes(uint64(max(0, m.L2Bytes))), humanize.IBytes(uint64(max(0, m.L3Bytes))))
+	fmt.Fprintf(w, "memory: %s, of which %s may be used, pages of %s\n", m.Nodes, humanize.IBytes(m.Limit), humanize.IBytes(uint64(m.PageBytes)))
+	fmt.Fprintf(w, "memory, one thread: %v\n", m.Memory)
+}
+
+// A Result is what a table's run found.
+type Result struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	Columns []string `json:"columns"` // what the cells of a row are, with units
+	Rows    []Row    `json:"rows"`
+	Notes   []string `json:"notes,omitempty"` // how the answers were verified, and what to keep in mind
+	Seconds float64  `json:"seconds"`         // the whole run of the table, with what is not measured
+
+	charts []chart
+}
+
+// A Row is one line of a table.
+type Row struct {
+	Name  string `json:"name"`
+	Cells []Cell `json:"cells"`
+}
+
+// A Cell is a figure: the median of its rounds with the least and the greatest, one number, or a word.
+type Cell struct {
+	Value  float64 `json:"value"`
+	Least  float64 `json:"least,omitempty"`
+	Most   float64 `json:"most,omitempty"`
+	Text   string  `json:"text,omitempty"` // instead of a number
+	Rounds int     `json:"rounds,omitempty"`
+}
+
+// chart is a picture of a table.
+type chart struct {
+	name string
+	svg  io.WriterTo
+}
+
+func (r *Result) row(name string, cells ...Cell) { r.Rows = append(r.Rows, Row{name, cells}) }
+
+func (r *Result) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+func (r *Result) chart(name string, svg io.WriterTo) { r.charts = append(r.charts, chart{name, svg}) }
+
+// number is a cell of one value, word one of a word.
+func number(v float64) Cell { return Cell{Value: v} }
+func word(s string) Cell    { return Cell{Text: s} }
+
+// scale returns the cell with another unit.
+func (c Cell) scale(by float64) Cell {
+	c.Value, c.Least, c.Most = c.Value*by, c.Least*by, c.Most*by
+	return c
+}
+
+// rate returns amount divided by the cell's value: a time becomes a rate.
+func (c Cell) rate(amount float64) Cell {
+	return Cell{Value: amount / c.Value, Least: amount / c.Most, Most: amount / c.Least, Rounds: c.Rounds}
+}
+
+func (c Cell) String() string {
+	switch {
+	case c.Text != "":
+		return c.Text
+	case c.Rounds > 1:
+		return fmt.Sprintf("%s (%s-%s)", short(c.Value), short(c.Least), short(c.Most))
+	}
+	return short(c.Value)
+}
+
+// short writes a number with three digits that matter, and thousands apart.
+func short(v float64) string {
+	a := math.Abs(v)
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "-"
+	case v == math.Trunc(v) && a < 1e15, a >= 100:
+		return humanize.Comma(int64(math.Round(v)))
+	case a >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case a >= 0.1:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+func (r *Result) write(w io.Writer) error {
+	fmt.Fprintf(w, "\n%s: %s (%.0f s)\n\n", r.Name, r.Title, r.Seconds)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "\t%s\n", strings.Join(r.Columns, "\t"))
+	for _, row := range r.Rows {
+		fmt.Fprint(t, row.Name)
+		for _, c := range row.Cells {
+			fmt.Fprintf(t, "\t%v", c)
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "  %s\n", n)
+	}
+	return nil
+}
+
+func (r *Report) writeJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// plot writes the charts of all tables into a folder: bars of the first column where a table has
+// drawn none of its own.
+func (r *Report) plot(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, t := range r.Tables {
+		charts := t.charts
+		if len(charts) == 0 && len(t.Rows) > 0 {
+			charts = []chart{{t.Name, t.bars()}}
+		}
+		for _, c := range charts {
+			f, err := os.Create(filepath.Join(dir, c.name+".svg"))
+			if err != nil {
+				return err
+			}
+			_, err = c.svg.WriteTo(f)
+			if e := f.Close(); err == nil {
+				err = e
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Result) bars() *plot.Bars {
+	b := &plot.Bars{Title: r.Title, X: "row, in the order of the table", Y: r.Columns[0], Every: 1}
+	for i, row := range r.Rows {
+		b.Values = append(b.Values, max(0, row.Cells[0].Value))
+		b.Labels = append(b.Labels, i+1)
+	}
+	return b
+}
+
+// rounds measures f so many times and returns its seconds as a cell. The first error ends it.
+func rounds(n int, f func() error) (Cell, error) {
+	seconds := make([]float64, n)
+	for i := range seconds {
+		began := time.Now()
+		if err := f(); err != nil {
+			return Cell{}, err
+		}
+		seconds[i] = time.Since(began).Seconds()
+	}
+	return median(seconds), nil
+}
+
+// median returns a cell of the median of values, with the least and the greatest.
+func median(values []float64) Cell {
+	slices.Sort(values)
+	n := len(values)
+	return Cell{Value: (values[(n-1)/2] + values[n/2]) / 2, Least: values[0], Most: values[n-1], Rounds: n}
+}
