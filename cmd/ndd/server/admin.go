@@ -3,6 +3,8 @@ package server
 import (
 	"net/http"
 	"net/http/pprof"
+
+	"ndd/cmd/ndd/server/access"
 )
 
 // adminHandler returns the handler of the admin listener. Where there are tokens, it wants
@@ -19,12 +21,9 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 		m.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		m.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
-	return checkOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p := s.keys.authorize(r, admin); p != nil {
-			if p.Status == http.StatusUnauthorized {
-				w.Header().Set("WWW-Authenticate", `Bearer realm="ndd admin"`)
-			}
-			p.write(w)
+	return checked(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, no := s.keys.Authorize(r, access.Admin); no != nil {
+			writeRefused(w, no)
 			return
 		}
 		m.ServeHTTP(w, r)

@@ -68,11 +68,8 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 		if s.life.phase() == draining {
 			w.Header().Set("Connection", "close") // the client finds another server
 		}
-		if p := s.keys.authorize(r, to.least); p != nil {
-			if p.Status == http.StatusUnauthorized {
-				w.Header().Set("WWW-Authenticate", `Bearer realm="ndd"`)
-			}
-			p.write(w)
+		if _, no := s.keys.Authorize(r, to.least); no != nil {
+			writeRefused(w, no)
 			return
 		}
 		if to.needs {
@@ -112,7 +109,7 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 
 // mediaType is that of the body. A body without one, or with the one of forms,
 // which curl puts on everything, is taken for the first of those accepted: a
-// form of a foreign web page does not come this far (origin.go).
+// form of a foreign web page does not come this far (access.CheckOrigin).
 func mediaType(r *http.Request, accepted []string) (string, *problem) {
 	const form = "application/x-www-form-urlencoded"
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {

@@ -6,11 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/netip"
 	"os"
-	"strings"
 	"time"
 
+	"ndd/cmd/ndd/server/access"
 	"ndd/engine"
 )
 
@@ -54,19 +53,9 @@ func (o *Options) Validate() error {
 		if err != nil {
 			return fmt.Errorf("%s %.80q: must be host:port", a.flag, a.address)
 		}
-		if !isLoopback(host) && o.TokenFile == "" && !o.InsecureNoAuth {
+		if !access.IsLoopback(host) && o.TokenFile == "" && !o.InsecureNoAuth {
 			return fmt.Errorf("%s %s: other machines could connect without a token: give --token-file FILE, or --insecure-no-auth to allow that", a.flag, a.address)
 		}
 	}
 	return nil
-}
-
-// isLoopback says whether only this machine can reach a name or address. Of names only
-// localhost counts: others may resolve to anything.
-func isLoopback(host string) bool {
-	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }

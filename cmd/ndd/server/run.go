@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"ndd/cmd/ndd/server/access"
 )
 
 // Limits of a connection.
@@ -129,11 +131,14 @@ func (s *service) reload() {
 		s.log.Warn("hang-up signal ignored: there is no token file to read again")
 		return
 	}
-	if err := s.keys.reload(); err != nil {
+	switch n, err := s.keys.Reload(); {
+	case err != nil:
 		s.log.Error("token file not read; the tokens are unchanged", "error", err)
-		return
+	case n == 0:
+		s.log.Warn("token file read again: it has no tokens any more, so nobody is let in")
+	default:
+		s.log.Info("token file read again", "tokens", n)
 	}
-	s.log.Info("token file read again", "tokens", len(*s.keys.tokens.Load()))
 }
 
 // A listener is an HTTP server at an address.
@@ -153,7 +158,7 @@ func listen(flag, address string, handler func(local bool) http.Handler, log *sl
 		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
-	return &listener{netutil.LimitListener(l, connectionsMax), limited(handler(isLoopback(host)), log)}, nil
+	return &listener{netutil.LimitListener(l, connectionsMax), limited(handler(access.IsLoopback(host)), log)}, nil
 }
 
 // limited returns an HTTP server with all its limits set.

@@ -72,6 +72,7 @@ type bench struct {
 	*service
 	*httptest.Server
 	journal *journal
+	tokens  string // path of the token file
 }
 
 // start serves an index, nil while loading. The tokens, unless empty, are the
@@ -85,6 +86,7 @@ func start(t testing.TB, x *engine.Index, tokens string) *bench {
 		if err := os.WriteFile(o.TokenFile, []byte(tokens), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		b.tokens = o.TokenFile
 	}
 	var err error
 	if b.service, err = newService(o); err != nil {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ndd/cmd/ndd/server/access"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
@@ -22,7 +23,7 @@ type service struct {
 	started time.Time
 	index   atomic.Pointer[engine.Index] // nil until ready
 	prints  sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
-	keys    *keyring                     // nil: everybody may do everything
+	keys    *access.Keyring              // nil: everybody may do everything
 	bodies  *memory.Budget
 	metrics *metrics
 	threads int
@@ -35,7 +36,7 @@ func newService(o *Options) (*service, error) {
 	s := &service{log: o.Log, started: time.Now(), bodies: memory.NewBudget(memory.Limit{Bytes: bodiesBytesMax, Source: "for the bodies of requests"}), threads: o.Threads, version: o.Version}
 	s.metrics = newMetrics(s)
 	if o.TokenFile != "" {
-		keys, err := newKeyring(o.TokenFile)
+		keys, err := access.NewKeyring(o.TokenFile)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +72,7 @@ func (s *service) serve(x *engine.Index) {
 // A route is one endpoint: who may use it, what it takes, and its gate.
 type route struct {
 	pattern  string // of http.ServeMux
-	least    role
+	least    access.Role
 	bodyMax  int64    // 0: no body is read
 	accepts  []string // media types of the body; the first one where none, or curl's own, is named
 	needs    bool     // the index
@@ -82,15 +83,15 @@ type route struct {
 func (s *service) routes() []route {
 	json := []string{"application/json"}
 	return []route{
-		{pattern: "POST /v1/query", least: reader, bodyMax: bodyBytesMax, accepts: []string{"application/json", "text/plain", "text/html"}, needs: true, gate: s.queries, document: s.queryDocument},
-		{pattern: "POST /v1/batch", least: reader, bodyMax: bodyBytesMax, accepts: []string{"application/octet-stream"}, needs: true, gate: s.batches},
-		{pattern: "POST /v1/insert", least: writer, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
-		{pattern: "POST /v1/check-and-insert", least: writer, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
-		{pattern: "POST /v1/delete", least: writer, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
-		{pattern: "GET /v1/stats", least: reader, needs: true},
-		{pattern: "GET /openapi.json", least: anyone},
-		{pattern: "GET /livez", least: anyone},
-		{pattern: "GET /readyz", least: anyone},
+		{pattern: "POST /v1/query", least: access.Read, bodyMax: bodyBytesMax, accepts: []string{"application/json", "text/plain", "text/html"}, needs: true, gate: s.queries, document: s.queryDocument},
+		{pattern: "POST /v1/batch", least: access.Read, bodyMax: bodyBytesMax, accepts: []string{"application/octet-stream"}, needs: true, gate: s.batches},
+		{pattern: "POST /v1/insert", least: access.Write, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
+		{pattern: "POST /v1/check-and-insert", least: access.Write, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
+		{pattern: "POST /v1/delete", least: access.Write, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
+		{pattern: "GET /v1/stats", least: access.Read, needs: true},
+		{pattern: "GET /openapi.json", least: access.Anyone},
+		{pattern: "GET /livez", least: access.Anyone},
+		{pattern: "GET /readyz", least: access.Anyone},
 	}
 }
 
@@ -108,5 +109,5 @@ func (s *service) handler(local bool) http.Handler {
 	m.HandleFunc("GET /livez", s.livez)
 	m.HandleFunc("GET /readyz", s.readyz)
 	m.HandleFunc("GET /openapi.json", openAPI(api))
-	return s.observe(checkOrigin(m.seal(), local))
+	return s.observe(checked(m.seal(), local))
 }

@@ -1,0 +1,87 @@
+package access
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const (
+	readToken  = "read-0123456789abcdef"
+	writeToken = "write-0123456789abcdef"
+	adminToken = "admin-0123456789abcdef"
+	tokenLines = "# who may do what\n\n" + readToken + " read\n" + writeToken + "\twrite\n  " + adminToken + " admin\ncn:crawler seven write\n"
+)
+
+func TestTokenFiles(t *testing.T) {
+	for _, c := range []struct{ name, text, wrong string }{
+		{"good", tokenLines, ""},
+		{"a certificate without a name", "cn: read\n", "line 1: a certificate needs a name"},
+		{"one word", readToken + "\n", "line 1: must be a token and a role"},
+		{"three words", "\n" + readToken + " read write\n", "line 2: must be a token and a role"},
+		{"no role", readToken + " owner\n", "line 1: the role"},
+		{"a short token", "secret read\n", "line 1: a token of 6 bytes"},
+		{"one twice", tokenLines + readToken + " admin\n", "line 7: the token is already on"},
+		{"empty", "# nothing\n\n", "no tokens"},
+		{"a long line", strings.Repeat("x", 70_000) + " read\n", "too long"},
+		{"too many", manyTokens(tokensMax + 1), "more than 10000"},
+	} {
+		path := filepath.Join(t.TempDir(), "tokens")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := NewKeyring(path)
+		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) || !strings.Contains(err.Error(), path)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.wrong)
+		}
+		if err != nil && (strings.Contains(err.Error(), "0123456789abcdef") || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%s: the error gives a token away: %v", c.name, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "none")
+	if _, err := NewKeyring(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if _, err := NewKeyring(t.TempDir()); err == nil {
+		t.Error("a folder was taken for a token file")
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	if err := os.WriteFile(path, []byte(tokenLines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewKeyring(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a file that others may read: %v", err)
+	}
+}
+func manyTokens(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(secret0(i) + " read\n")
+	}
+	return b.String()
+}
+
+// Which Host headers a server for this machine alone answers to.
+func TestHosts(t *testing.T) {
+	for host, ok := range map[string]bool{
+		"localhost": true, "localhost:7744": true, "LOCALHOST:1": true, "localhost.": true, "127.0.0.1": true, "127.1.2.3:80": true,
+		"[::1]": true, "[::1]:7744": true,
+		"": false, "evil.example": false, "localhost.evil.example:7744": false, "127.0.0.1.evil.example": false, "10.0.0.1:7744": false, "0.0.0.0:7744": false,
+		"[::]:7744": false, "[fe80::1]": false, "user@localhost": false,
+	} {
+		if got := IsLoopback(hostName(host)); got != ok {
+			t.Errorf("%q: %v", host, got)
+		}
+	}
+}
+
+// secret0 returns the i-th of many tokens.
+func secret0(i int) string { return fmt.Sprintf("token-%016d", i) }
+
+func token0(i int) token { return token{sha256.Sum256([]byte(secret0(i))), Read} }

@@ -1,0 +1,29 @@
+//go:build unix
+
+package access
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A named pipe as a token file is refused: to open it would wait for a writer.
+func TestPipeIsNoTokenFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { _, err := NewKeyring(path); done <- err }()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for a writer")
+	}
+}
