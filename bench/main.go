@@ -49,6 +49,8 @@ type benchmark struct {
 // benchmarks are those that there are, in the order of a run.
 var benchmarks = []benchmark{
 	{name: "search", what: "queries online and in batches, bytes and build, by design of tables", run: search},
+	{name: "scan", what: "a batch of queries against fingerprints without an index", run: pass},
+	{name: "join", what: "all near pairs of a corpus, and its clusters", run: join},
 }
 
 // A bench is the settings of a run.

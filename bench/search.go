@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"ndd/asm"
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
@@ -51,7 +53,7 @@ func search(ctx context.Context, b *bench, r *Result) error {
 	if err := os.WriteFile(path, store.Bytes64(base), 0o644); err != nil {
 		return err
 	}
-	r.Columns = []string{"B/fingerprint", "of the bound", "build M/s", "online ns", "batch ns", fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch, in misses"}
+	r.Columns = []string{"B/fingerprint", "of the bound", "build M/s", "online ns", "batch ns", fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses"}
 	want := ""
 	for _, s := range searched {
 		name := fmt.Sprintf("%s, %s", s.design, s.layout)
@@ -68,8 +70,26 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		}
 		r.row(name, cells...)
 	}
-	r.note("%d uniform fingerprints, one in a hundred near another; queries of which half have an answer; k = %d", b.n, distance)
+	file := filepath.Join(dir, "queries.bin")
+	if err := os.WriteFile(file, store.Bytes64(queries), 0o644); err != nil {
+		return err
+	}
+	for _, count := range []int{2, 11} {
+		name := fmt.Sprintf("%d tables in C", count)
+		b.say("%s", name)
+		cells, note, err := b.yardstick(ctx, dir, path, file, count, want)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if note != "" {
+			r.note("%s", note)
+			break
+		}
+		r.row(name, cells...)
+	}
+	r.note("%s uniform fingerprints, one in a hundred near another; queries of which half have an answer", humanize.Comma(int64(b.n)))
 	r.note("verified: every design found %s in %d queries, and what a linear scan finds for the first", want, len(queries))
+	r.note("one thread, k = %d, batches of %d; the C programs have no batch; build of a whole index, on all threads, from a file to files", distance, len(queries))
 	r.note("in misses: time divided by that of an independent miss of this machine; bytes without documents' numbers")
 	return nil
 }
@@ -109,11 +129,15 @@ func (b *bench) searchDesign(ctx context.Context, dir, path, name string, layout
 		batches[i] = batches[i].scale(1e9 / float64(len(queries)))
 	}
 	bytes := float64(x.Stats().TableBytes) / float64(b.n)
-	bound := plan.BoundBits(uint64(b.n)) / 8 * float64(len(design.Tables))
 	return []Cell{
-		number(bytes), number(bytes / bound), number(float64(b.n) / build.Seconds() / 1e6),
+		number(bytes), number(bytes / b.bound(len(design.Tables))), number(float64(b.n) / build.Seconds() / 1e6),
 		online.scale(1e9 / onlineQueries), batches[0], batches[1], number(batches[0].Value / machineMemory().IndependentNs),
 	}, sum, nil
+}
+
+// bound returns the entropy of so many tables, in bytes a fingerprint.
+func (b *bench) bound(tables int) float64 {
+	return plan.BoundBits(uint64(b.n)) / 8 * float64(tables)
 }
 
 // onlineQueries are asked one after the other in a round.
@@ -175,5 +199,8 @@ func batchSum(ctx context.Context, x *engine.Index, queries []uint64, threads in
 		hits += len(list)
 		return nil
 	})
-	return fmt.Sprintf("%d hits of checksum %016x", hits, sum), err
+	return answer(hits, sum), err
 }
+
+// answer names what a batch found.
+func answer(hits int, sum uint64) string { return fmt.Sprintf("%d hits of checksum %016x", hits, sum) }
