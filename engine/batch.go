@@ -106,7 +106,7 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	o := parallel.Options{Workers: min(b.goroutines, chunksOf(len(queries))), Ahead: 4 * b.goroutines}
 	return parallel.Ordered(ctx, o, func(_ context.Context, yield func(*chunk) bool) error {
 		for at := 0; at < len(queries); at += chunkQueries {
-			c := &chunk{first: first + at, queries: queries[at:min(at+chunkQueries, len(queries))], swept: swept.From(at)}
+			c := &chunk{first: first + at, queries: queries[at:min(at+chunkQueries, len(queries))], swept: swept.From(at), lengths: b.lengths(first + at)}
 			if !yield(c) {
 				break
 			}
@@ -115,11 +115,21 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	}, b.search, func(c *chunk) error { return c.answers.Each(c.first, b.emit) })
 }
 
+// lengths returns what leaves out documents of the queries from number first on.
+func (b *batch) lengths(first int) live.Lengths {
+	l := live.Lengths{Ratio: b.index.live.Config().MaxLengthRatio}
+	if b.o.TextBytes != nil {
+		l.Of = b.o.TextBytes[first:]
+	}
+	return l
+}
+
 // A chunk is queries that a goroutine answers together, of which the first is number first of all.
 type chunk struct {
 	first   int
 	queries []uint64
 	swept   live.Swept
+	lengths live.Lengths
 	answers live.Answers
 }
 
@@ -129,7 +139,7 @@ func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error)
 	s.Until(ctx)
 	defer s.Done()
 	for c := range chunks {
-		if c.answers, err = s.Search(b.view, c.queries, b.o.K, b.o.Docs, c.swept); err != nil {
+		if c.answers, err = s.Search(b.view, c.queries, b.o.K, b.o.Docs, c.swept, c.lengths); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
@@ -18,6 +19,9 @@ type Options struct {
 	Recipe *simhash.Recipe // how the fingerprints are made; nil for any
 	NoIDs  bool            // documents are known by their numbers only
 
+	Lengths        bool    // keep the lengths of the documents' texts
+	MaxLengthRatio float64 // between near documents; 0 for any. It needs Lengths
+
 	OnConflict OnConflict     // what becomes of a document whose ID is taken
 	Budget     *memory.Budget // of merges; nil is what this machine has left at the time
 }
@@ -26,7 +30,11 @@ type Options struct {
 const designTables = 5
 
 func (o Options) config(k int) (c live.Config, err error) {
-	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs, OnConflict: o.OnConflict, Budget: o.Budget}
+	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs, OnConflict: o.OnConflict, Budget: o.Budget,
+		Lengths: o.Lengths, MaxLengthRatio: o.MaxLengthRatio}
+	if o.MaxLengthRatio != 0 && !o.Lengths {
+		return c, fmt.Errorf("a largest ratio of lengths is set: %w", ErrNoLengths)
+	}
 	if o.Design != nil {
 		c.Design = *o.Design
 		return c, checkDistance(k, c.Design.K)
@@ -65,6 +73,7 @@ const (
 // BatchOptions say what a batch is asked for.
 type BatchOptions struct {
 	K          int            // largest distance, at most the index's
+	TextBytes  []uint32       // of the queries' texts, by query, for an index that was opened with a MaxLengthRatio; nil or 0: not known
 	Docs       int            // how many documents of each hit to look up; see AllDocs
 	Threads    int            // default: as many as there are processors; fewer where Budget has not the memory for them
 	MatchBytes uint64         // for the matches of a sweep; default: a quarter of what Budget has left, 1 GiB at most

@@ -18,6 +18,12 @@ const AllDocs = live.AllDocs
 // Query returns the stored fingerprints within distance k of q, nearest first, equal distances by
 // fingerprint, each with the first docs of its documents. It never waits for inserts.
 func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) ([]Hit, error) {
+	return x.QueryText(ctx, q, 0, k, docs)
+}
+
+// QueryText is Query for the fingerprint of a text of so many bytes: an index that was opened with a MaxLengthRatio leaves out
+// documents whose texts are longer or shorter by more than that. 0 bytes are not known, and leave out none.
+func (x *Index) QueryText(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int) ([]Hit, error) {
 	if err := x.checkK(k); err != nil {
 		return nil, err
 	}
@@ -27,7 +33,7 @@ func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) (
 	c := x.live.Searcher()
 	c.Until(ctx)
 	defer c.Done()
-	return c.Query(q, k, docs)
+	return c.Query(q, textBytes, k, docs)
 }
 
 // Walk calls yield with all distinct fingerprints of the index, some at a time, until it returns

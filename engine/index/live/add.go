@@ -23,7 +23,10 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if err := x.fits(files); err != nil {
 		return err
 	}
-	in := input(files)
+	in, err := input(files, x.config.Lengths)
+	if err != nil {
+		return err
+	}
 	n := uint64(in.Len())
 	if n == 0 {
 		return nil

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -22,6 +23,7 @@ type BuildOptions struct {
 	segment.Options
 	Choice  *Choice // why the index has its tables, for it to remember; may be nil
 	Replace bool    // an index that stands there, when the new one is complete
+	Lengths bool    // keep the lengths of the documents' texts, which all files must have
 }
 
 // PlanBuild returns how [Build] will build an index of so many documents, with the memory that
@@ -53,7 +55,10 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	if err != nil {
 		return err
 	}
-	in := input(files)
+	in, err := input(files, with.Lengths)
+	if err != nil {
+		return err
+	}
 	if _, err := PlanBuild(dir, uint64(in.Len()), &with); err != nil {
 		return err
 	}
@@ -103,11 +108,24 @@ func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 	return first.Recipe(), nil
 }
 
-func input(files []*ndf.File) segment.Input {
-	var in segment.Input
+// input returns what a segment of the documents of some files is built from. The error wraps [ErrNoLengths] where
+// lengths are to be kept and a file has none.
+func input(files []*ndf.File, lengths bool) (in segment.Input, err error) {
+	if lengths {
+		in.Lengths = [][]uint32{}
+	}
 	for _, f := range files {
 		for c := range f.Chunks {
 			in.Chunks = append(in.Chunks, c)
+		}
+		if !lengths {
+			continue
+		}
+		if f.Recipe() == nil {
+			return in, fmt.Errorf("%s: %w", f.Path(), ErrNoLengths)
+		}
+		for l := range f.TextBytes {
+			in.Lengths = append(in.Lengths, l)
 		}
 	}
 	if len(files) > 0 && files[0].HasIDs() {
@@ -121,7 +139,7 @@ func input(files []*ndf.File) segment.Input {
 			}
 		}
 	}
-	return in
+	return in, nil
 }
 
 // write fills an index folder and completes its manifest.

@@ -26,7 +26,7 @@ import (
 func someDocs(n int, seed uint64) []Doc {
 	docs := make([]Doc, n)
 	for i, f := range sets.Uniform(n, seed) {
-		docs[i] = Doc{simhash.Fingerprint(f), fmt.Sprint("https://example.org/doc ", i)}
+		docs[i] = Doc{Fingerprint: simhash.Fingerprint(f), ID: fmt.Sprint("https://example.org/doc ", i)}
 		if i%7 == 6 {
 			docs[i].Fingerprint = docs[i/2].Fingerprint
 		}
@@ -158,12 +158,12 @@ func TestBuiltBecomesLive(t *testing.T) {
 	if doc, ok, err := x.Find(docs[4321].ID); doc != 4321 || !ok || err != nil {
 		t.Errorf("%d, %t, %v", doc, ok, err)
 	}
-	out, err := x.Insert(t.Context(), []Doc{{77, docs[17].ID}})
+	out, err := x.Insert(t.Context(), []Doc{{Fingerprint: 77, ID: docs[17].ID}})
 	if err != nil || !out[0].Inserted || !out[0].Replaced || out[0].Doc != 5000 {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	delete(want, 17)
-	want[5000] = Doc{77, docs[17].ID}
+	want[5000] = Doc{Fingerprint: 77, ID: docs[17].ID}
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -177,10 +177,10 @@ func TestBuiltBecomesLive(t *testing.T) {
 		}
 		want[DocID(5001+i)] = d
 	}
-	if _, err := x.Insert(t.Context(), []Doc{{78, "last"}}); err != nil {
+	if _, err := x.Insert(t.Context(), []Doc{{Fingerprint: 78, ID: "last"}}); err != nil {
 		t.Fatal(err)
 	}
-	want[10_001] = Doc{78, "last"}
+	want[10_001] = Doc{Fingerprint: 78, ID: "last"}
 	if err := x.end(); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestReadWhileWritten(t *testing.T) {
 		for ctx.Err() == nil {
 			docs := make([]Doc, 100)
 			for i := range docs {
-				docs[i] = Doc{simhash.Fingerprint(rand.Uint64()), fmt.Sprint(there.Load() + uint64(i))}
+				docs[i] = Doc{Fingerprint: simhash.Fingerprint(rand.Uint64()), ID: fmt.Sprint(there.Load() + uint64(i))}
 			}
 			if _, err := x.Insert(context.Background(), docs); err != nil {
 				t.Error(err)

@@ -47,6 +47,7 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 		queries = append(queries, uint64(d.Fingerprint))
 	}
 	c.queries = queries
+	c.lengthsOf(docs)
 	near := make([]Outcome, len(docs))
 	seen, err := c.near(near, queries, k, most)
 	if err != nil {
@@ -88,7 +89,7 @@ func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (
 	w := View{index: x, version: v, clock: v.end()}
 	for i, d := range docs {
 		if near[i].Near == nil {
-			if err := c.since(&near[i], w, p, seen, uint64(d.Fingerprint), k, most); err != nil {
+			if err := c.since(&near[i], w, p, seen, uint64(d.Fingerprint), k, most, c.lengths.from(i)); err != nil {
 				return nil, 0, err
 			}
 			if near[i].Near == nil {
@@ -104,6 +105,19 @@ func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (
 	return p, decided, nil
 }
 
+// lengthsOf has those of some documents' texts compared where the index does that.
+func (c *Searcher) lengthsOf(docs []Doc) {
+	c.lengths = Lengths{Ratio: c.index.config.MaxLengthRatio}
+	if c.lengths.Ratio == 0 {
+		return
+	}
+	c.textBytes = c.textBytes[:0]
+	for _, d := range docs {
+		c.textBytes = append(c.textBytes, d.TextBytes)
+	}
+	c.lengths.Of = c.textBytes
+}
+
 // near searches what the index holds now for everything within k of queries, and gives those that
 // have some to near, with the ID of the nearest. It returns the number of the first document that it did not see.
 func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, error) {
@@ -113,7 +127,7 @@ func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, e
 		return 0, err
 	}
 	defer w.Release()
-	a, err := c.Search(w, queries, k, most, Swept{})
+	a, err := c.Search(w, queries, k, most, Swept{}, c.lengths)
 	if err != nil {
 		return 0, err
 	}
@@ -128,12 +142,12 @@ func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, e
 
 // since gives a document's outcome what is within k of it among the documents from number seen on,
 // which are in memtables, and among those of the pending insert. It needs x.mu.
-func (c *Searcher) since(o *Outcome, w View, p *pending, seen DocID, query uint64, k, most int) error {
+func (c *Searcher) since(o *Outcome, w View, p *pending, seen DocID, query uint64, k, most int, lengths Lengths) error {
 	c.query[0] = query
-	c.matches = p.near(c.matches[:0], c.positions, query, k)
+	c.matches = p.near(c.matches[:0], c.positions, query, k, lengths)
 	if seen < w.clock {
 		for _, m := range w.version.memtables {
-			c.matches = m.scan(c.matches, c.positions, seen, w.clock, c.query[:], k)
+			c.matches = m.scan(c.matches, c.positions, seen, w.clock, c.query[:], k, lengths)
 		}
 	}
 	if len(c.matches) == 0 {

@@ -320,7 +320,7 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 		return out, err
 	}
 	defer w.Release()
-	a, err := c.Search(w, []uint64{uint64(f)}, 2, 1, Swept{})
+	a, err := c.Search(w, []uint64{uint64(f)}, 2, 1, Swept{}, Lengths{})
 	if err != nil || len(a.Hits) == 0 {
 		return out, err
 	}
@@ -338,7 +338,7 @@ func TestConsistentReads(t *testing.T) {
 	defer x.Close()
 	both := []uint64{0x0123456789abcdef, 0xfedcba9876543210}
 	replace := func(i int) {
-		docs := []Doc{{simhash.Fingerprint(both[i%2]), "the document"}}
+		docs := []Doc{{Fingerprint: simhash.Fingerprint(both[i%2]), ID: "the document"}}
 		for range i % 3 * 300 { // now and then it is in a segment when it is replaced
 			docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(rand.Uint64())})
 		}
@@ -364,7 +364,7 @@ func TestConsistentReads(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				a, err := c.Search(w, both, 0, AllDocs, Swept{})
+				a, err := c.Search(w, both, 0, AllDocs, Swept{}, Lengths{})
 				w.Release()
 				if err != nil || len(a.Hits) != 1 || a.Hits[0].Documents != 1 {
 					t.Errorf("%+v, %v", a.Hits, err)

@@ -58,7 +58,7 @@ func contents(t *testing.T, x *Index) map[DocID]Doc {
 	for _, m := range v.memtables {
 		for i := range m.len() {
 			if doc := m.first + DocID(i); !m.dead.has(doc, documentsMax) {
-				docs[doc] = Doc{simhash.Fingerprint(m.fingerprints[i]), m.ids[i]}
+				docs[doc] = Doc{Fingerprint: simhash.Fingerprint(m.fingerprints[i]), ID: m.ids[i]}
 			}
 		}
 	}
@@ -83,13 +83,13 @@ func (s *script) step(x *Index) error {
 	var act func() error
 	switch n := s.rng.IntN(10); {
 	case n < 1:
-		docs := []Doc{{simhash.Fingerprint(s.rng.Uint64()), id()}}
+		docs := []Doc{{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id()}}
 		s.model.insert(docs[0])
 		act = func() error { _, err := x.CheckAndInsert(ctx, docs, 3, 1); return err }
 	case n < 6:
 		docs := make([]Doc, 1+s.rng.IntN(20))
 		for i := range docs {
-			docs[i] = Doc{simhash.Fingerprint(s.rng.Uint64()), id()}
+			docs[i] = Doc{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id()}
 			s.model.insert(docs[i])
 		}
 		act = func() error { _, err := x.Insert(ctx, docs); return err }
@@ -165,7 +165,7 @@ func TestPowerCut(t *testing.T) {
 		if !whole {
 			t.Errorf("%v: %d documents, want the %d after %d changes, or those after one more", state, len(got), len(s.after[acknowledged]), acknowledged)
 		}
-		if _, err := x.Insert(t.Context(), []Doc{{1, "one more"}}); err != nil {
+		if _, err := x.Insert(t.Context(), []Doc{{Fingerprint: 1, ID: "one more"}}); err != nil {
 			t.Errorf("%v: %v", state, err)
 		}
 		if err := x.Close(); err != nil {
@@ -323,7 +323,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	c := x.Searcher()
 	defer c.Done()
-	if hits, err := c.Query(1, 0, 1); err != nil || len(hits) != 1 {
+	if hits, err := c.Query(1, 0, 0, 1); err != nil || len(hits) != 1 {
 		t.Errorf("%v, %v", hits, err)
 	}
 	full.Store(false)
@@ -340,7 +340,7 @@ func TestDiskFull(t *testing.T) {
 	c = x.Searcher()
 	defer c.Done()
 	for _, f := range []simhash.Fingerprint{1, 7777} {
-		if hits, err := c.Query(f, 0, 1); err != nil || len(hits) != 1 {
+		if hits, err := c.Query(f, 0, 0, 1); err != nil || len(hits) != 1 {
 			t.Errorf("%v: %v, %v", f, hits, err)
 		}
 	}

@@ -28,7 +28,7 @@ func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (i
 	c := x.Searcher()
 	defer c.Done()
 	return x.deleting(ctx, func() (docs []DocID, err error) {
-		hits, err := c.Query(f, 0, AllDocs)
+		hits, err := c.Query(f, 0, 0, AllDocs)
 		for _, h := range hits {
 			docs = append(docs, h.Docs...)
 		}

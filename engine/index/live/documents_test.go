@@ -26,7 +26,7 @@ func TestHostileDocuments(t *testing.T) {
 	for i := range 3 {
 		docs := make([]Doc, 20)
 		for j := range docs {
-			docs[j] = Doc{fingerprintOf(fmt.Sprint(i, j)), fmt.Sprint("doc ", 15*i+j)} // some replace others
+			docs[j] = Doc{Fingerprint: fingerprintOf(fmt.Sprint(i, j)), ID: fmt.Sprint("doc ", 15*i+j)} // some replace others
 		}
 		if _, err := x.Insert(t.Context(), docs); err != nil {
 			t.Fatal(err)

@@ -117,7 +117,7 @@ func (x *Index) beginFlush(gap uint64) (f flush, err error) {
 	}
 	f.next = v.end()
 	if v.memtables[len(v.memtables)-1].len() > 0 {
-		x.Apply(Edit{addMemtable: newMemtable(f.next, memtableDocs, x.config.IDs)})
+		x.Apply(Edit{addMemtable: newMemtable(f.next, memtableDocs, &x.config)})
 	}
 	f.deleted, x.deleted = x.deleted, nil
 	if gap > 0 {
@@ -163,8 +163,11 @@ func (x *Index) flushTo(ctx context.Context, f flush) error {
 	}
 	defer reserved.Release()
 	g := &gathered{from: f.next, ids: x.config.IDs}
+	if x.config.Lengths {
+		g.lengths = [][]uint32{}
+	}
 	if len(f.segments) > 0 {
-		if g, err = gather(f.segments, nil, x.config.IDs); err != nil {
+		if g, err = gather(f.segments, nil, &x.config); err != nil {
 			return err
 		}
 		defer g.free()

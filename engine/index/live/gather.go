@@ -18,12 +18,13 @@ type gathered struct {
 	prints    *memory.Buffer[uint64] // in order of documents
 	numbers   numbers
 	ids       bool
+	lengths   [][]uint32     // of texts, in order of documents; nil when they are not kept
 	whole     *segment.Input // all of it, where it comes from elsewhere
 }
 
 // gather reads segments and the memtables behind them, which no longer grow.
-func gather(segments []*Segment, memtables []*memtable, ids bool) (*gathered, error) {
-	g := &gathered{segments: segments, memtables: memtables, ids: ids}
+func gather(segments []*Segment, memtables []*memtable, c *Config) (*gathered, error) {
+	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs}
 	docs := uint64(0)
 	for _, s := range segments {
 		docs += s.Documents()
@@ -50,12 +51,18 @@ func gather(segments []*Segment, memtables []*memtable, ids bool) (*gathered, er
 			g.free()
 			return nil, err
 		}
+		if c.Lengths {
+			g.keepLengths(s.Lengths(), int(s.Documents()), &s.numbers, g.dropped[i])
+		}
 		g.keep(room, &s.numbers, g.dropped[i])
 	}
 	for i, m := range memtables {
 		room := g.prints.Data[g.numbers.n:][:m.len()]
 		copy(room, m.fingerprints)
 		own := consecutive(m.first, uint64(m.len()))
+		if c.Lengths {
+			g.keepLengths(m.lengths, m.len(), &own, g.dropped[len(segments)+i])
+		}
 		g.keep(room, &own, g.dropped[len(segments)+i])
 	}
 	return g, nil
@@ -78,6 +85,28 @@ func (g *gathered) keep(room []uint64, numbers *numbers, dropped map[DocID]DocID
 			}
 		}
 	}
+}
+
+// keepLengths appends the lengths of a source's rows, of which there are n, without those that are dropped. They are
+// copied where some are dropped, and else used where they are; nil stands for lengths that are not known.
+func (g *gathered) keepLengths(lengths []uint32, n int, numbers *numbers, dropped map[DocID]DocID) {
+	switch {
+	case lengths == nil:
+		lengths = make([]uint32, n-len(dropped))
+	case len(dropped) == 0:
+		lengths = lengths[:n]
+	default:
+		kept := make([]uint32, 0, n-len(dropped))
+		for r := range numbers.runs {
+			for i := range r.n {
+				if _, dead := dropped[r.first+DocID(i)]; !dead {
+					kept = append(kept, lengths[r.row+i])
+				}
+			}
+		}
+		lengths = kept
+	}
+	g.lengths = append(g.lengths, lengths)
 }
 
 // A run is some rows whose documents have consecutive numbers.
@@ -113,6 +142,7 @@ func (g *gathered) input() segment.Input {
 	if g.ids {
 		in.IDs = g.allIDs()
 	}
+	in.Lengths = g.lengths
 	return in
 }
 

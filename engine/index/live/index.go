@@ -26,7 +26,14 @@ type Config struct {
 	Table  table.Options   // of the segments that are made here
 	Recipe *simhash.Recipe // of the fingerprints; nil for any
 	IDs    bool            // documents have IDs
-	Choice *Choice         // why it has its tables; nil where that was not kept
+
+	// Lengths says that the lengths of the documents' texts are kept, 4 bytes a document. MaxLengthRatio, unless it is 0, leaves
+	// out of every answer, and of what keeps a document from being inserted, documents whose text is more than that
+	// many times as long as the query's, or as many times shorter, where both lengths are known.
+	Lengths        bool
+	MaxLengthRatio float64
+
+	Choice *Choice // why it has its tables; nil where that was not kept
 
 	OnConflict OnConflict     // what becomes of a document whose ID is taken
 	Budget     *memory.Budget // of merges; nil is what this machine has left at the time
@@ -80,7 +87,7 @@ func newIndex(c Config) *Index {
 
 // fill gives an index its first version.
 func (x *Index) fill(segments []*Segment, next DocID) error {
-	return x.Apply(Edit{Add: segments, addMemtable: newMemtable(next, memtableDocs, x.config.IDs)})
+	return x.Apply(Edit{Add: segments, addMemtable: newMemtable(next, memtableDocs, &x.config)})
 }
 
 // indexIDs makes the index of a segment's IDs in memory, unless it has one or needs none: when an ID

@@ -15,6 +15,7 @@ import (
 type Doc struct {
 	Fingerprint simhash.Fingerprint
 	ID          string // empty for none, and where the index keeps no IDs
+	TextBytes   uint32 // length of the text; 0 where it is not known, and where the index keeps no lengths
 }
 
 // OnConflict says what becomes of a document whose ID another document has.
@@ -76,7 +77,7 @@ func (x *Index) Insert(ctx context.Context, docs []Doc) ([]Outcome, error) {
 
 // insertable refuses what does not fit in one record of a log, whether there is one or not.
 func (x *Index) insertable(docs []Doc) error {
-	if n := recordBytes(docs, x.config.IDs); n > wal.RecordMax {
+	if n := recordBytes(docs, &x.config); n > wal.RecordMax {
 		return fmt.Errorf("%w: %d documents take %d bytes, and at most %d are inserted together", ErrTooMany, len(docs), n, wal.RecordMax)
 	}
 	return nil
@@ -145,13 +146,13 @@ func (p *pending) holder(id string) (DocID, bool, error) {
 	return p.index.holder(id)
 }
 
-// near returns those of the change's own documents that are within k of a query and not replaced.
-func (p *pending) near(dst []Match, positions []uint32, query uint64, k int) []Match {
+// near returns those of the change's own documents that are within k of a query, not replaced, and not left out for their lengths.
+func (p *pending) near(dst []Match, positions []uint32, query uint64, k int, lengths Lengths) []Match {
 	for at := 0; at < len(p.prints); {
 		n, done := asm.Within64(positions, p.prints[at:], query, k)
 		for _, i := range positions[:n] {
 			doc := p.first + DocID(at) + DocID(i)
-			if f := p.prints[at+int(i)]; !slices.Contains(p.delete, doc) {
+			if f := p.prints[at+int(i)]; !slices.Contains(p.delete, doc) && lengths.take(0, p.docs[at+int(i)].TextBytes) {
 				dst = append(dst, Match{0, simhash.Distance(simhash.Fingerprint(f), simhash.Fingerprint(query)), f, inMemtable, doc})
 			}
 		}
@@ -167,7 +168,7 @@ func (x *Index) commit(c *change) (at wal.Position, err error) {
 		return 0, nil
 	}
 	if x.log != nil {
-		x.record = c.append(x.record[:0], x.config.IDs)
+		x.record = c.append(x.record[:0], &x.config)
 		if at, err = x.log.Append(x.record); err != nil && x.log.Resume() == nil { // the disk was full, and is no more
 			at, err = x.log.Append(x.record)
 		}
@@ -182,7 +183,7 @@ func (x *Index) commit(c *change) (at wal.Position, err error) {
 // apply makes a change in memory. It needs x.mu.
 func (x *Index) apply(c *change) error {
 	if c.gap {
-		return x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, x.config.IDs)})
+		return x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, &x.config)})
 	}
 	for i, doc := range c.delete {
 		if doc < c.first || len(c.docs) == 0 {
@@ -216,7 +217,7 @@ func (x *Index) add(docs []Doc) {
 		if len(docs) == 0 {
 			return
 		}
-		last = newMemtable(last.end(), memtableDocs, x.config.IDs)
+		last = newMemtable(last.end(), memtableDocs, &x.config)
 		x.Apply(Edit{addMemtable: last})
 		x.wakeSealer()
 	}

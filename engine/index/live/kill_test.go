@@ -49,7 +49,7 @@ func writeUntilKilled(dir string) {
 				docs := make([]Doc, 1+rand.IntN(20))
 				for i := range docs {
 					id := fmt.Sprintf("%d %d %d", os.Getpid(), w, begin+i)
-					docs[i] = Doc{fingerprintOf(id), id}
+					docs[i] = Doc{Fingerprint: fingerprintOf(id), ID: id}
 				}
 				if _, err := x.Insert(context.Background(), docs); err != nil {
 					fmt.Fprintln(os.Stderr, err)

@@ -74,6 +74,8 @@ type ManifestLive struct {
 	Design permute.Design `json:"design"`
 	Layout table.Layout   `json:"layout"`
 	IDs    bool           `json:"ids"`
+
+	Lengths bool `json:"lengths,omitempty"` // of texts are kept
 }
 
 // bytes returns the size of all segments.

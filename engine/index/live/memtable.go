@@ -21,17 +21,21 @@ type memtable struct {
 	first        DocID
 	fingerprints []uint64 // room for as many documents as it may have
 	ids          []string // nil when documents have none
+	lengths      []uint32 // of texts; nil when they are not kept
 	n            atomic.Int64
 	dead         tombstones
 
 	rows map[string]int32 // of the last document of each ID; the writer's
 }
 
-func newMemtable(first DocID, docs int, ids bool) *memtable {
+func newMemtable(first DocID, docs int, c *Config) *memtable {
 	m := &memtable{first: first, fingerprints: make([]uint64, docs)}
-	if ids {
+	if c.IDs {
 		m.ids = make([]string, docs)
 		m.rows = make(map[string]int32)
+	}
+	if c.Lengths {
+		m.lengths = make([]uint32, docs)
 	}
 	return m
 }
@@ -48,6 +52,9 @@ func (m *memtable) add(docs []Doc) int {
 	docs = docs[:min(len(docs), len(m.fingerprints)-at)]
 	for i, d := range docs {
 		m.fingerprints[at+i] = uint64(d.Fingerprint)
+		if m.lengths != nil {
+			m.lengths[at+i] = d.TextBytes
+		}
 		if m.ids != nil && d.ID != "" {
 			m.ids[at+i] = d.ID
 			m.rows[d.ID] = int32(at + i)
@@ -58,9 +65,9 @@ func (m *memtable) add(docs []Doc) int {
 }
 
 // scan appends a match for each document from number from on, and below clock, whose fingerprint is
-// within distance k of a query and which a reader with that clock does not see deleted. found is
-// room for positions.
-func (m *memtable) scan(dst []Match, found []uint32, from, clock DocID, queries []uint64, k int) []Match {
+// within distance k of a query, which a reader with that clock does not see deleted, and which is not left out
+// for its length. found is room for positions.
+func (m *memtable) scan(dst []Match, found []uint32, from, clock DocID, queries []uint64, k int, lengths Lengths) []Match {
 	begin, end := max(from, m.first), min(m.end(), clock)
 	if begin >= end {
 		return dst
@@ -71,7 +78,7 @@ func (m *memtable) scan(dst []Match, found []uint32, from, clock DocID, queries 
 			n, done := asm.Within64(found, prints[at:], query, k)
 			for _, i := range found[:n] {
 				f, doc := prints[at+int(i)], begin+DocID(at)+DocID(i)
-				if !m.dead.has(doc, clock) {
+				if !m.dead.has(doc, clock) && (m.lengths == nil || lengths.take(q, m.lengths[doc-m.first])) {
 					dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, doc})
 				}
 			}

@@ -117,7 +117,7 @@ func (x *Index) mergeFiles(ctx context.Context, segments []*Segment, threads int
 		return err
 	}
 	defer reserved.Release()
-	g, err := gather(segments, nil, x.config.IDs)
+	g, err := gather(segments, nil, &x.config)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ import (
 type model struct {
 	next DocID
 	docs map[DocID]Doc
+
+	ratio float64 // of lengths, at most; 0: any
 }
 
 func (m *model) holder(id string) (DocID, bool) {
@@ -38,10 +40,15 @@ func (m *model) insert(d Doc) {
 	m.next++
 }
 
-// near returns the documents within k of f, ascending.
-func (m *model) near(f simhash.Fingerprint, k int) (docs []DocID) {
+// alike reports whether two texts are near in length.
+func (m *model) alike(a, b uint32) bool {
+	return m.ratio == 0 || a == 0 || b == 0 || float64(a) <= m.ratio*float64(b) && float64(b) <= m.ratio*float64(a)
+}
+
+// near returns the documents within k of one, and near in length, ascending.
+func (m *model) near(to Doc, k int) (docs []DocID) {
 	for n, d := range m.docs {
-		if simhash.Distance(d.Fingerprint, f) <= k {
+		if simhash.Distance(d.Fingerprint, to.Fingerprint) <= k && m.alike(d.TextBytes, to.TextBytes) {
 			docs = append(docs, n)
 		}
 	}
@@ -62,7 +69,7 @@ type modelled struct {
 
 func (w *modelled) open() {
 	w.t.Helper()
-	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, flushDocs: 3000})
+	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, flushDocs: 3000, MaxLengthRatio: w.m.ratio})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -78,6 +85,9 @@ func (w *modelled) doc() Doc {
 			near = d
 		}
 		d.Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(near.Fingerprint), w.rng.IntN(w.k+2)))
+	}
+	if w.m.ratio > 0 {
+		d.TextBytes = []uint32{0, 100, 120, 150, 151, 1000}[w.rng.IntN(6)]
 	}
 	if w.ids {
 		d.ID = fmt.Sprint("https://example.org/", w.rng.IntN(int(w.m.next)+10))
@@ -119,7 +129,7 @@ func (w *modelled) step() (what string) {
 		out, err := w.x.CheckAndInsert(ctx, docs, w.k, AllDocs)
 		must(err)
 		for i, d := range docs {
-			near := w.m.near(d.Fingerprint, w.k)
+			near := w.m.near(d, w.k)
 			told := docsOf(out[i].Near)
 			strange := slices.ContainsFunc(told, func(d DocID) bool { return !slices.Contains(near, d) })
 			if out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(told) == 0) || strange {
@@ -153,7 +163,7 @@ func (w *modelled) step() (what string) {
 	case n < 75:
 		what = "delete a fingerprint"
 		f := w.doc().Fingerprint
-		want := w.m.near(f, 0)
+		want := w.m.near(Doc{Fingerprint: f}, 0)
 		for _, n := range want {
 			delete(w.m.docs, n)
 		}
@@ -195,9 +205,10 @@ func (w *modelled) check(after string) {
 	defer c.Done()
 	ids := w.x.IDs()
 	for range 10 {
-		f := w.doc().Fingerprint
-		hits, err := c.Query(f, w.k, AllDocs)
-		want := w.m.near(f, w.k)
+		d := w.doc()
+		f := d.Fingerprint
+		hits, err := c.Query(f, d.TextBytes, w.k, AllDocs)
+		want := w.m.near(d, w.k)
 		if err != nil || !slices.Equal(docsOf(hits), want) {
 			w.t.Fatalf("after %s: %v: %v, %v, want %v", after, f, hits, err, want)
 		}
@@ -212,7 +223,7 @@ func (w *modelled) check(after string) {
 				w.t.Fatalf("after %s: document %d has ID %q, want %q: %v", after, doc, id, held, err)
 			}
 		}
-		if bare, err := c.Query(f, w.k, 0); err != nil || len(bare) != len(hits) {
+		if bare, err := c.Query(f, d.TextBytes, w.k, 0); err != nil || len(bare) != len(hits) {
 			w.t.Fatalf("after %s: %v: %d hits without documents, %d with: %v", after, f, len(bare), len(hits), err)
 		}
 	}
@@ -241,10 +252,13 @@ func TestModel(t *testing.T) {
 	for run := range runs {
 		seed := rand.Uint64()
 		layout := []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[run%2]
-		t.Run(fmt.Sprintf("seed=%d/%s", seed, layout), func(t *testing.T) {
+		t.Run(fmt.Sprintf("seed=%d/%s/lengths=%t", seed, layout, run%4 >= 2), func(t *testing.T) {
 			w := &modelled{t: t, rng: rand.New(rand.NewPCG(seed, 1)), dir: filepath.Join(t.TempDir(), "index"), ids: run%3 != 2, k: 3}
 			w.m.docs = map[DocID]Doc{}
-			c := Config{Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids}
+			if run%4 >= 2 {
+				w.m.ratio = 1.5
+			}
+			c := Config{Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids, Lengths: w.m.ratio > 0}
 			if err := Create(w.dir, c, store.Options{}); err != nil {
 				t.Fatal(err)
 			}
@@ -270,7 +284,7 @@ func TestModel(t *testing.T) {
 			if want := 2 + 2*len(m.Segments); len(left) > want+1 { // manifest, lock, two for each segment, the log's end
 				t.Errorf("%d files are left, want %d: %v", len(left), want, left)
 			}
-			x, err := Open(t.Context(), w.dir, OpenOptions{}) // for reading
+			x, err := Open(t.Context(), w.dir, OpenOptions{MaxLengthRatio: w.m.ratio}) // for reading
 			if err != nil {
 				t.Fatal(err)
 			}

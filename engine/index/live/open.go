@@ -48,8 +48,10 @@ type OpenOptions struct {
 	Sync       wal.Sync   // when inserts are durable; the zero value is wal.Always: before they return
 	OnConflict OnConflict // what becomes of a document whose ID is taken
 	Disk       *disk.Disk // to write to; nil is the system's
-	Random     io.Reader  // of file identities; nil is crypto/rand
-	flushDocs  uint64     // for tests; see Config
+	// MaxLengthRatio is that of [Config]; the error wraps [ErrNoLengths] where it is set and the index keeps no lengths.
+	MaxLengthRatio float64
+	Random         io.Reader // of file identities; nil is crypto/rand
+	flushDocs      uint64    // for tests; see Config
 
 	// Spread, unless nil, copies the tables to the memory nodes of its host
 	// and has workers of each node search them.
@@ -177,7 +179,11 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 		return nil, err
 	}
 	did.Verifying = time.Since(begun)
-	x := newIndex(m.config(segments, o))
+	config := m.config(segments, o)
+	if o.MaxLengthRatio != 0 && !config.Lengths {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNoLengths)
+	}
+	x := newIndex(config)
 	if x.opening, x.reserved = did, reserved; o.Spread != nil && len(segments) > 0 {
 		spread := *o.Spread
 		spread.Budget = cmp.Or(spread.Budget, o.Budget)
@@ -230,13 +236,13 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*Segment, n
 
 // config returns what the index is that the manifest describes.
 func (m *Manifest) config(segments []*Segment, o OpenOptions) Config {
-	c := Config{Recipe: m.Recipe, Choice: m.Choice, OnConflict: o.OnConflict, Budget: o.Budget, flushDocs: o.flushDocs}
+	c := Config{Recipe: m.Recipe, Choice: m.Choice, MaxLengthRatio: o.MaxLengthRatio, OnConflict: o.OnConflict, Budget: o.Budget, flushDocs: o.flushDocs}
 	if m.Live != nil {
-		c.Design, c.Table, c.IDs = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs
+		c.Design, c.Table, c.IDs, c.Lengths = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs, m.Live.Lengths
 		return c
 	}
 	first := segments[0].Segment
-	c.Design, c.Table, c.IDs = *first.Design(), table.Options{Layout: first.Layout()}, first.IDs() != nil
+	c.Design, c.Table, c.IDs, c.Lengths = *first.Design(), table.Options{Layout: first.Layout()}, first.IDs() != nil, first.Lengths() != nil
 	return c
 }
 

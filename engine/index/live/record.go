@@ -4,16 +4,18 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"ndd/engine/corpus/simhash"
 )
 
 // A record of the log is one change, which is there whole or not at all:
 //
-//	insert   1 | first document | n | with IDs? | n fingerprints of 8 bytes | n IDs | deletions
+//	insert   1 | first document | n | columns | n fingerprints of 8 bytes | n IDs | n lengths | deletions
 //	delete   2 | deletions
 //	gap      3 | first document behind it                (numbers that another file holds, or nobody)
 //
+//	columns       1: with IDs; 2: with lengths of texts; 3: with both
 //	an ID         its length, its bytes
 //	deletions     how many, then each document's number
 //
@@ -22,6 +24,12 @@ const (
 	recordInsert = 1
 	recordDelete = 2
 	recordGap    = 3
+)
+
+// What the documents of an insert have.
+const (
+	recordIDs     = 1
+	recordLengths = 2
 )
 
 // A change is a record in memory.
@@ -33,24 +41,32 @@ type change struct {
 	by     []DocID // the document that replaces each of them; not in the record
 }
 
-func (c *change) append(dst []byte, ids bool) []byte {
+func (c *change) append(dst []byte, config *Config) []byte {
 	switch {
 	case c.gap:
 		return appendUvarints(dst, recordGap, uint64(c.first))
 	case len(c.docs) == 0:
 		return appendDocIDs(append(dst, recordDelete), c.delete)
 	}
-	with := uint64(0)
-	if ids {
-		with = 1
+	columns := uint64(0)
+	if config.IDs {
+		columns |= recordIDs
 	}
-	dst = appendUvarints(dst, recordInsert, uint64(c.first), uint64(len(c.docs)), with)
+	if config.Lengths {
+		columns |= recordLengths
+	}
+	dst = appendUvarints(dst, recordInsert, uint64(c.first), uint64(len(c.docs)), columns)
 	for _, d := range c.docs {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(d.Fingerprint))
 	}
-	if ids {
+	if config.IDs {
 		for _, d := range c.docs {
 			dst = append(binary.AppendUvarint(dst, uint64(len(d.ID))), d.ID...)
+		}
+	}
+	if config.Lengths {
+		for _, d := range c.docs {
+			dst = binary.AppendUvarint(dst, uint64(d.TextBytes))
 		}
 	}
 	return appendDocIDs(dst, c.delete)
@@ -65,10 +81,13 @@ func appendDocIDs(dst []byte, docs []DocID) []byte {
 }
 
 // recordBytes returns the most bytes of the record of an insert of docs.
-func recordBytes(docs []Doc, ids bool) int {
+func recordBytes(docs []Doc, c *Config) int {
 	const fixed, eachDoc, eachDeletion = 40, 8, binary.MaxVarintLen64
 	n := fixed + len(docs)*(eachDoc+eachDeletion)
-	if ids {
+	if c.Lengths {
+		n += binary.MaxVarintLen32 * len(docs)
+	}
+	if c.IDs {
 		for i := range docs {
 			n += binary.MaxVarintLen32 + len(docs[i].ID)
 		}
@@ -84,17 +103,22 @@ func parseChange(record []byte) (c change, err error) {
 	switch kind := r.number(); kind {
 	case recordInsert:
 		c.first = r.doc()
-		n, ids := r.number(), r.number()
-		if ids > 1 || n == 0 || n > uint64(len(r.rest))/8 || c.first+DocID(n) > documentsMax {
+		n, columns := r.number(), r.number()
+		if columns > recordIDs|recordLengths || n == 0 || n > uint64(len(r.rest))/8 || c.first+DocID(n) > documentsMax {
 			return c, fmt.Errorf("%w: %d documents in %d bytes", errRecord, n, len(record))
 		}
 		c.docs = make([]Doc, n)
 		for i := range c.docs {
 			c.docs[i].Fingerprint = simhash.Fingerprint(binary.LittleEndian.Uint64(r.bytes(8)))
 		}
-		if ids == 1 {
+		if columns&recordIDs != 0 {
 			for i := range c.docs {
 				c.docs[i].ID = string(r.bytes(r.number()))
+			}
+		}
+		if columns&recordLengths != 0 {
+			for i := range c.docs {
+				c.docs[i].TextBytes = r.length()
 			}
 		}
 		c.delete = r.docs()
@@ -134,6 +158,15 @@ func (r *recordReader) doc() DocID {
 		return 0
 	}
 	return DocID(v)
+}
+
+func (r *recordReader) length() uint32 {
+	v := r.number()
+	if v > math.MaxUint32 {
+		r.fail()
+		return 0
+	}
+	return uint32(v)
 }
 
 func (r *recordReader) docs() []DocID {

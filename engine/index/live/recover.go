@@ -88,7 +88,7 @@ func (m *Manifest) grow(c Config, next DocID, random io.Reader) {
 	}
 	m.Live = &ManifestLive{
 		Log: digits(), Key: digits(), Next: uint64(next), Files: uint64(len(m.Segments)) + 1,
-		Design: c.Design, Layout: cmp.Or(c.Table.Layout, table.LayoutHuffman), IDs: c.IDs,
+		Design: c.Design, Layout: cmp.Or(c.Table.Layout, table.LayoutHuffman), IDs: c.IDs, Lengths: c.Lengths,
 	}
 	for _, g := range m.Segments {
 		var number uint64
@@ -187,7 +187,7 @@ func (x *Index) replay(at wal.Position, record []byte) error {
 		return fmt.Errorf("%w: log record %d: %w", store.ErrCorrupt, at, err)
 	}
 	if len(c.docs) > 0 && c.first > next {
-		x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, x.config.IDs)})
+		x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, &x.config)})
 	}
 	x.logged.Store(uint64(at))
 	x.recovery.Inserted += uint64(len(c.docs))
@@ -205,7 +205,7 @@ const replayTables = 256
 // sealReplayed makes one segment of all memtables but the last.
 func (x *Index) sealReplayed(v *version) error {
 	o := segment.Options{Design: x.config.Design, Table: x.config.Table}
-	g, err := gather(nil, v.memtables[:len(v.memtables)-1], x.config.IDs)
+	g, err := gather(nil, v.memtables[:len(v.memtables)-1], &x.config)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) erro
 		return err
 	}
 	defer reserved.Release()
-	g, err := gather(segments, memtables, x.config.IDs)
+	g, err := gather(segments, memtables, &x.config)
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,8 @@ type Searcher struct {
 	queries    []uint64
 	lookup     lookup // of IDs
 	added      uint64 // the index's, when near was called
+	lengths    Lengths
+	textBytes  []uint32 // room
 }
 
 // Searcher returns a searcher of the index, to be given back by [Searcher.Done].
@@ -68,6 +70,7 @@ func (c *Searcher) Until(ctx context.Context) { c.segment.Until(ctx) }
 // Done gives the searcher back.
 func (c *Searcher) Done() {
 	c.segment.Until(context.Background())
+	c.lengths = Lengths{}
 	c.index.searchers.Put(c)
 }
 
@@ -93,20 +96,24 @@ func (a *Answers) Each(first int, emit func(query int, hits []Hit) error) error 
 }
 
 // Query returns what the index has within distance k of q, nearest first, equal distances by
-// fingerprint, each with the first docs of its documents.
-func (c *Searcher) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
+// fingerprint, each with the first docs of its documents. textBytes is the length of the query's text, 0 where it is not known:
+// then no document is left out for its length.
+func (c *Searcher) Query(q simhash.Fingerprint, textBytes uint32, k, docs int) ([]Hit, error) {
 	w, err := c.index.view(c.slot)
 	if err != nil {
 		return nil, err
 	}
 	defer w.Release()
 	c.query[0] = uint64(q)
-	a, err := c.Search(w, c.query[:], k, docs, Swept{})
+	var of [1]uint32
+	of[0] = textBytes
+	a, err := c.Search(w, c.query[:], k, docs, Swept{}, Lengths{c.index.config.MaxLengthRatio, of[:]})
 	return a.Hits, err
 }
 
-// Search answers queries from a view, with what sweeps have found for them already.
-func (c *Searcher) Search(w View, queries []uint64, k, docs int, swept Swept) (Answers, error) {
+// Search answers queries from a view, with what sweeps have found for them already, and without what lengths leave out.
+func (c *Searcher) Search(w View, queries []uint64, k, docs int, swept Swept, lengths Lengths) (Answers, error) {
+	c.lengths = lengths
 	if err := c.find(w, queries, k, swept); err != nil {
 		return Answers{}, err
 	}
@@ -165,12 +172,15 @@ func (c *Searcher) ID(w View, doc DocID) (id string, err error) {
 }
 
 // docs appends the first most documents of a match in a segment; total is how many there are. Where
-// documents of the segment are deleted, all of the fingerprint's are read, however few are asked for.
+// documents of the segment are deleted, or lengths are compared, all of the fingerprint's are read, however few are asked for.
 func (c *Searcher) docs(w View, dst []DocID, m Match, most int) (_ []DocID, total uint64, err error) {
 	s := w.version.segments[m.source]
-	deleted := s.dead.len() > 0
+	deleted, lengths := s.dead.len() > 0, s.Lengths()
+	if !c.lengths.filters() {
+		lengths = nil
+	}
 	read := most
-	if deleted {
+	if deleted || lengths != nil {
 		read = AllDocs
 	}
 	if c.rows, total, err = s.Docs(c.rows[:0], m.fingerprint, read, &c.segment); err != nil {
@@ -179,7 +189,7 @@ func (c *Searcher) docs(w View, dst []DocID, m Match, most int) (_ []DocID, tota
 	begin := len(dst)
 	for _, row := range c.rows {
 		doc := s.numbers.doc(row)
-		if deleted && s.dead.has(doc, w.clock) {
+		if deleted && s.dead.has(doc, w.clock) || lengths != nil && !c.lengths.take(m.query, lengths[row]) {
 			total--
 		} else if len(dst)-begin < most {
 			dst = append(dst, doc)
@@ -231,7 +241,7 @@ func (c *Searcher) find(w View, queries []uint64, k int, swept Swept) error {
 		return err
 	}
 	for _, m := range v.memtables {
-		c.matches = m.scan(c.matches, c.positions, 0, w.clock, queries, k)
+		c.matches = m.scan(c.matches, c.positions, 0, w.clock, queries, k, c.lengths)
 	}
 	return nil
 }
@@ -261,12 +271,12 @@ func (c *Searcher) match(segment int, queries []uint64, m segment.Match) {
 	c.matches = append(c.matches, Match{m.Query, d, m.Fingerprint, segment, 0})
 }
 
-// dropDeleted leaves matches out whose documents are all deleted.
+// dropDeleted leaves matches out whose documents are all deleted, or left out for their lengths.
 func (c *Searcher) dropDeleted(w View) (err error) {
 	kept := c.matches[:0]
 	for _, m := range c.matches {
 		total := uint64(1)
-		if w.version.segments[m.source].dead.len() > 0 {
+		if s := w.version.segments[m.source]; s.dead.len() > 0 || s.Lengths() != nil && c.lengths.filters() {
 			if _, total, err = c.docs(w, nil, m, 0); err != nil {
 				return err
 			}

@@ -19,6 +19,8 @@ type Segment struct {
 	plans  []atomic.Pointer[searchPlan] // by distance k
 	docs   docList
 	ids    *idlist.List // nil when documents have none
+
+	lengths []uint32 // of texts, by row; nil when they are not kept
 }
 
 // Open opens a segment that [Write] wrote. The source must stay open until [Segment.Close]. Errors wrap
@@ -60,6 +62,12 @@ func Open(source store.Source) (*Segment, error) {
 	}
 	if m.Named {
 		if s.ids, err = openIDs(source, m.Documents); err != nil {
+			return nil, err
+		}
+	}
+	if m.Lengths {
+		if s.lengths, err = openLengths(source, m.Documents); err != nil {
+			s.Close()
 			return nil, err
 		}
 	}

@@ -22,6 +22,7 @@ type Input struct {
 	Fingerprints []uint64                 // by row, in any order, with repetitions
 	Chunks       [][]uint64               // more of them, where they do not lie in one piece
 	IDs          iter.Seq2[string, error] // by row; nil when documents have none
+	Lengths      [][]uint32               // of the documents' texts in bytes, by row, one slice after the other; nil when they are not kept
 }
 
 // Len returns the number of documents.
@@ -55,6 +56,7 @@ type meta struct {
 	Fingerprints uint64         `json:"fingerprints"` // distinct
 	Documents    uint64         `json:"documents"`
 	Named        bool           `json:"named"`
+	Lengths      bool           `json:"lengths,omitempty"`
 }
 
 // Write builds the segment and writes it to sink, one table after the other:
@@ -93,11 +95,16 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if err := b.documents(ctx); err != nil {
 		return err
 	}
-	if err := b.head(in.IDs != nil); err != nil {
+	if err := b.head(&in); err != nil {
 		return err
 	}
 	if in.IDs != nil {
 		if err := writeIDs(b.sink, in.IDs, uint64(b.docs)); err != nil {
+			return err
+		}
+	}
+	if in.Lengths != nil {
+		if err := writeLengths(b.sink, in.Lengths, b.docs); err != nil {
 			return err
 		}
 	}
@@ -121,8 +128,8 @@ func (b *builder) progress(ctx context.Context, stage string, part int) error {
 }
 
 // head writes the section that describes the segment.
-func (b *builder) head(named bool) error {
-	head, err := json.Marshal(meta{b.Design, b.Table.Layout, uint64(b.distinct), uint64(b.docs), named})
+func (b *builder) head(in *Input) error {
+	head, err := json.Marshal(meta{b.Design, b.Table.Layout, uint64(b.distinct), uint64(b.docs), in.IDs != nil, in.Lengths != nil})
 	if err != nil {
 		return err
 	}
