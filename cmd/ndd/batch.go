@@ -37,14 +37,15 @@ output.
 
 Formats: tsv is one line per document: query row, fingerprint (hexadecimal),
 distance, id, in order of query row, distance, fingerprint, and order of the
-documents. json has the same fields as one object per line. bin has the same
+documents. jsonl has the same fields as one object per line, and parquet as columns
+that DuckDB, pandas and Spark read with their names. bin has the same
 fields as records of four little-endian 64-bit integers, the last one being the
 number of the document instead of its id.
 
 --shard i/N does part i, counted from 0, of N equal parts of the work: of Q, or
 with --scan of F. OUT._SUCCESS is written after OUT; a rerun skips a finished
 part, and fails if the inputs or settings differ. The parts of Q, concatenated in
-order, are the whole result. Parts of F are merged (tsv) by
+order, are the whole result (but for parquet). Parts of F are merged (tsv) by
   LC_ALL=C sort -s -m -t"$(printf '\t')" -k1,1n -k3,3n -k2,2 hits.0 hits.1 ...`,
 		Example: `  ndd batch -i index -o hits.tsv Q.bin
   ndd batch -i index --count Q.bin
@@ -60,7 +61,7 @@ order, are the whole result. Parts of F are merged (tsv) by
 	f := cmd.Flags()
 	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (-k defaults to 3 unless it is an index)")
 	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
-	f.StringVar(&b.format, "format", "tsv", "output format: tsv, json or bin")
+	b.format.register(cmd, result.Binary)
 	f.BoolVar(&b.unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
 	f.BoolVar(&b.count, "count", false, "write no hits, only their number, on standard error (with -q on standard output)")
 	f.BoolVar(&b.checksum, "checksum", false, "also print a checksum of all hits, independent of their order, on standard error")
@@ -70,16 +71,13 @@ order, are the whole result. Parts of F are merged (tsv) by
 	return cmd
 }
 
-// formats are the formats of hits by their names on the command line.
-var formats = map[string]result.Format{"tsv": result.TSV, "json": result.JSON, "bin": result.Binary}
-
 // batch is one run of the command.
 type batch struct {
 	g          *globals
 	index      indexFlags
 	scan       string
 	out        string
-	format     string
+	format     tableFormat
 	unique     bool
 	count      bool
 	checksum   bool
@@ -108,12 +106,11 @@ func (b *batch) check(q string) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := b.format.check(b.g, b.out); err != nil && !b.count {
+		return err
+	}
 	sharded := b.shardFlag != ""
 	switch {
-	case formats[b.format] == 0:
-		return usagef("--format %q: must be tsv, json or bin", b.format)
-	case b.format == "bin" && b.g.terminal && isStdout(b.out) && !b.count:
-		return usagef("--format bin: binary records are not written to a terminal; give -o FILE, or redirect standard output")
 	case b.scan != "" && b.index.dir != "":
 		return usagef("-i and --scan cannot be given together")
 	case b.scan == document.Stdin && q == document.Stdin:
@@ -235,7 +232,7 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 	}
 	defer o.abort()
 	if !b.count {
-		b.rows = result.NewWriter(o, formats[b.format], against.Name)
+		b.rows = result.NewWriter(o, b.format.Format, against.Name)
 	}
 	begun := time.Now()
 	if b.count {
@@ -248,6 +245,9 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 	}
 	b.g.log.Debug(fmt.Sprintf("answered in %v", time.Since(begun).Round(time.Millisecond)))
 	if !b.count {
+		if err := b.rows.Close(); err != nil {
+			return t, err
+		}
 		if err := o.commit(); err != nil {
 			return t, err
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
-	"ndd/engine/storage/disk"
 )
 
 // share returns a similarity as it is written: to the 4 places that a set of some
@@ -113,83 +111,6 @@ func printJSON(w io.Writer, c *dedup.Corpus, r *dedup.Result) error {
 			line.Documents = append(line.Documents, d)
 		}
 		if err := enc.Encode(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeClusters writes the result's files.
-func writeClusters(dir *disk.Folder, c *dedup.Corpus, r *dedup.Result) error {
-	t := &clusterTables{c: c, r: r}
-	for _, file := range []struct {
-		name string
-		fill func(*bufio.Writer) error
-	}{{"clusters.tsv", t.clusters}, {"dropped.tsv", t.dropped}, {"kept.txt", t.kept}} {
-		if err := dir.Write(file.name, file.fill); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// clusterTables write a result line by line.
-type clusterTables struct {
-	c    *dedup.Corpus
-	r    *dedup.Result
-	line []byte
-}
-
-// end ends a line that has come as far as the distance.
-func (t *clusterTables) end(w *bufio.Writer, similarity float32) error {
-	if t.r.Verified() {
-		t.line = append(append(t.line, '\t'), share(similarity)...)
-	}
-	_, err := w.Write(append(t.line, '\n'))
-	return err
-}
-
-func (t *clusterTables) clusters(w *bufio.Writer) error {
-	for cl := range t.r.Clusters() {
-		kept := result.Escape(t.c.ID(cl.Kept))
-		for i, row := range cl.Rows {
-			line := strconv.AppendInt(t.line[:0], int64(cl.Number), 10)
-			line = append(append(line, '\t'), result.Escape(t.c.ID(row))...)
-			line = append(append(line, '\t'), kept...)
-			line = strconv.AppendInt(append(line, '\t'), int64(t.r.Distance(row, cl.Kept)), 10)
-			if row == cl.Kept {
-				t.line = append(line, "\t1"...)
-			} else {
-				t.line = append(line, "\t0"...)
-			}
-			similarity := float32(1)
-			if t.r.Verified() {
-				similarity = cl.Similarities[i]
-			}
-			if err := t.end(w, similarity); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (t *clusterTables) dropped(w *bufio.Writer) error {
-	for d := range t.r.Dropped() {
-		line := append(t.line[:0], result.Escape(t.c.ID(d.Row))...)
-		line = append(append(line, '\t'), result.Escape(d.Kept)...)
-		t.line = strconv.AppendInt(append(line, '\t'), int64(d.Distance), 10)
-		if err := t.end(w, d.Similarity); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *clusterTables) kept(w *bufio.Writer) error {
-	for row := range t.r.Kept() {
-		w.WriteString(result.Escape(t.c.ID(row)))
-		if err := w.WriteByte('\n'); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ndd/engine/result"
 	"ndd/permute"
 )
 
@@ -14,10 +15,11 @@ import (
 var values = map[string][]string{
 	"format":          {"auto", "text", "html", "jsonl", "json", "lines", "csv", "parquet", "warc"}, // of documents
 	"document-format": {"auto", "text", "html", "jsonl", "json", "lines", "csv", "parquet", "warc"},
-	"batch format":    {"tsv", "json", "bin"},
-	"query format":    {"tsv", "json"},
+	"batch format":    result.FormatNames(append(slices.Clone(result.Tables), result.Binary)...),
+	"query format":    result.FormatNames(result.Tables...),
 	"compare format":  {"text", "json"},
-	"copies format":   {"tsv", "jsonl"},
+	"dedup format":    result.FormatNames(result.Tables...),
+	"copies format":   result.FormatNames(result.Tables...),
 	"method":          {"auto", "spotsigs", "ccdet", "winnow"},
 	"design format":   {"table", "json"},
 	"check format":    {"text", "json"},

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -22,13 +19,14 @@ import (
 
 // copiesFlags are those of ndd copies.
 type copiesFlags struct {
-	docs                          documentFlags
-	method, spots, ends           string
-	threshold                     float64
-	minFeatures, distance, chain  int
-	maxDocuments, maxEqual        int
-	out, format, clusters, memory string
-	explain                       bool
+	docs                         documentFlags
+	method, spots, ends          string
+	threshold                    float64
+	minFeatures, distance, chain int
+	maxDocuments, maxEqual       int
+	out, clusters, memory        string
+	format                       tableFormat
+	explain                      bool
 }
 
 func newCopies(g *globals) *cobra.Command {
@@ -45,7 +43,7 @@ and winnow sequences of words or characters (both: containment of the smaller do
 at least 0.6). auto uses ccdet or spotsigs by the language of each document, and winnow
 for documents that are too short for these.
 
-The output is one line per pair: id, id, relation, score, share of the first in the
+The output is a table of pairs, in tsv with a header: id, id, relation, score, share of the first in the
 second and of the second in the first, signatures of each, shared signatures, method.
 The relation is duplicate, contains (the first contains the second), contained, or
 overlap. Documents with equal signatures are paired with the first of them only.
@@ -80,7 +78,7 @@ have.`,
 	fl.IntVar(&f.maxDocuments, "max-df", 10_000, "ignore signatures that more documents have when looking for candidates; the number of documents concerned is reported")
 	fl.IntVar(&f.maxEqual, "max-equal", 1000, "if more documents have equal signatures, pair each with the first of them only")
 	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
-	fl.StringVar(&f.format, "format", "tsv", "output format: tsv, with a header, or jsonl")
+	f.format.register(cmd)
 	fl.StringVar(&f.clusters, "clusters", "", "file for the clusters that pairs connect: cluster, id")
 	fl.StringVar(&f.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 	fl.BoolVar(&f.explain, "explain", false, "show the passages that two documents share; the last two arguments are their IDs")
@@ -94,8 +92,8 @@ func (f *copiesFlags) options(g *globals) (o copies.Options, err error) {
 	if o.Method, err = copies.ParseMethod(f.method); err != nil {
 		return o, usagef("--method %q: %w", f.method, err)
 	}
-	if f.format != "tsv" && f.format != "jsonl" {
-		return o, usagef("--format %q: must be tsv or jsonl", f.format)
+	if err := f.format.check(g, f.out); err != nil {
+		return o, err
 	}
 	if g.given["threshold"] && f.threshold <= 0 {
 		return o, usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
@@ -269,81 +267,44 @@ func (g *globals) sayCopies(r *copies.Report) {
 	}
 }
 
+// copyColumns are those of a table of pairs, and of one of clusters.
+var (
+	copyColumns = []result.Column{{Name: "id_a", Kind: result.Text}, {Name: "id_b", Kind: result.Text}, {Name: "relation", Kind: result.Text},
+		{Name: "score", Kind: result.Real}, {Name: "a_in_b", Kind: result.Real}, {Name: "b_in_a", Kind: result.Real},
+		{Name: "size_a", Kind: result.Integer}, {Name: "size_b", Kind: result.Integer}, {Name: "shared", Kind: result.Integer}, {Name: "method", Kind: result.Text}}
+	copyClusterColumns = []result.Column{{Name: "cluster", Kind: result.Integer}, {Name: "id", Kind: result.Text}}
+)
+
 // writeCopies writes pairs and clusters.
 func (g *globals) writeCopies(ids []string, pairs []copies.Pair, f *copiesFlags) error {
-	write := func(path string, each func(w *bufio.Writer) error) error {
-		out, err := g.newOutput(path)
-		if err != nil {
-			return err
-		}
-		defer out.abort()
-		w := bufio.NewWriterSize(out, 1<<16)
-		if err := each(w); err != nil {
-			return err
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		return out.commit()
-	}
 	if f.clusters != "" {
-		if err := write(f.clusters, func(w *bufio.Writer) error { return writeCopyClusters(w, ids, copies.Clusters(len(ids), pairs)) }); err != nil {
+		if err := g.writeTable(f.clusters, f.format.Format, copyClusterColumns, func(t *result.TableWriter) error {
+			return writeCopyClusters(t, ids, copies.Clusters(len(ids), pairs))
+		}); err != nil {
 			return err
 		}
 	}
-	return write(f.out, func(w *bufio.Writer) error {
-		if f.format == "jsonl" {
-			return writeCopiesJSON(w, ids, pairs)
-		}
-		return writeCopiesTSV(w, ids, pairs)
-	})
+	return g.writeTable(f.out, f.format.Format, copyColumns, func(t *result.TableWriter) error { return writeCopyPairs(t, ids, pairs) })
 }
 
-func writeCopiesTSV(w io.Writer, ids []string, pairs []copies.Pair) error {
-	_, err := io.WriteString(w, "id_a\tid_b\trelation\tscore\ta_in_b\tb_in_a\tsize_a\tsize_b\tshared\tmethod\n")
+func writeCopyPairs(t *result.TableWriter, ids []string, pairs []copies.Pair) error {
 	for i := range pairs {
 		p := &pairs[i]
-		if err != nil {
-			break
-		}
-		_, err = fmt.Fprintf(w, "%s\t%s\t%s\t%.4f\t%.4f\t%.4f\t%d\t%d\t%d\t%s\n", result.Escape(ids[p.A]), result.Escape(ids[p.B]),
-			p.Relation, p.Score, p.ContainmentA(), p.ContainmentB(), p.SizeA, p.SizeB, p.Shared, p.Method)
-	}
-	return err
-}
-
-func writeCopiesJSON(w io.Writer, ids []string, pairs []copies.Pair) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	for i := range pairs {
-		p := &pairs[i]
-		err := e.Encode(struct {
-			A        string          `json:"id_a"`
-			B        string          `json:"id_b"`
-			Relation copies.Relation `json:"relation"`
-			Score    float64         `json:"score"`
-			AInB     float64         `json:"a_in_b"`
-			BInA     float64         `json:"b_in_a"`
-			SizeA    int             `json:"size_a"`
-			SizeB    int             `json:"size_b"`
-			Shared   int             `json:"shared"`
-			Method   copies.Method   `json:"method"`
-		}{ids[p.A], ids[p.B], p.Relation, p.Score, p.ContainmentA(), p.ContainmentB(), p.SizeA, p.SizeB, p.Shared, p.Method})
-		if err != nil {
+		t.Text(ids[p.A]).Text(ids[p.B]).Text(string(p.Relation)).Real(p.Score).Real(p.ContainmentA()).Real(p.ContainmentB())
+		if err := t.Integer(int64(p.SizeA)).Integer(int64(p.SizeB)).Integer(int64(p.Shared)).Text(string(p.Method)).End(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeCopyClusters(w io.Writer, ids []string, clusters [][]uint32) error {
-	_, err := io.WriteString(w, "cluster\tid\n")
+func writeCopyClusters(t *result.TableWriter, ids []string, clusters [][]uint32) error {
 	for i, docs := range clusters {
 		for _, doc := range docs {
-			if err == nil {
-				_, err = fmt.Fprintf(w, "%d\t%s\n", i+1, result.Escape(ids[doc]))
+			if err := t.Integer(int64(i + 1)).Text(ids[doc]).End(); err != nil {
+				return err
 			}
 		}
 	}
-	return err
+	return nil
 }

@@ -54,17 +54,19 @@ balanced is -k 6 --verify 'jaccard>=0.7', thorough -k 8 with the same. 'ndd help
 recipes' has the tables.
 
 Without -o the clusters are printed, each document with its distance to the
-representative (with --json, one object per line). If only --write-kept is given,
-nothing is printed. With -o the result is a folder, which appears when it is
-complete:
+representative (with --format, as the table clusters below; with --json, one object
+per cluster). If only --write-kept is given, nothing is printed. With -o the result
+is a folder, which appears when it is complete:
 
-  clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0)
-  kept.txt       the ids of kept documents, in order of the inputs (without
-                 documents too short for a fingerprint, which are not compared)
-  dropped.tsv    id, id of the document kept instead, distance
+  clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0), jaccard,
+                 file and row, representative_file and representative_row
+  kept.txt       the ids of kept documents, in order of the inputs; those too short
+                 for a fingerprint, which are not compared, with that reason behind a tab
+  dropped.tsv    id, kept_id, distance, jaccard, file and row, kept_file and kept_row
 
-With --verify, clusters.tsv and dropped.tsv have one more column: the Jaccard
-similarity to the kept document.
+Tables have a header. Rows are lines, records or rows of the file, from 1, and empty
+where a file is one document; jaccard is empty without --verify. --format jsonl or
+parquet writes clusters, dropped and kept with that ending.
 
 --write-kept DIR copies the inputs to a new folder, without the dropped documents.
 JSONL, JSON, CSV and WARC files lose their dropped lines and records and are otherwise
@@ -87,7 +89,8 @@ index holds no texts: for --verify, give the files that it was made from with
 		Args: someArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), args) },
 	}
-	d.docs.register(cmd, "format")
+	d.docs.register(cmd, "document-format")
+	d.format.register(cmd)
 	g.registerForce(cmd)
 	f := cmd.Flags()
 	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance between near-duplicates, 0 to 8")
@@ -122,6 +125,7 @@ type deduping struct {
 	verifyFlag  string // that asked for it
 	shingles    shingle.Options
 	writeKept   string
+	format      tableFormat
 	json        bool
 	memory      string
 }
@@ -168,7 +172,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 // unused refuses flags that would have no effect.
 func (d *deduping) unused(prints bool) (err error) {
 	if prints {
-		err = d.g.refuse("applies only to documents; fingerprint files have no texts", append(documentFlagNames, "format")...)
+		err = d.g.refuse("applies only to documents; fingerprint files have no texts", append(documentFlagNames, "document-format")...)
 	}
 	if err == nil && d.verify == "" {
 		err = d.g.refuse("applies only with --verify", "shingle-words", "shingle-chars")
@@ -188,6 +192,9 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if read.Keep, err = dedup.ParseKeep(d.keep, d.time); err != nil {
 		return o, read, usagef("--keep %w", err)
 	}
+	if err = d.checkFormat(); err != nil {
+		return o, read, err
+	}
 	limit, err := parseMemory(d.memory)
 	if err != nil {
 		return o, read, err
@@ -205,6 +212,18 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	of := read // without Say
 	read.Say = func(n int, bytes uint64) { d.say(of, prints, n, bytes) }
 	return o, read, nil
+}
+
+// checkFormat checks the format of the result. Before there was one, the flag was for documents.
+func (d *deduping) checkFormat() error {
+	err := d.format.check(d.g, d.out)
+	if err == nil {
+		return nil
+	}
+	if _, known := document.ParseFormat(d.format.name); known == nil && d.format.Format == 0 {
+		return fmt.Errorf("%w; --document-format says how documents are read", err)
+	}
+	return err
 }
 
 // verification returns the options of --verify and the flags that go with it, nil without it.
@@ -245,8 +264,11 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 	if d.out == document.Stdin {
 		return usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")
 	}
-	if d.json && d.out != "" {
-		return usagef("--json prints to standard output and cannot be combined with -o")
+	if d.json && (d.out != "" || d.g.given["format"]) {
+		return usagef("--json prints objects of whole clusters to standard output and cannot be combined with -o or --format")
+	}
+	if d.g.given["format"] && d.out == "" && d.writeKept != "" {
+		return usagef("--format is for clusters, which --write-kept does not print: give -o, too")
 	}
 	return nil
 }
@@ -391,7 +413,10 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 	if d.against != "" {
 		msg += fmt.Sprintf(", and %s near one in %s", number(len(r.Known), "document"), d.against)
 	}
-	msg += fmt.Sprintf("; %s kept", number(c.Len()-len(r.Known)-extra, "document"))
+	msg += fmt.Sprintf("; %s kept", number(c.Len()+c.NumShort()-len(r.Known)-extra, "document"))
+	if short := c.NumShort(); short > 0 {
+		msg += fmt.Sprintf(", %s of them too short to be compared", humanize.Comma(int64(short)))
+	}
 	if extra > 0 {
 		msg += "; largest distance " + number(farthest, "bit")
 	}

@@ -28,7 +28,7 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 		}
 	}
 	if d.out != "" {
-		if to.clusters, err = d.g.createFolder(d.out, named("clusters.tsv", "dropped.tsv", "kept.txt")); err != nil {
+		if to.clusters, err = d.g.createFolder(d.out, named(clusterNames()...)); err != nil {
 			to.abort()
 		}
 	}
@@ -69,9 +69,11 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 	}
 	switch {
 	case to.clusters != nil:
-		err = writeClusters(to.clusters, c, r)
+		err = writeClusters(to.clusters, d.format.Format, c, r)
 	case d.json:
 		err = printJSON(d.g.stdout, c, r)
+	case d.g.given["format"]:
+		err = d.g.writeTable("", d.format.Format, clusterColumns, (&clusterTables{c, r}).clusters)
 	case to.copies == nil:
 		err = printClusters(d.g.stdout, c, r, d.against)
 	}

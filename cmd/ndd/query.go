@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func newQuery(g *globals) *cobra.Command {
 	var index indexFlags
 	var docs documentFlags
 	var asDocuments, exitCode bool
-	var format string
+	var format tableFormat
 	cmd := &cobra.Command{
 		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
 		Short: "Find near-duplicates of fingerprints or documents",
@@ -77,15 +78,16 @@ as 16 hexadecimal digits (- reads them from standard input, one per line), or
 with --document documents, which are fingerprinted with the index's own recipe.
 
 The output is one line per hit: query, tab, fingerprint, tab, distance, tab, id;
-nearest first, each document once. With --exit-code the exit status is 1 if there is
+nearest first, each document once. In jsonl and parquet these are the fields query,
+fingerprint, distance and id. With --exit-code the exit status is 1 if there is
 no hit, as that of grep; other failures have the same status, but with a message.`,
 		Example: `  ndd query -i index 0123456789abcdef
   ndd query -i index --document new.html
-  ndd query -i index -k 1 --format json - < prints.txt`,
+  ndd query -i index -k 1 --format jsonl - < prints.txt`,
 		Args: someArgs("query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !formats[format].HasID() || formats[format] == 0 {
-				return usagef("--format %q: must be tsv or json", format)
+			if err := format.check(g, ""); err != nil {
+				return err
 			}
 			if !asDocuments {
 				if err := g.refuse("applies only with --document", append(documentFlagNames, "document-format")...); err != nil {
@@ -98,13 +100,16 @@ no hit, as that of grep; other failures have the same status, but with a message
 			}
 			defer x.Close()
 			ids := x.IDs()
-			q := &querier{index: x, k: index.k, rows: result.NewWriter(g.stdout, formats[format], func(doc uint64) (string, error) {
+			q := &querier{index: x, k: index.k, rows: result.NewNamedWriter(g.stdout, format.Format, func(doc uint64) (string, error) {
 				return ids.ID(engine.DocID(doc))
 			})}
 			if asDocuments {
 				err = g.queryDocuments(cmd, q, args, &docs)
 			} else {
 				err = g.queryPrints(cmd.Context(), q, args)
+			}
+			if err == nil || errors.Is(err, errPartly) {
+				err = cmp.Or(q.rows.Close(), err)
 			}
 			if err == nil && exitCode && !q.hit {
 				return errNoHits
@@ -115,7 +120,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 	index.register(cmd)
 	docs.register(cmd, "document-format")
 	cmd.Flags().BoolVar(&asDocuments, "document", false, "the arguments are documents, not fingerprints")
-	cmd.Flags().StringVar(&format, "format", "tsv", "output format: tsv or json")
+	format.register(cmd)
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is no hit")
 	return cmd
 }

@@ -83,7 +83,7 @@ func TestIdlePipe(t *testing.T) {
 	for _, args := range [][]string{
 		{"fingerprint", "-o", "out.ndf", "fifo"},
 		{"fingerprint", "-o", "out.ndf", "-"},
-		{"dedup", "-o", "out", "--format", "jsonl", "fifo"},
+		{"dedup", "-o", "out", "--document-format", "jsonl", "fifo"},
 		{"batch", "-i", index, "-o", "out", "fifo"},
 		{"batch", "-i", index, "-o", "out", "-"},
 		{"batch", "--scan", "fifo", "-o", "out", prints},

@@ -64,6 +64,9 @@ func written(t *testing.T, f result.Format, rows []result.Row) string {
 			t.Fatal(err)
 		}
 	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return out.String()
 }
 

@@ -1,8 +1,6 @@
 package result
 
-import (
-	"ndd/engine/corpus/simhash"
-)
+import "ndd/engine/corpus/simhash"
 
 // A Row is one hit: a document whose fingerprint is within the distance of a query.
 type Row struct {
@@ -12,22 +10,6 @@ type Row struct {
 	DocID       uint64              // number of the document
 	ID          string              // its external key; a [Writer] may be left to look it up
 }
-
-// A Format is a way to write rows.
-type Format int
-
-const (
-	TSV    Format = iota + 1 // tab-separated fields, a line a row
-	JSON                     // an object a line
-	Binary                   // records of 32 bytes
-
-	// JSONEscaped is JSON in which <, > and & are written \u003c, \u003e and \u0026, so that no
-	// browser takes an ID for markup, whatever type it believes the answer to have.
-	JSONEscaped
-)
-
-// HasID reports whether the format writes the ID of a document, rather than its number.
-func (f Format) HasID() bool { return f != Binary }
 
 // Append appends the row in the format to dst and returns the extended slice. Of the document
 // it writes the ID, or the number where f is [Binary].

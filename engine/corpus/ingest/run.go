@@ -38,6 +38,8 @@ type Record struct {
 	TextBytes   int                 // of the extracted text
 	Value       document.Value      // of the field that the options ask for
 	Modified    int64               // see document.Document
+	Source      string              // its file
+	Line        int                 // in the file, as document.Document has it
 	Unit        int                 // its place, from 0, among the units that document.Scan yields
 }
 
@@ -95,7 +97,7 @@ func fingerprint(r simhash.Recipe) (func(int, *document.Document) (Record, error
 	return func(unit int, doc *document.Document) (Record, error) {
 		fp, features, ok := fingerprinter.Fingerprint(doc.Text)
 		return Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: features, TextBytes: len(doc.Text),
-			Value: doc.Value, Modified: doc.Modified, Unit: unit}, nil
+			Value: doc.Value, Modified: doc.Modified, Source: doc.Source, Line: doc.Line, Unit: unit}, nil
 	}, nil
 }
 

@@ -89,7 +89,7 @@ func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, tally do
 		}
 		fp, n, ok := f.Fingerprint(doc.Text)
 		records = append(records, ingest.Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: n, TextBytes: len(doc.Text),
-			Modified: doc.Modified, Unit: units - 1})
+			Modified: doc.Modified, Source: doc.Source, Line: doc.Line, Unit: units - 1})
 	}
 	return records, tally
 }

@@ -87,7 +87,11 @@ func TestRunSeesThroughCompression(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if r.Source != r.ID {
+					t.Errorf("%s: read from %s", r.ID, r.Source)
+				}
 				r.ID = filepath.Join(dir, rel)
+				r.Source = r.ID
 				found[r.ID] = r
 			}
 			for _, want := range plain {

@@ -22,6 +22,9 @@ type Corpus struct {
 	lengths []uint32 // of texts; empty for raw fingerprints
 	ids     idColumn // empty where the rows are the IDs
 	values  values   // by which to keep, if the policy goes by one
+	places  places   // of documents that were read; empty for fingerprint files
+	files   []part   // of fingerprint files
+	shorts  shorts   // documents without a fingerprint
 
 	o        ReadOptions
 	reserved *memory.Reservation // of o.Budget, for everything
@@ -68,7 +71,7 @@ func (c *Corpus) Close() {
 
 // reserve takes what so many documents need, all in all, from the budget.
 func (c *Corpus) reserve(what string, documents int) (err error) {
-	bytes := NeedBytes(documents, c.ids.bytes, c.inputs != nil, c.o)
+	bytes := NeedBytes(documents, c.ids.bytes+c.shorts.bytes(), c.inputs != nil, c.o)
 	if c.reserved == nil {
 		c.reserved, err = c.o.Budget.Reserve(what, bytes)
 		return err
@@ -79,7 +82,7 @@ func (c *Corpus) reserve(what string, documents int) (err error) {
 // expect reserves memory for so many documents, and says how much; 0: their number is not known.
 func (c *Corpus) expect(documents int) error {
 	if c.o.Say != nil {
-		c.o.Say(documents, NeedBytes(documents, c.ids.bytes, c.inputs != nil, c.o))
+		c.o.Say(documents, NeedBytes(documents, c.ids.bytes+c.shorts.bytes(), c.inputs != nil, c.o))
 	}
 	what := fmt.Sprintf("comparing %d documents", documents)
 	if documents == 0 {
@@ -88,8 +91,8 @@ func (c *Corpus) expect(documents int) error {
 	return c.reserve(what, documents)
 }
 
-// checkFirst is the length from which on memory is reserved anew, each time that
-// the corpus has doubled.
+// checkFirst is the number of documents from which on memory is reserved anew, each time that
+// there are twice as many.
 const checkFirst = 1 << 18
 
 // A Document is one to be compared.
@@ -99,6 +102,7 @@ type Document struct {
 	TextBytes   int            // length of its text
 	Value       document.Value // of the field that the policy goes by
 	Modified    int64          // of its file, nanoseconds since 1970; 0 if unknown
+	Place       Place          // where it was read, of all documents of a corpus or of none
 }
 
 // Append adds a document. The error is a [memory.TooLargeError].
@@ -107,7 +111,15 @@ func (c *Corpus) Append(d Document) error {
 	c.lengths = append(c.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
 	c.ids.append(d.ID)
 	c.values.append(d.Value, d.Modified)
-	if len(c.prints) < c.next {
+	if d.Place != (Place{}) {
+		c.places.append(d.Place)
+	}
+	return c.grown()
+}
+
+// grown reserves memory anew where there are twice as many documents as when that was done last.
+func (c *Corpus) grown() error {
+	if len(c.prints)+len(c.shorts.before) < c.next {
 		return nil
 	}
 	c.next *= 2
@@ -129,7 +141,7 @@ func (c *Corpus) ID(row uint32) string {
 }
 
 // ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for a
-// fingerprint are counted by the report and are not in the corpus. It sets
+// fingerprint are counted by the report, are not compared, and are returned by [Corpus.Short]. It sets
 // cfg.Document.ValueFields as the policy needs them.
 func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report, error) {
 	cfg.Document.ValueFields = o.Keep.fields()
@@ -144,11 +156,12 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		return nil, ingest.Report{}, err // nothing is reserved
 	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
+		at := Place{r.Source, int64(r.Line)}
 		if !r.OK {
-			return nil
+			return c.appendShort(r.ID, at)
 		}
 		c.units.set(r.Unit)
-		return c.Append(Document{r.ID, r.Fingerprint, r.TextBytes, r.Value, r.Modified})
+		return c.Append(Document{r.ID, r.Fingerprint, r.TextBytes, r.Value, r.Modified, at})
 	})
 	c.scanned = report.Units
 	if err == nil {
@@ -217,6 +230,10 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	if err := simhash.Compatible(first.Path(), c.recipe, f.Path(), f.Recipe()); err != nil {
 		return err
 	}
+	if f.Len() == 0 {
+		return ctx.Err() // no row is of it
+	}
+	c.files = append(c.files, part{first: uint32(len(c.prints)), file: f.Path()})
 	for chunk := range f.Chunks {
 		c.prints = append(c.prints, chunk...)
 	}

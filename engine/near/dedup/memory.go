@@ -25,6 +25,9 @@ func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
 // for a moment; the clusters come when that is over.
 func NeedBytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint64 {
 	perDocument := uint64(8 + 4 + 8)
+	if asDocuments {
+		perDocument += 4 // its place
+	}
 	if o.Keep.Policy == Newest || o.Keep.Policy == Largest {
 		perDocument += 8
 	}

@@ -40,6 +40,7 @@ type Cluster struct {
 type Drop struct {
 	Row        uint32
 	Kept       string // ID of what is kept for it
+	KeptRow    int64  // its row; -1 where it is known from elsewhere
 	Distance   int
 	Similarity float32 // if texts were verified
 }
@@ -76,7 +77,7 @@ func (r *Result) Clusters() iter.Seq[Cluster] {
 func (r *Result) Dropped() iter.Seq[Drop] {
 	return func(yield func(Drop) bool) {
 		for _, k := range r.Known {
-			if !yield(Drop{k.Row, k.ID, k.Distance, k.Similarity}) {
+			if !yield(Drop{k.Row, k.ID, -1, k.Distance, k.Similarity}) {
 				return
 			}
 		}
@@ -86,7 +87,7 @@ func (r *Result) Dropped() iter.Seq[Drop] {
 				if row == c.Kept {
 					continue
 				}
-				d := Drop{Row: row, Kept: kept, Distance: r.Distance(row, c.Kept)}
+				d := Drop{Row: row, Kept: kept, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept)}
 				if r.verified {
 					d.Similarity = c.Similarities[i]
 				}

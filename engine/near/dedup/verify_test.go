@@ -308,7 +308,7 @@ func TestKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprint(slices.Collect(r.Dropped()), slices.Collect(r.Kept()), slices.Collect(r.Clusters()), r.Distinct)
-	want := "[{0 old 1 0} {2 old 1 0} {1 f 0 0} {3 f 1 0}] [4 5] [{1 [1 3 5] 5 []}] 3"
+	want := "[{0 old -1 1 0} {2 old -1 1 0} {1 f 5 0 0} {3 f 5 1 0}] [4 5] [{1 [1 3 5] 5 []}] 3"
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

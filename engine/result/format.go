@@ -1,0 +1,66 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Format is a way to write rows.
+type Format int
+
+const (
+	TSV    Format = iota + 1 // tab-separated fields, a line a row
+	JSON                     // an object a line
+	Binary                   // records of 32 bytes; of hits only
+
+	// JSONEscaped is JSON in which <, > and & are written \u003c, \u003e and \u0026, so that no
+	// browser takes an ID for markup, whatever type it believes the answer to have.
+	JSONEscaped
+
+	Parquet // a file of columns, compressed with zstd
+)
+
+// Tables are the formats in which every table can be written.
+var Tables = []Format{TSV, JSON, Parquet}
+
+// names are the words for formats; that of a table is the extension of its file, too.
+var names = map[Format]string{TSV: "tsv", JSON: "jsonl", Parquet: "parquet", Binary: "bin"}
+
+// String returns the word for the format: tsv, jsonl, parquet or bin.
+func (f Format) String() string {
+	if f == JSONEscaped {
+		f = JSON
+	}
+	return names[f]
+}
+
+// HasID reports whether the format writes the ID of a document, rather than its number.
+func (f Format) HasID() bool { return f != Binary }
+
+// IsText reports whether the format can be shown on a terminal.
+func (f Format) IsText() bool { return f != Binary && f != Parquet }
+
+// ParseFormat returns the format with that name, which must be one of those allowed; json is
+// another name of jsonl. The error lists the names.
+func ParseFormat(name string, allowed ...Format) (Format, error) {
+	if name == "json" {
+		name = JSON.String()
+	}
+	words := make([]string, len(allowed))
+	for i, f := range allowed {
+		if words[i] = f.String(); words[i] == name {
+			return f, nil
+		}
+	}
+	last := len(words) - 1
+	return 0, fmt.Errorf("%q: must be %s or %s", name, strings.Join(words[:last], ", "), words[last])
+}
+
+// FormatNames returns the names of formats, in the order given.
+func FormatNames(formats ...Format) (words []string) {
+	for _, f := range formats {
+		words = append(words, f.String())
+	}
+	return slices.Clip(words)
+}

@@ -1,0 +1,126 @@
+package result
+
+import (
+	"fmt"
+	"io"
+)
+
+// A Kind is what a column of a table holds.
+type Kind int
+
+// The kinds of columns, with how they are written in TSV, JSON and Parquet.
+const (
+	Text    Kind = iota + 1 // escaped as by [Escape]; a string; a string, of UTF-8 as in JSON
+	Integer                 // decimal; a number; INT64
+	Real                    // with 4 decimal places, as a similarity of some thousand shingles has; a number; DOUBLE
+	Flag                    // 1 or 0; true or false; BOOLEAN
+)
+
+// A Column is one of a table. Only one that is Optional may have cells without a value, which are
+// empty fields in TSV and null in JSON and Parquet.
+type Column struct {
+	Name     string
+	Kind     Kind
+	Optional bool
+}
+
+// A TableWriter writes a table with named columns: TSV begins with a header, objects in JSON have
+// a key for every column, in order, and Parquet has its schema. A row is written cell by cell:
+//
+//	t := result.NewTableWriter(w, result.TSV, result.Column{Name: "id", Kind: result.Text}, result.Column{Name: "distance", Kind: result.Integer})
+//	t.Text("a").Integer(3)
+//	err := t.End()
+//
+// Rows in TSV and JSON go to the stream with one call of its Write each; give it a buffer. Parquet
+// holds up to 8 MiB of a row group in memory. A TableWriter belongs to one goroutine. Cells of
+// the wrong kind or number are the caller's mistake, and panic.
+type TableWriter struct {
+	columns []Column
+	next    int // column of the next cell
+	rows    int64
+	to      encoder
+	err     error // the first one
+}
+
+// An encoder writes the cells of a table in a format.
+type encoder interface {
+	text(column int, s string)
+	integer(column int, v int64)
+	real(column int, v float64)
+	flag(column int, v bool)
+	null(column int)
+	end() error
+	close() error // writes what is left; the stream stays open
+}
+
+// NewTableWriter returns a writer of a table to w in one of the formats of [Tables], or [JSONEscaped].
+func NewTableWriter(w io.Writer, f Format, columns ...Column) *TableWriter {
+	t := &TableWriter{columns: columns}
+	switch f {
+	case TSV:
+		t.to = newTSVEncoder(w, columns)
+	case JSON, JSONEscaped:
+		t.to = newJSONEncoder(w, columns, f == JSONEscaped)
+	case Parquet:
+		t.to = newParquetEncoder(w, columns)
+	default:
+		panic(fmt.Sprintf("result: no tables in format %v", f))
+	}
+	return t
+}
+
+// cell returns the number of the next column, which must be of a kind, and goes on behind it.
+func (t *TableWriter) cell(k Kind) int {
+	i := t.next
+	if i >= len(t.columns) {
+		panic(fmt.Sprintf("result: a row of more than %d cells", len(t.columns)))
+	}
+	if c := t.columns[i]; k != 0 && c.Kind != k || k == 0 && !c.Optional {
+		panic(fmt.Sprintf("result: column %s has another kind", c.Name))
+	}
+	t.next++
+	return i
+}
+
+// Text writes the next cell, of a column of kind [Text].
+func (t *TableWriter) Text(s string) *TableWriter { t.to.text(t.cell(Text), s); return t }
+
+// Integer writes the next cell, of a column of kind [Integer].
+func (t *TableWriter) Integer(v int64) *TableWriter { t.to.integer(t.cell(Integer), v); return t }
+
+// Real writes the next cell, of a column of kind [Real]. v must be a number.
+func (t *TableWriter) Real(v float64) *TableWriter { t.to.real(t.cell(Real), v); return t }
+
+// Flag writes the next cell, of a column of kind [Flag].
+func (t *TableWriter) Flag(v bool) *TableWriter { t.to.flag(t.cell(Flag), v); return t }
+
+// Null leaves the next cell, of an optional column, without a value.
+func (t *TableWriter) Null() *TableWriter { t.to.null(t.cell(0)); return t }
+
+// End ends the row. Its error is that of the stream, and stays.
+func (t *TableWriter) End() error {
+	if t.next != len(t.columns) {
+		panic(fmt.Sprintf("result: a row of %d cells in a table of %d columns", t.next, len(t.columns)))
+	}
+	t.next = 0
+	t.rows++
+	if t.err == nil {
+		t.err = t.to.end()
+	}
+	return t.err
+}
+
+// Close writes what a format has at the end, and the header of a table without rows. It does not
+// close the stream. Without it the output is not complete.
+func (t *TableWriter) Close() error {
+	if t.next != 0 {
+		panic("result: closed within a row")
+	}
+	if t.err == nil {
+		t.err = t.to.close()
+	}
+	return t.err
+}
+
+// Rows returns the number of rows that have ended.
+func (t *TableWriter) Rows() int64 { return t.rows }
