@@ -1,8 +1,6 @@
 package server
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -33,26 +31,6 @@ func operation(method, path, id, summary, description string) huma.Operation {
 		BodyReadTimeout: readTimeout,      // the body is in memory already
 		Errors:          []int{400, 401, 403, 413, 415, 429, 503},
 		Security:        []map[string][]string{{"token": {}}},
-	}
-}
-
-// openAPI serves the description of everything that has been registered.
-func openAPI(api huma.API) http.HandlerFunc {
-	spec := api.OpenAPI()
-	spec.AddOperation(batchOperation())
-	for _, o := range []struct{ path, id, what string }{
-		{"/livez", "live", "Whether the process is running"}, {"/readyz", "ready", "Whether queries are answered; 503 while loading or draining"},
-	} {
-		spec.AddOperation(&huma.Operation{Method: http.MethodGet, Path: o.path, OperationID: o.id, Summary: o.what,
-			Responses: map[string]*huma.Response{"200": {Description: "Yes."}, "503": {Description: "No."}}})
-	}
-	data, err := json.Marshal(spec)
-	if err != nil {
-		panic(fmt.Sprintf("server: the API has no JSON: %v", err))
-	}
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/openapi+json")
-		w.Write(data)
 	}
 }
 

@@ -92,8 +92,8 @@ func TestDocumentsAreFingerprintedAlike(t *testing.T) {
 func TestInsertThenQuery(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	one := ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"id": "a", "text": %q}`, pageA))
-	two := ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"documents": [{"id": "b", "html": "<p>%s"}, {"id": "a again", "fingerprint": %q}]}`, pageB, one.Inserted[0].Fingerprint))
-	if len(one.Inserted) != 1 || len(two.Inserted) != 2 || two.Inserted[0].Number != 1 || two.Inserted[1].Number != 2 || two.Inserted[1].ID != "a again" {
+	two := ask[insertAnswers](t, b, "/v1/insert", fmt.Sprintf(`{"documents": [{"id": "b", "html": "<p>%s"}, {"id": "a again", "fingerprint": %q}]}`, pageB, one.Fingerprint))
+	if !one.Inserted || *one.Number != 0 || len(two.Results) != 2 || *two.Results[0].Number != 1 || *two.Results[1].Number != 2 || two.Results[1].ID != "a again" {
 		t.Fatalf("%+v %+v", one, two)
 	}
 	got := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"text": %q, "k": 0}`, pageA))
@@ -111,17 +111,57 @@ func TestInsertThenQuery(t *testing.T) {
 	}
 }
 
-// A list with one bad document adds nothing.
-func TestInsertIsAllOrNothing(t *testing.T) {
+// A list is answered document by document: those that cannot be stored say why, and keep no other out.
+func TestInsertAnswersForEach(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
-	status, body := b.send(t, "POST /v1/insert", "application/json",
-		fmt.Sprintf(`{"documents": [{"id": "a", "text": %q}, {"id": "b", "text": "too short"}]}`, pageA))
-	if status != http.StatusUnprocessableEntity || !strings.Contains(body, "body.documents[1].text") || !strings.Contains(body, "document too short") {
-		t.Errorf("%d %s", status, body)
+	body := fmt.Sprintf(`{"documents": [{"id": "a", "text": %q}, {"id": "b", "text": "too short"}, {"fingerprint": "0000000000000000"},
+		{"id": "d", "fingerprint": "00000000000000ff"}, {"id": "e", "text": "x", "html": "y"}]}`, pageA)
+	for _, path := range []string{"/v1/insert", "/v1/check-and-insert"} {
+		got := ask[checkAnswers](t, b, path, body)
+		var lines []string
+		for _, r := range got.Results {
+			lines = append(lines, fmt.Sprint(r.Status, " ", r.Inserted, " ", r.ID, " ", r.Error))
+		}
+		// The second time, the good ones are there already: near themselves, or replaced.
+		inserted := fmt.Sprint(path == "/v1/insert")
+		a, d := "200 "+inserted+" a ", "200 "+inserted+" d "
+		if path != "/v1/insert" {
+			a, d = "200 false  ", "200 false  "
+		}
+		want := []string{a, "422 false  body.documents[1].text: document too short: 2 distinct features, 8 are needed", "422 false  body.documents[2].id: a document needs an id",
+			d, "422 false  body.documents[4]: only one of fingerprint, text and html can be given"}
+		for i := range want {
+			if i != 1 && lines[i] != want[i] || i == 1 && !strings.HasPrefix(lines[i], "422 false  body.documents[1].text: document too short") {
+				t.Errorf("%s, document %d: %q, want %q", path, i, lines[i], want[i])
+			}
+		}
+		if n := b.index.Load().Stats().Documents; n != 2 {
+			t.Errorf("%s: %d documents", path, n)
+		}
 	}
-	if n := b.index.Load().Stats().Documents; n != 0 {
-		t.Errorf("%d documents were added", n)
+}
+
+// The documents of a list are visible together or not at all.
+func TestInsertIsWhole(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, nil), "")
+	var done atomic.Bool
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer done.Store(true)
+		for round := range 50 {
+			var list []string
+			for i := range 200 {
+				list = append(list, fmt.Sprintf(`{"id": "%d-%d", "fingerprint": "00000000000000ff"}`, round, i))
+			}
+			ask[insertAnswers](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
+		}
+	})
+	for !done.Load() {
+		if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "00000000000000ff", "limit": 1}`); got.Documents%200 != 0 {
+			t.Errorf("%d documents: a part of a list", got.Documents)
+		}
 	}
+	group.Wait()
 }
 
 // Of near-duplicates that arrive together exactly one is added.
@@ -192,8 +232,8 @@ func TestDeleteAndConflicts(t *testing.T) {
 		{"id": "c", "fingerprint": "00000000000000ff"}, {"id": "d", "fingerprint": "000000000000ffff"}]}`
 	again := `{"id": "a", "fingerprint": "00000000ffffffff"}`
 	for conflict, want := range map[engine.OnConflict]string{
-		engine.Replace: `200 {"inserted":[{"id":"a","number":4,"fingerprint":"00000000ffffffff","replaced":true}]}`,
-		engine.Keep:    `200 {"inserted":[{"id":"a","number":0,"fingerprint":"00000000ffffffff","kept":true}]}`,
+		engine.Replace: `200 {"inserted":true,"id":"a","number":4,"fingerprint":"00000000ffffffff","replaced":true}`,
+		engine.Keep:    `200 {"inserted":false,"id":"a","number":0,"fingerprint":"00000000ffffffff","kept":true}`,
 		engine.Refuse:  "409 ",
 	} {
 		x, err := engine.New(3, engine.Options{OnConflict: conflict})
@@ -201,7 +241,7 @@ func TestDeleteAndConflicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := start(t, x, "")
-		ask[insertAnswer](t, b, "/v1/insert", insert)
+		ask[insertAnswers](t, b, "/v1/insert", insert)
 		status, body := b.send(t, "POST /v1/insert", "application/json", again)
 		if got := fmt.Sprint(status, " ", body); !strings.HasPrefix(got, want) {
 			t.Errorf("%v: %s, want %s", conflict, got, want)
@@ -237,7 +277,7 @@ func TestQueriesBesideReplacements(t *testing.T) {
 			for i := range 1000 {
 				list = append(list, fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, uint64(i%200)<<8|uint64(round%8)))
 			}
-			ask[insertAnswer](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
+			ask[insertAnswers](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
 		}
 	})
 	asked := 0
@@ -265,9 +305,9 @@ func TestInsertWithoutIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := start(t, x, "")
-	added := ask[insertAnswer](t, b, "/v1/insert", `{"documents": [{"fingerprint": "0000000000000000"}, {"fingerprint": "00000000000000ff"}]}`)
+	added := ask[insertAnswers](t, b, "/v1/insert", `{"documents": [{"fingerprint": "0000000000000000"}, {"fingerprint": "00000000000000ff"}]}`)
 	checked := ask[checkAnswer](t, b, "/v1/check-and-insert", `{"fingerprint": "000000000000ffff"}`)
-	if len(added.Inserted) != 2 || added.Inserted[1].ID != "1" || added.Inserted[1].Number != 1 || !checked.Inserted || checked.ID != "2" {
+	if len(added.Results) != 2 || added.Results[1].ID != "1" || *added.Results[1].Number != 1 || !checked.Inserted || checked.ID != "2" {
 		t.Errorf("%+v, %+v", added, checked)
 	}
 	if status, body := b.send(t, "POST /v1/delete", "application/json", `{"id": "1"}`); status != http.StatusUnprocessableEntity || !strings.Contains(body, "delete by fingerprint") {

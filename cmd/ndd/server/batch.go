@@ -8,10 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
@@ -21,41 +18,26 @@ import (
 // batchQueriesMax is 512 KiB of request.
 const batchQueriesMax = 1 << 16
 
+// Media types.
 const (
+	mediaJSON  = "application/json"
+	mediaText  = "text/plain"
+	mediaHTML  = "text/html"
+	mediaBytes = "application/octet-stream"
 	mediaTSV   = "text/tab-separated-values"
 	mediaLines = "application/x-ndjson"
 )
-
-func batchOperation() *huma.Operation {
-	o := operation(http.MethodPost, "/v1/batch", "batch", "Find near-duplicates of many fingerprints",
-		"Body: up to 65,536 fingerprints as little-endian 64-bit integers. Answer: one line per document, in order of query row, distance, fingerprint, and arrival.")
-	zero, most := 0.0, 64.0
-	o.Parameters = []*huma.Param{
-		{Name: "k", In: "query", Description: "Largest Hamming distance, at most the index's own k, which is the default", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &zero, Maximum: &most}},
-		{Name: "unique", In: "query", Description: "One line per distinct fingerprint, with the id of its first document", Schema: &huma.Schema{Type: huma.TypeBoolean}},
-	}
-	o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
-	line := &huma.Schema{Type: huma.TypeString}
-	o.Responses = map[string]*huma.Response{
-		"200":     {Description: "query row, fingerprint, distance, id", Content: map[string]*huma.MediaType{mediaTSV: {Schema: line}, mediaLines: {Schema: line}}},
-		"default": {Description: "What went wrong", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: &huma.Schema{Ref: "#/components/schemas/ErrorModel"}}}},
-	}
-	return &o
-}
 
 // batch answers many fingerprints in one stream. Once the stream has begun, a
 // failure can only cut it off: the client sees a chunked body without its end.
 func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	x := s.index.Load()
-	k, unique, queries, p := batchRequest(x, r)
+	k, queries, p := batchRequest(x, r)
 	if p != nil {
 		p.write(w)
 		return
 	}
-	media, format := mediaTSV, result.TSV
-	if accepts(r, mediaLines, "application/jsonl", "application/json") {
-		media, format = mediaLines, result.JSONEscaped
-	}
+	media, format := batchFormat(r)
 	s.metrics.asked.Add(float64(len(queries)))
 	w.Header().Set("Content-Type", media)
 	out := bufio.NewWriterSize(clientWriter{w}, 64<<10)
@@ -63,7 +45,7 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	var one bytes.Buffer // the rows of one query
 	rows := result.NewWriter(&one, format, func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) })
 	each := engine.AllDocs
-	if unique {
+	if argumentsOf(r.Context()).unique {
 		each = 1
 	}
 	o := engine.BatchOptions{K: k, Docs: each, Threads: s.threads}
@@ -127,34 +109,37 @@ func (s *service) cutOff(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // batchRequest takes a request apart.
-func batchRequest(x *engine.Index, r *http.Request) (k int, unique bool, queries []uint64, p *problem) {
-	values, p := parameters(r, "k", "unique")
-	if p != nil {
-		return 0, false, nil, p
-	}
-	if k, p = kParameter(x, values); p != nil {
-		return 0, false, nil, p
-	}
-	if values.Has("unique") {
-		var err error
-		if unique, err = strconv.ParseBool(values.Get("unique")); err != nil {
-			return 0, false, nil, misfit("query.unique", "%.40q must be true or false", values.Get("unique"))
-		}
+func batchRequest(x *engine.Index, r *http.Request) (k int, queries []uint64, p *problem) {
+	if k, p = argumentsOf(r.Context()).distance(x, nil); p != nil {
+		return 0, nil, p
 	}
 	body, err := io.ReadAll(r.Body)
 	switch {
 	case err != nil:
-		return 0, false, nil, misfit("body", "%v", err)
+		return 0, nil, misfit("body", "%v", err)
+	case len(body) == 0:
+		return 0, nil, refusal(http.StatusBadRequest, "body: empty; it must have at least one fingerprint, of 8 bytes")
 	case len(body)%8 != 0:
-		return 0, false, nil, misfit("body", "%d bytes are not a whole number of 8-byte fingerprints", len(body))
+		return 0, nil, misfit("body", "%d bytes are not a whole number of 8-byte fingerprints", len(body))
 	case len(body)/8 > batchQueriesMax:
-		return 0, false, nil, refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d fingerprints; a request may have at most %d", len(body)/8, batchQueriesMax))
+		return 0, nil, refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d fingerprints; a request may have at most %d", len(body)/8, batchQueriesMax))
 	}
 	queries = make([]uint64, len(body)/8)
 	for i := range queries {
 		queries[i] = binary.LittleEndian.Uint64(body[8*i:])
 	}
-	return k, unique, queries, nil
+	return k, queries, nil
+}
+
+// batchFormat returns the format of the answer that the client asks for, and its media type.
+func batchFormat(r *http.Request) (media string, f result.Format) {
+	switch {
+	case accepts(r, mediaLines, "application/jsonl", mediaJSON):
+		return mediaLines, result.JSONEscaped
+	case accepts(r, mediaBytes):
+		return mediaBytes, result.Binary
+	}
+	return mediaTSV, result.TSV
 }
 
 // accepts says whether the client asks for one of these media types by name.

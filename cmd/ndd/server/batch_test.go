@@ -39,7 +39,7 @@ func TestBatchIsTheOracle(t *testing.T) {
 	for _, set := range sets.All(n, n, most, 11) {
 		b := start(t, newIndex(t, most, nil, set.Base), "")
 		for k := 0; k <= most; k++ {
-			var tsv, unique, lines bytes.Buffer
+			var tsv, unique, lines, rows bytes.Buffer
 			encoder := json.NewEncoder(&lines)
 			last := oracle.Hit{Query: -1}
 			for _, h := range oracle.Search(set.Base, set.Queries, k) {
@@ -49,6 +49,9 @@ func TestBatchIsTheOracle(t *testing.T) {
 					unique.WriteString(line)
 				}
 				last = h
+				for _, v := range []uint64{uint64(h.Query), uint64(h.Fingerprint), uint64(h.Distance), uint64(h.Row)} { // as doc.go has it
+					binary.Write(&rows, binary.LittleEndian, v)
+				}
 				encoder.Encode(struct {
 					Query       int    `json:"query"`
 					Fingerprint string `json:"fingerprint"`
@@ -64,6 +67,7 @@ func TestBatchIsTheOracle(t *testing.T) {
 				{fmt.Sprintf("/v1/batch?k=%d", k), "*/*", mediaTSV, &tsv},
 				{fmt.Sprintf("/v1/batch?k=%d&unique=true", k), mediaTSV, mediaTSV, &unique},
 				{fmt.Sprintf("/v1/batch?k=%d&unique=false", k), "application/x-ndjson;q=1, */*", mediaLines, &lines},
+				{fmt.Sprintf("/v1/batch?k=%d", k), "application/octet-stream", mediaBytes, &rows},
 			} {
 				r := b.request(t, "POST "+c.path, "application/octet-stream", little(set.Queries))
 				r.Header.Set("Accept", c.accept)
@@ -78,7 +82,7 @@ func TestBatchIsTheOracle(t *testing.T) {
 
 func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{5}), "")
-	if status, body := b.send(t, "POST /v1/batch", "application/octet-stream", ""); status != http.StatusOK || body != "" {
+	if status, body := b.send(t, "POST /v1/batch", "application/octet-stream", ""); status != http.StatusBadRequest {
 		t.Errorf("empty: %d %q", status, body)
 	}
 	queries := make([]uint64, batchQueriesMax)

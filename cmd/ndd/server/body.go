@@ -59,3 +59,29 @@ func readBody(w http.ResponseWriter, r *http.Request, most int64, b *memory.Budg
 		}
 	}
 }
+
+// valuesMax is how many names and values a JSON body may have: a list of the most documents has fewer. Each
+// of them may be wrong, and would be told of.
+const valuesMax = 32 << 10
+
+// checkJSON refuses a JSON body with more values than any request has, before memory is taken for them.
+func checkJSON(media string, body []byte) *problem {
+	if media != mediaJSON {
+		return nil
+	}
+	values, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
+			values++
+		}
+	}
+	if values > valuesMax {
+		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d names and values; a list may have at most %d documents", valuesMax, insertDocsMax))
+	}
+	return nil
+}

@@ -20,14 +20,16 @@ type checkRequest struct {
 	Limit     *int        `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids of near-duplicates for each document (default 1000; 1 for each of several)"`
 }
 
-// checkAnswer says what became of one document.
+// checkAnswer says what became of one document. A document of a list that could not be decided upon has no
+// Neighbours.
 type checkAnswer struct {
+	ItemResult
 	Inserted bool    `json:"inserted" doc:"False if the document was not added because of the near-duplicates in hits"`
 	ID       string  `json:"id,omitempty" doc:"If inserted or kept: id of the document in the index"`
 	Number   *uint64 `json:"number,omitempty" doc:"If inserted or kept: number of the document in the index"`
 	Replaced bool    `json:"replaced,omitempty" doc:"Whether it took the place of a document with the same id"`
 	Kept     bool    `json:"kept,omitempty" doc:"Whether it was not added, since there was a document with the same id (on_conflict keep)"`
-	Neighbours
+	*Neighbours
 }
 
 // checkAnswers says what became of each document of a list, in its order.
@@ -41,51 +43,64 @@ func (s *service) registerCheck(api huma.API) {
 	type output struct{ Body any }
 	o := operation(http.MethodPost, "/v1/check-and-insert", "check-and-insert", "Add a document unless a near-duplicate is stored",
 		"Of two near-duplicates that arrive together, in one request or in two, exactly one is added; the answer for the other has the one that holds its place, and the distance. A request of several documents is answered with results, one for each in order.")
-	schemas := api.OpenAPI().Components.Schemas
-	o.Responses = map[string]*huma.Response{"200": {Description: "What became of the document, or of each.", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{
-			schemas.Schema(reflect.TypeFor[checkAnswer](), true, ""), schemas.Schema(reflect.TypeFor[checkAnswers](), true, ""),
-		}}},
-	}}}
+	o.Responses = oneOrAll(api, reflect.TypeFor[checkAnswer](), reflect.TypeFor[checkAnswers]())
 	huma.Register(api, o, func(ctx context.Context, in *input) (*output, error) {
 		results, p := s.checkAndInsert(ctx, &in.Body)
 		switch {
 		case p != nil:
 			return nil, p
 		case in.Body.Documents == nil:
-			return &output{&results[0]}, nil
+			return &output{results[0].alone()}, nil
 		}
 		return &output{&checkAnswers{results}}, nil
 	})
 }
 
+// checkDocument is /v1/check-and-insert with a document as its body.
+func (s *service) checkDocument(w http.ResponseWriter, r *http.Request) {
+	d, p := s.documentBody(r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	results, p := s.checkAndInsert(r.Context(), &checkRequest{Document: *d})
+	if p != nil {
+		p.write(w)
+		return
+	}
+	writeJSON(w, http.StatusOK, results[0].alone())
+}
+
 // checkAndInsert adds the documents of a request that are not near one that is stored.
 func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) ([]checkAnswer, *problem) {
-	docs, p := s.documents(ctx, &in.Document, in.Documents)
+	a, x := argumentsOf(ctx), s.index.Load()
+	k, p := a.distance(x, in.K)
 	if p != nil {
 		return nil, p
 	}
-	x := s.index.Load()
-	k, p := distance(x, in.K, "body.k")
+	list, p := s.items(ctx, &in.Document, in.Documents)
 	if p != nil {
 		return nil, p
 	}
 	limit := limitDefault
-	switch {
-	case in.Limit != nil:
-		limit = *in.Limit
-	case in.Documents != nil:
+	if in.Documents != nil {
 		limit = 1
 	}
+	limit = a.most(in.Limit, limit)
+	docs := sound(list)
 	outcomes, err := x.CheckAndInsertAll(ctx, docs, k, limit)
 	if err != nil {
 		return nil, broken(err)
 	}
-	results := make([]checkAnswer, len(docs))
-	for i, d := range docs {
-		if results[i], err = s.outcome(x, d, outcomes[i], k, limit); err != nil {
-			return nil, broken(err)
+	results := make([]checkAnswer, len(list))
+	for i := range list {
+		if list[i].fail == nil {
+			if results[i], err = s.outcome(x, docs[0], outcomes[0], k, limit); err != nil {
+				return nil, broken(err)
+			}
+			outcomes, docs = outcomes[1:], docs[1:]
 		}
+		results[i].ItemResult = list[i].result()
 	}
 	return results, nil
 }
@@ -101,7 +116,7 @@ func (s *service) outcome(x *engine.Index, d engine.Doc, o engine.Outcome, k, li
 	if err != nil {
 		return checkAnswer{}, err
 	}
-	a := checkAnswer{Inserted: o.Inserted, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0, Neighbours: *n}
+	a := checkAnswer{Inserted: o.Inserted, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0, Neighbours: n}
 	if o.Inserted {
 		s.metrics.added.Inc()
 	}
@@ -110,4 +125,10 @@ func (s *service) outcome(x *engine.Index, d engine.Doc, o engine.Outcome, k, li
 		a.ID, a.Number = idOf(d, o.Doc), &number
 	}
 	return a, nil
+}
+
+// alone returns an answer for a single document, whose status is that of the response.
+func (a checkAnswer) alone() *checkAnswer {
+	a.ItemResult = ItemResult{}
+	return &a
 }

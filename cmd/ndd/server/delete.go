@@ -13,7 +13,7 @@ import (
 type deleteRequest struct {
 	ID          *string   `json:"id,omitempty" minLength:"1" maxLength:"2048" doc:"Id of a document"`
 	IDs         *[]string `json:"ids,omitempty" minItems:"1" maxItems:"4096" doc:"Ids of several documents"`
-	Fingerprint *string   `json:"fingerprint,omitempty" pattern:"^[0-9a-fA-F]{16}$" patternDescription:"16 hexadecimal digits" doc:"All documents with exactly this fingerprint"`
+	Fingerprint *string   `json:"fingerprint,omitempty" minLength:"16" maxLength:"16" pattern:"^[0-9a-fA-F]{16}$" patternDescription:"16 hexadecimal digits" doc:"All documents with exactly this fingerprint"`
 }
 
 type deleteAnswer struct {

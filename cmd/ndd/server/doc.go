@@ -7,7 +7,8 @@
 //
 //	POST /v1/query             read   what is within k bits of a fingerprint or a document?
 //	POST /v1/batch             read   the same for up to 65,536 fingerprints, raw in, lines out
-//	POST /v1/insert            write  add documents, all of a request or none
+//	POST /v1/compare           read   how far two fingerprints or documents are from each other, and what texts share
+//	POST /v1/insert            write  add a document, or those of a list
 //	POST /v1/check-and-insert  write  add a document, or each of a list, unless a near-duplicate is there; atomic
 //	POST /v1/delete            write  delete documents by id or by fingerprint
 //	GET  /v1/stats             read   sizes of the index
@@ -27,13 +28,26 @@
 //	> POST /v1/query?k=3   Content-Type: text/html (or text/plain), the document itself as the body
 //	< as above
 //
-//	> POST /v1/insert {"id": "https://c.example/", "text": "..."}        or {"documents": [{"id": ...}, ...]}
-//	< 200 {"inserted":[{"id":"https://c.example/","number":17,"fingerprint":"..."}]}
+//	> POST /v1/insert {"id": "https://c.example/", "text": "..."}
+//	< 200 {"inserted":true,"id":"https://c.example/","number":17,"fingerprint":"..."}
+//	> POST /v1/insert {"documents": [{"id": ...}, ...]}
+//	< 200 {"results":[{"status":200,"inserted":true,...}, {"status":422,"inserted":false,"error":"body.documents[1].text: document too short ..."}]}
+//
+// A list is answered with one result for each document, in order. One that cannot be stored, such as a short
+// text, has the status and the reason that it would have alone, and the others are stored all the same: of an
+// insert together, as one change, of a check-and-insert one after the other. A list that is not as
+// /openapi.json has it is refused whole.
 //
 //	> POST /v1/check-and-insert {"id": "https://d.example/", "html": "<p>...", "k": 3}
 //	< 200 {"inserted":false,"fingerprint":"...","documents":1,"hits":[...]}
 //	> POST /v1/check-and-insert {"documents": [{"id": ...}, ...], "k": 3}
-//	< 200 {"results":[{"inserted":true,...}, {"inserted":false,...,"hits":[...]}, ...]}         one for each, in order
+//	< 200 {"results":[{"status":200,"inserted":true,...}, {"status":200,"inserted":false,...,"hits":[...]}, ...]}
+//
+//	> POST /v1/check-and-insert?id=https://e.example/&k=3   Content-Type: text/html (or text/plain), the document itself as the body
+//	< 200 {"inserted":true,"id":"https://e.example/",...}
+//
+// Wherever a document can stand alone it may be the body. Its id is then the parameter id, or the header
+// Document-Id (printable ASCII without spaces).
 //
 //	> POST /v1/delete {"id": "https://c.example/"}        or {"ids": [...]}, or {"fingerprint": "..."}
 //	< 200 {"deleted":1}
@@ -41,6 +55,13 @@
 //	> POST /v1/batch?k=3&unique=false   Content-Type: application/octet-stream, little-endian uint64s
 //	< 200 text/tab-separated-values: query row, fingerprint, distance, id
 //	  or, with Accept: application/x-ndjson, {"query":0,"fingerprint":"...","distance":1,"id":"..."}
+//	  or, with Accept: application/octet-stream, rows of 32 bytes, each four little-endian uint64s:
+//
+//	      byte  0        8            16        24                  32
+//	            query    fingerprint  distance  number of the document
+//
+//	> POST /v1/compare {"a": {"text": "..."}, "b": {"html": "<p>..."}}
+//	< 200 {"near":true,"k":3,"distance":1,"bits":[63],"a":"...","b":"...","texts":{"jaccard":0.97,"a_in_b":...,"only_a":[...],...}}
 //
 // What goes wrong is application/problem+json (RFC 9457), with the place:
 //

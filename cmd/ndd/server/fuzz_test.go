@@ -19,6 +19,9 @@ func FuzzBodies(f *testing.F) {
 	}
 	f.Add("/v1/query", "text/html", []byte("<html><meta charset=utf-16><p>"+pageA))
 	f.Add("/v1/insert", "application/json", []byte(`{"documents": [{"id": "a", "html": "<p>`+pageA+`"}]}`))
+	f.Add("/v1/insert?id=a", "text/plain", []byte(pageA))
+	f.Add("/v1/check-and-insert?id=a&k=1&limit=2", "text/html", []byte("<p>"+pageA))
+	f.Add("/v1/compare?k=1", "application/json", []byte(`{"a": {"text": "`+pageA+`"}, "b": {"html": "<p>`+pageB+`"}}`))
 	f.Add("/v1/delete", "application/json", []byte(`{"ids": ["a", "b"]}`))
 	f.Add("/v1/delete", "application/json", []byte(`{"fingerprint": "0000000000000000"}`))
 	f.Add("/v1/check-and-insert", "application/json", []byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))

@@ -2,31 +2,11 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"ndd/engine"
 )
-
-const (
-	// insertDocsMax documents a request: one insert holds the index's writing
-	// side for some hundred microseconds then, not longer.
-	insertDocsMax = 4096
-	idBytesMax    = 2048
-)
-
-// Document is a document to add. It has an id, unless the index was built from raw fingerprints: such
-// an index numbers its documents and keeps no ids.
-type Document struct {
-	ID *string `json:"id,omitempty" minLength:"1" maxLength:"2048" doc:"Id of the document, such as its URL; not for an index of raw fingerprints, which numbers its documents"`
-	Subject
-}
 
 // insertRequest is the body of /v1/insert: one document, or a list.
 type insertRequest struct {
@@ -34,107 +14,93 @@ type insertRequest struct {
 	Documents *[]Document `json:"documents,omitempty" minItems:"1" maxItems:"4096" doc:"Several documents, instead of one"`
 }
 
-// insertedDocument says what became of a document.
-type insertedDocument struct {
-	ID          string `json:"id" doc:"Id of the document in the index"`
-	Number      uint64 `json:"number" doc:"Number of the document in the index"`
-	Fingerprint string `json:"fingerprint"`
-	Replaced    bool   `json:"replaced,omitempty" doc:"Whether it took the place of a document with the same id"`
-	Kept        bool   `json:"kept,omitempty" doc:"Whether it was not added, since there was a document with the same id, whose number this is (on_conflict keep)"`
-}
-
+// insertAnswer says what became of a document.
 type insertAnswer struct {
-	Inserted []insertedDocument `json:"inserted" nullable:"false" doc:"What became of each document, in the order of the request"`
+	ItemResult
+	Inserted    bool    `json:"inserted" doc:"Whether the document is in the index now"`
+	ID          string  `json:"id,omitempty" doc:"Id of the document in the index"`
+	Number      *uint64 `json:"number,omitempty" doc:"Number of the document in the index"`
+	Fingerprint string  `json:"fingerprint,omitempty" doc:"16 hexadecimal digits"`
+	Replaced    bool    `json:"replaced,omitempty" doc:"Whether it took the place of a document with the same id"`
+	Kept        bool    `json:"kept,omitempty" doc:"Whether it was not added, since there was a document with the same id, whose number this is (on_conflict keep)"`
 }
 
+// insertAnswers says what became of each document of a list, in its order.
+type insertAnswers struct {
+	Results []insertAnswer `json:"results" nullable:"false" doc:"What became of each document, in the order of the request"`
+}
+
+// registerInsert adds /v1/insert to the API.
 func (s *service) registerInsert(api huma.API) {
 	type input struct{ Body insertRequest }
-	type output struct{ Body *insertAnswer }
-	huma.Register(api, operation(http.MethodPost, "/v1/insert", "insert", "Add documents",
-		"All documents of the request are added, or none. When the answer comes they are durable, unless the server was started with --memory-only or another --sync, and every query that begins then finds them. A document with the id of another replaces it, unless --on-conflict says otherwise."),
-		func(ctx context.Context, in *input) (*output, error) {
-			a, p := s.insert(ctx, &in.Body)
-			if p != nil {
-				return nil, p
-			}
-			return &output{a}, nil
-		})
+	type output struct{ Body any }
+	o := operation(http.MethodPost, "/v1/insert", "insert", "Add documents",
+		"Adds a document, or each of a list; of a list, documents that cannot be added are told of in their results, and all others are added together. When the answer comes they are durable, unless the server was started with --memory-only or another --sync, and every query that begins then finds them. A document with the id of another replaces it, unless --on-conflict says otherwise.")
+	o.Responses = oneOrAll(api, reflect.TypeFor[insertAnswer](), reflect.TypeFor[insertAnswers]())
+	huma.Register(api, o, func(ctx context.Context, in *input) (*output, error) {
+		results, p := s.insert(ctx, &in.Body)
+		switch {
+		case p != nil:
+			return nil, p
+		case in.Body.Documents == nil:
+			return &output{results[0].alone()}, nil
+		}
+		return &output{&insertAnswers{results}}, nil
+	})
 }
 
-func (s *service) insert(ctx context.Context, in *insertRequest) (*insertAnswer, *problem) {
-	docs, p := s.documents(ctx, &in.Document, in.Documents)
+// oneOrAll describes an answer for one document or for several.
+func oneOrAll(api huma.API, one, all reflect.Type) map[string]*huma.Response {
+	schemas := api.OpenAPI().Components.Schemas
+	return map[string]*huma.Response{"200": {Description: "What became of the document, or of each.", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{schemas.Schema(one, true, ""), schemas.Schema(all, true, "")}}},
+	}}}
+}
+
+// insertDocument is /v1/insert with a document as its body.
+func (s *service) insertDocument(w http.ResponseWriter, r *http.Request) {
+	d, p := s.documentBody(r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	results, p := s.insert(r.Context(), &insertRequest{Document: *d})
+	if p != nil {
+		p.write(w)
+		return
+	}
+	writeJSON(w, http.StatusOK, results[0].alone())
+}
+
+// insert adds the documents of a request, those that can be added as a whole.
+func (s *service) insert(ctx context.Context, in *insertRequest) ([]insertAnswer, *problem) {
+	list, p := s.items(ctx, &in.Document, in.Documents)
 	if p != nil {
 		return nil, p
 	}
-	x := s.index.Load()
-	outcomes, err := x.Insert(ctx, docs...)
+	docs := sound(list)
+	outcomes, err := s.index.Load().Insert(ctx, docs...)
 	if err != nil {
 		return nil, broken(err)
 	}
-	answer := &insertAnswer{make([]insertedDocument, len(docs))}
-	for i, d := range docs {
-		o := &outcomes[i]
-		answer.Inserted[i] = insertedDocument{idOf(d, o.Doc), uint64(o.Doc), d.Fingerprint.String(), o.Replaced, !o.Inserted}
+	results := make([]insertAnswer, len(list))
+	for i := range list {
+		results[i].ItemResult = list[i].result()
+		if list[i].fail != nil {
+			continue
+		}
+		o, d, number := &outcomes[0], docs[0], uint64(outcomes[0].Doc)
+		results[i] = insertAnswer{results[i].ItemResult, o.Inserted, idOf(d, o.Doc), &number, d.Fingerprint.String(), o.Replaced, !o.Inserted}
 		if o.Inserted {
 			s.metrics.added.Inc()
 		}
+		outcomes, docs = outcomes[1:], docs[1:]
 	}
-	return answer, nil
+	return results, nil
 }
 
-// documents returns what the engine stores of the documents of a request: of one, or of a list.
-func (s *service) documents(ctx context.Context, one *Document, several *[]Document) ([]engine.Doc, *problem) {
-	if several == nil {
-		d, p := s.document(ctx, one, "body")
-		return []engine.Doc{d}, p
-	}
-	if one.ID != nil || one.Fingerprint != nil || one.Text != nil || one.HTML != nil {
-		return nil, misfit("body.documents", "give either documents or the fields of one document, not both")
-	}
-	docs := make([]engine.Doc, len(*several))
-	for i := range *several {
-		var p *problem
-		if docs[i], p = s.document(ctx, &(*several)[i], fmt.Sprintf("body.documents[%d]", i)); p != nil {
-			return nil, p
-		}
-	}
-	return docs, nil
-}
-
-// document returns what the engine stores of a document.
-func (s *service) document(ctx context.Context, d *Document, place string) (doc engine.Doc, p *problem) {
-	switch ids := s.index.Load().Live().Config().IDs; {
-	case ids && d.ID == nil:
-		return doc, misfit(at(place, "id"), "a document needs an id")
-	case !ids && d.ID != nil:
-		return doc, misfit(at(place, "id"), "the index was built from raw fingerprints and keeps no ids: leave it out, the answer has the document's number")
-	case ids:
-		if p := checkID(*d.ID, at(place, "id")); p != nil {
-			return doc, p
-		}
-		doc.ID = *d.ID
-	}
-	doc.Fingerprint, p = s.fingerprint(ctx, &d.Subject, place)
-	return doc, p
-}
-
-// idOf returns the id of a document that was added under the given number.
-func idOf(d engine.Doc, number engine.DocID) string {
-	if d.ID != "" {
-		return d.ID
-	}
-	return strconv.FormatUint(uint64(number), 10)
-}
-
-// checkID refuses names that would break the lines of an answer.
-func checkID(id, place string) *problem {
-	switch {
-	case id == "":
-		return misfit(place, "must not be empty")
-	case len(id) > idBytesMax:
-		return misfit(place, "%d bytes, at most %d are kept", len(id), idBytesMax)
-	case !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
-		return misfit(place, "has control characters")
-	}
-	return nil
+// alone returns an answer for a single document, whose status is that of the response.
+func (a insertAnswer) alone() *insertAnswer {
+	a.ItemResult = ItemResult{}
+	return &a
 }

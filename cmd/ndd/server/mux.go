@@ -77,6 +77,11 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 				p.write(w)
 				return
 			}
+			var p *problem
+			if r, p = withArguments(r, to.takes); p != nil {
+				p.write(w)
+				return
+			}
 		}
 		handle := handle
 		if to.bodyMax > 0 {
@@ -91,6 +96,10 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 				return
 			}
 			defer release()
+			if p := checkJSON(media, body); p != nil {
+				p.write(w)
+				return
+			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			r.ContentLength = int64(len(body))
 			if to.document != nil && strings.HasPrefix(media, "text/") {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,6 +15,8 @@ import (
 const (
 	limitDefault = 1000
 	limitMost    = 1 << 16
+	// idsBytesMax is how many bytes of ids an answer has at most: beyond it is truncated as beyond its limit.
+	idsBytesMax = 8 << 20
 )
 
 // queryRequest is the body of /v1/query.
@@ -31,7 +31,7 @@ type Neighbours struct {
 	Fingerprint string `json:"fingerprint" doc:"The fingerprint of the query"`
 	K           int    `json:"k" doc:"Largest distance"`
 	Documents   int    `json:"documents" doc:"Number of documents of all hits"`
-	Truncated   bool   `json:"truncated" doc:"Whether there are more ids than the limit"`
+	Truncated   bool   `json:"truncated" doc:"Whether there are more ids than the limit, or than 8 MiB of them"`
 	Hits        []hit  `json:"hits" nullable:"false" doc:"Stored fingerprints within distance k, nearest first, equal distances by fingerprint"`
 }
 
@@ -46,32 +46,19 @@ type hit struct {
 func (s *service) registerQuery(api huma.API) {
 	type input struct{ Body queryRequest }
 	type output struct{ Body *Neighbours }
-	o := operation(http.MethodPost, "/v1/query", "query", "Find near-duplicates",
-		"Everything stored within k bits of a fingerprint or a document. "+
-			"The document may also be the body itself, as text/plain or text/html, with k and limit as query parameters.")
-	o.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{
-		"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}},
-		"text/html":  {Schema: &huma.Schema{Type: huma.TypeString}},
-	}}
-	huma.Register(api, o, func(ctx context.Context, in *input) (*output, error) {
-		f, p := s.fingerprint(ctx, &in.Body.Subject, "body")
-		if p != nil {
-			return nil, p
-		}
-		k, p := distance(s.index.Load(), in.Body.K, "body.k")
-		if p != nil {
-			return nil, p
-		}
-		limit := limitDefault
-		if in.Body.Limit != nil {
-			limit = *in.Body.Limit
-		}
-		n, p := s.query(ctx, f, k, limit)
-		if p != nil {
-			return nil, p
-		}
-		return &output{n}, nil
-	})
+	huma.Register(api, operation(http.MethodPost, "/v1/query", "query", "Find near-duplicates",
+		"Everything stored within k bits of a fingerprint or a document."),
+		func(ctx context.Context, in *input) (*output, error) {
+			f, p := s.fingerprint(ctx, &in.Body.Subject, "body")
+			if p != nil {
+				return nil, p
+			}
+			n, p := s.answer(ctx, f, in.Body.K, in.Body.Limit)
+			if p != nil {
+				return nil, p
+			}
+			return &output{n}, nil
+		})
 }
 
 // queryDocument is /v1/query with a document as its body.
@@ -85,21 +72,6 @@ func (s *service) queryDocument(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) answerDocument(r *http.Request) (*Neighbours, *problem) {
-	values, p := parameters(r, "k", "limit")
-	if p != nil {
-		return nil, p
-	}
-	k, p := kParameter(s.index.Load(), values)
-	if p != nil {
-		return nil, p
-	}
-	limit := limitDefault
-	if v := values.Get("limit"); v != "" {
-		var err error
-		if limit, err = strconv.Atoi(v); err != nil || limit < 1 || limit > limitMost {
-			return nil, misfit("query.limit", "%.40q must be a number from 1 to %d", v, limitMost)
-		}
-	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, misfit("body", "%v", err)
@@ -108,40 +80,17 @@ func (s *service) answerDocument(r *http.Request) (*Neighbours, *problem) {
 	if p != nil {
 		return nil, p
 	}
-	return s.query(r.Context(), f, k, limit)
+	return s.answer(r.Context(), f, nil, nil)
 }
 
-// parameters are those of a request's URL; any but the named ones, and one
-// given twice, are refused.
-func parameters(r *http.Request, names ...string) (url.Values, *problem) {
-	values, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, misfit("query", "%v", err)
+// answer returns what is near a fingerprint; k and limit are those of a request's body, and may be nil.
+func (s *service) answer(ctx context.Context, f simhash.Fingerprint, k, limit *int) (*Neighbours, *problem) {
+	a := argumentsOf(ctx)
+	within, p := a.distance(s.index.Load(), k)
+	if p != nil {
+		return nil, p
 	}
-	known := map[string]bool{}
-	for _, name := range names {
-		known[name] = true
-	}
-	for name, list := range values {
-		if !known[name] {
-			return nil, misfit("query."+name, "unknown query parameter")
-		}
-		if len(list) > 1 {
-			return nil, misfit("query."+name, "given %d times", len(list))
-		}
-	}
-	return values, nil
-}
-
-func kParameter(x *engine.Index, values url.Values) (int, *problem) {
-	if !values.Has("k") {
-		return distance(x, nil, "query.k")
-	}
-	k, err := strconv.Atoi(values.Get("k"))
-	if err != nil {
-		return 0, misfit("query.k", "%.40q is not a number", values.Get("k"))
-	}
-	return distance(x, &k, "query.k")
+	return s.query(ctx, f, within, a.most(limit, limitDefault))
 }
 
 // againMax is how often a query is asked again because documents that it found were replaced before
@@ -171,10 +120,13 @@ func (s *service) query(ctx context.Context, f simhash.Fingerprint, k, limit int
 // engine.ErrNoDocument when one of them is gone.
 func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, limit int) (*Neighbours, error) {
 	n := &Neighbours{Fingerprint: f.String(), K: k, Hits: make([]hit, 0, min(len(hits), limit))}
-	names := x.IDs()
+	ids, room := x.IDs(), idsBytesMax
 	for _, h := range hits {
 		n.Documents += int(h.Documents)
 		docs := h.Docs[:min(limit, len(h.Docs))]
+		if room <= 0 {
+			docs = nil
+		}
 		limit -= len(docs)
 		if uint64(len(docs)) < h.Documents {
 			n.Truncated = true
@@ -182,12 +134,17 @@ func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, 
 		if len(docs) == 0 {
 			continue
 		}
-		out := hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance, Documents: int(h.Documents), IDs: make([]string, len(docs))}
-		for i, doc := range docs {
-			var err error
-			if out.IDs[i], err = names.ID(doc); err != nil {
+		out := hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance, Documents: int(h.Documents), IDs: make([]string, 0, len(docs))}
+		for _, doc := range docs {
+			if room <= 0 {
+				n.Truncated = true
+				break
+			}
+			id, err := ids.ID(doc)
+			if err != nil {
 				return nil, err
 			}
+			out.IDs, room = append(out.IDs, id), room-len(id)
 		}
 		n.Hits = append(n.Hits, out)
 	}

@@ -75,18 +75,20 @@ type route struct {
 	least    access.Role
 	bodyMax  int64    // 0: no body is read
 	accepts  []string // media types of the body; the first one where none, or curl's own, is named
+	takes    []string // query parameters
 	needs    bool     // the index
 	gate     *gate
 	document http.HandlerFunc // for bodies of text/plain and text/html; may be nil
 }
 
 func (s *service) routes() []route {
-	json := []string{"application/json"}
+	json, any := []string{mediaJSON}, []string{mediaJSON, mediaText, mediaHTML}
 	return []route{
-		{pattern: "POST /v1/query", least: access.Read, bodyMax: bodyBytesMax, accepts: []string{"application/json", "text/plain", "text/html"}, needs: true, gate: s.queries, document: s.queryDocument},
-		{pattern: "POST /v1/batch", least: access.Read, bodyMax: bodyBytesMax, accepts: []string{"application/octet-stream"}, needs: true, gate: s.batches},
-		{pattern: "POST /v1/insert", least: access.Write, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
-		{pattern: "POST /v1/check-and-insert", least: access.Write, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
+		{pattern: "POST /v1/query", least: access.Read, bodyMax: bodyBytesMax, accepts: any, takes: []string{"k", "limit"}, needs: true, gate: s.queries, document: s.queryDocument},
+		{pattern: "POST /v1/batch", least: access.Read, bodyMax: bodyBytesMax, accepts: []string{mediaBytes}, takes: []string{"k", "unique"}, needs: true, gate: s.batches},
+		{pattern: "POST /v1/compare", least: access.Read, bodyMax: bodyBytesMax, accepts: json, takes: []string{"k"}, needs: true, gate: s.queries},
+		{pattern: "POST /v1/insert", least: access.Write, bodyMax: bodyBytesMax, accepts: any, takes: []string{"id"}, needs: true, gate: s.inserts, document: s.insertDocument},
+		{pattern: "POST /v1/check-and-insert", least: access.Write, bodyMax: bodyBytesMax, accepts: any, takes: []string{"id", "k", "limit"}, needs: true, gate: s.inserts, document: s.checkDocument},
 		{pattern: "POST /v1/delete", least: access.Write, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
 		{pattern: "GET /v1/stats", least: access.Read, needs: true},
 		{pattern: "GET /openapi.json", least: access.Anyone},
@@ -104,10 +106,11 @@ func (s *service) handler(local bool) http.Handler {
 	s.registerInsert(api)
 	s.registerCheck(api)
 	s.registerDelete(api)
+	s.registerCompare(api)
 	s.registerStats(api)
 	m.HandleFunc("POST /v1/batch", s.batch)
 	m.HandleFunc("GET /livez", s.livez)
 	m.HandleFunc("GET /readyz", s.readyz)
-	m.HandleFunc("GET /openapi.json", openAPI(api))
+	m.HandleFunc("GET /openapi.json", s.openAPI(api))
 	return s.observe(checked(m.seal(), local))
 }

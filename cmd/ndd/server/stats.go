@@ -23,7 +23,7 @@ type statistics struct {
 	K            int             `json:"k" doc:"Largest distance of queries"`
 	Design       string          `json:"design"`
 	Tables       int             `json:"tables"`
-	Recipe       *simhash.Recipe `json:"recipe" doc:"Tokeniser and hash settings; null if the index was built from raw fingerprints"`
+	Recipe       *simhash.Recipe `json:"recipe,omitempty" doc:"Tokeniser and hash settings; left out if the index was built from raw fingerprints"`
 	Durable      bool            `json:"durable" doc:"Whether inserted documents survive a restart"`
 	Uptime       float64         `json:"uptime_seconds"`
 }

@@ -3,8 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"io"
-	"strings"
 
 	"ndd/engine"
 	"ndd/engine/corpus/document"
@@ -14,47 +12,70 @@ import (
 // A Subject is what a request is about: a fingerprint, or a document that gets
 // one. It has an exported name because huma looks into no other embedded types.
 type Subject struct {
-	Fingerprint *string `json:"fingerprint,omitempty" pattern:"^[0-9a-fA-F]{16}$" patternDescription:"16 hexadecimal digits" doc:"A fingerprint, made with the index's recipe" example:"8c7f2d1e0a9b4455"`
-	Text        *string `json:"text,omitempty" doc:"Plain text; it is fingerprinted with the index's recipe"`
-	HTML        *string `json:"html,omitempty" doc:"An HTML page; its text is fingerprinted without the markup"`
+	Fingerprint *string `json:"fingerprint,omitempty" minLength:"16" maxLength:"16" pattern:"^[0-9a-fA-F]{16}$" patternDescription:"16 hexadecimal digits" doc:"A fingerprint, made with the index's recipe" example:"8c7f2d1e0a9b4455"`
+	Text        *string `json:"text,omitempty" format:"document-text" doc:"Plain text; it is fingerprinted with the index's recipe, which wants a few distinct features"`
+	HTML        *string `json:"html,omitempty" format:"document-html" doc:"An HTML page; its text is fingerprinted without the markup"`
 }
 
 // fingerprint returns the subject's fingerprint; place is the subject's position in the request.
 func (s *service) fingerprint(ctx context.Context, sub *Subject, place string) (simhash.Fingerprint, *problem) {
+	if sub.Fingerprint != nil {
+		if p := sub.check(place); p != nil {
+			return 0, p
+		}
+		f, err := simhash.Parse(*sub.Fingerprint)
+		if err != nil {
+			return 0, misfit(at(place, "fingerprint"), "%v", err)
+		}
+		return f, nil
+	}
+	text, field, p := sub.text(ctx, place)
+	if p != nil {
+		return 0, p
+	}
+	return s.fingerprintText(text, field)
+}
+
+// check refuses a subject that is not exactly one thing.
+func (sub *Subject) check(place string) *problem {
 	given := 0
 	for _, field := range []*string{sub.Fingerprint, sub.Text, sub.HTML} {
 		if field != nil {
 			given++
 		}
 	}
-	switch {
-	case given == 0:
-		return 0, misfit(place, "one of fingerprint, text and html is needed")
-	case given > 1:
-		return 0, misfit(place, "only one of fingerprint, text and html can be given")
-	case sub.Fingerprint != nil:
-		f, err := simhash.Parse(*sub.Fingerprint)
-		if err != nil {
-			return 0, misfit(at(place, "fingerprint"), "%v", err)
-		}
-		return f, nil
-	case sub.Text != nil:
-		return s.fingerprintText(*sub.Text, at(place, "text"))
+	switch given {
+	case 0:
+		return misfit(place, "one of fingerprint, text and html is needed")
+	case 1:
+		return nil
 	}
-	return s.fingerprintDocument(ctx, strings.NewReader(*sub.HTML), document.HTML, at(place, "html"))
+	return misfit(place, "only one of fingerprint, text and html can be given")
 }
 
-// fingerprintDocument extracts a document's text as `ndd fingerprint` does, and fingerprints it.
-func (s *service) fingerprintDocument(ctx context.Context, r io.Reader, format document.Format, place string) (simhash.Fingerprint, *problem) {
-	text := ""
+// text returns the text of a subject that is a document, and the place of the field that has it.
+func (sub *Subject) text(ctx context.Context, place string) (text, field string, p *problem) {
+	if p := sub.check(place); p != nil {
+		return "", "", p
+	}
+	if sub.Text != nil {
+		return *sub.Text, at(place, "text"), nil
+	}
+	field = at(place, "html")
+	text, p = bodyText(ctx, []byte(*sub.HTML), document.HTML, field)
+	return text, field, p
+}
+
+// bodyText extracts a document's text as `ndd fingerprint` does.
+func bodyText(ctx context.Context, body []byte, format document.Format, place string) (text string, p *problem) {
 	options := document.Options{Format: format, Strict: true, MaxDocumentBytes: bodyBytesMax}
-	for doc, err := range document.Read(ctx, []string{document.Stdin}, options, r) {
+	for doc, err := range document.Read(ctx, []string{document.Stdin}, options, bytes.NewReader(body)) {
 		if err != nil {
-			return 0, misfit(place, "%v", err)
+			return "", misfit(place, "%v", err)
 		}
 		text = doc.Text
 	}
-	return s.fingerprintText(text, place)
+	return text, nil
 }
 
 func (s *service) fingerprintText(text, place string) (simhash.Fingerprint, *problem) {
@@ -73,10 +94,14 @@ func (s *service) fingerprintText(text, place string) (simhash.Fingerprint, *pro
 // fingerprintBody fingerprints a document that is a request's whole body.
 func (s *service) fingerprintBody(ctx context.Context, body []byte, media string) (simhash.Fingerprint, *problem) {
 	format := document.Text
-	if media == "text/html" {
+	if media == mediaHTML {
 		format = document.HTML
 	}
-	return s.fingerprintDocument(ctx, bytes.NewReader(body), format, "body")
+	text, p := bodyText(ctx, body, format, "body")
+	if p != nil {
+		return 0, p
+	}
+	return s.fingerprintText(text, "body")
 }
 
 // distance returns the k of a request, or the index's own where it has none.

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"ndd/engine"
+)
+
+// arguments are the query parameters of a request. A field of a JSON body goes before the parameter
+// of its name, so that k, limit and id may stand beside any body.
+type arguments struct {
+	k, limit *int
+	id       *string
+	unique   bool
+}
+
+// argumentsKey is that of a request's arguments in its context.
+type argumentsKey struct{}
+
+// idHeader names a document that is a request's whole body, as ?id= does.
+const idHeader = "Document-Id"
+
+// withArguments returns the request with its arguments in its context and no query parameters left.
+func withArguments(r *http.Request, names []string) (*http.Request, *problem) {
+	values, p := parameters(r, names...)
+	if p != nil {
+		return nil, p
+	}
+	a, p := parseArguments(values)
+	if p != nil {
+		return nil, p
+	}
+	if id := r.Header.Get(idHeader); id != "" && a.id == nil {
+		if len(id) > idMax || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+			return nil, misfit("header "+idHeader, "must be at most %d printable ASCII characters without spaces; ?id= takes others", idMax)
+		}
+		a.id = &id
+	}
+	r = r.WithContext(context.WithValue(r.Context(), argumentsKey{}, a))
+	r.URL = &url.URL{Path: r.URL.Path}
+	return r, nil
+}
+
+// argumentsOf returns the arguments of the request that ctx belongs to.
+func argumentsOf(ctx context.Context) *arguments {
+	if a, ok := ctx.Value(argumentsKey{}).(*arguments); ok {
+		return a
+	}
+	return &arguments{}
+}
+
+// parameters returns those of a request's URL; any but the named ones, and one
+// given twice, are refused.
+func parameters(r *http.Request, names ...string) (url.Values, *problem) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, misfit("query", "%v", err)
+	}
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	for name, list := range values {
+		if !known[name] {
+			return nil, misfit("query."+name, "unknown query parameter")
+		}
+		if len(list) > 1 {
+			return nil, misfit("query."+name, "given %d times", len(list))
+		}
+	}
+	return values, nil
+}
+
+// parseArguments checks what can be checked without the index.
+func parseArguments(values url.Values) (*arguments, *problem) {
+	a := &arguments{}
+	var p *problem
+	if a.k, p = number(values, "k", 0, 64); p != nil {
+		return nil, p
+	}
+	if a.limit, p = number(values, "limit", 1, limitMost); p != nil {
+		return nil, p
+	}
+	if values.Has("id") {
+		id := values.Get("id")
+		if p := checkID(id, "query.id"); p != nil {
+			return nil, p
+		}
+		a.id = &id
+	}
+	switch text := values.Get("unique"); {
+	case !values.Has("unique") || text == "false":
+	case text == "true":
+		a.unique = true
+	default:
+		return nil, misfit("query.unique", "%.40q must be true or false", text)
+	}
+	return a, nil
+}
+
+// number returns a parameter that is a number, nil where it is not given.
+func number(values url.Values, name string, least, most int) (*int, *problem) {
+	if !values.Has(name) {
+		return nil, nil
+	}
+	n, err := strconv.Atoi(values.Get(name))
+	if err != nil || n < least || n > most {
+		return nil, misfit("query."+name, "%.40q must be a number from %d to %d", values.Get(name), least, most)
+	}
+	return &n, nil
+}
+
+// distance returns the k of a request: that of its body, else the parameter, else the index's own.
+func (a *arguments) distance(x *engine.Index, k *int) (int, *problem) {
+	if k == nil && a.k != nil {
+		return distance(x, a.k, "query.k")
+	}
+	return distance(x, k, "body.k")
+}
+
+// most returns the limit of a request: that of its body, else the parameter, else otherwise.
+func (a *arguments) most(limit *int, otherwise int) int {
+	switch {
+	case limit != nil:
+		return *limit
+	case a.limit != nil:
+		return *a.limit
+	}
+	return otherwise
+}
