@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine/copies"
+	"ndd/engine/copies/postings"
 	"ndd/engine/copies/spotsigs"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
@@ -87,7 +88,9 @@ have.`,
 
 // options checks the flags.
 func (f *copiesFlags) options(g *globals) (o copies.Options, err error) {
-	o = copies.Options{Threshold: f.threshold, MinFeatures: f.minFeatures, Ends: f.ends, Threads: g.threads, MaxDocuments: f.maxDocuments, MaxEqual: f.maxEqual,
+	o = copies.Options{Threshold: f.threshold, MinFeatures: f.minFeatures, Ends: f.ends, Threads: g.threads,
+		Join: postings.Options{MaxDocuments: f.maxDocuments, MaxEqual: f.maxEqual},
+
 		SpotSigs: spotsigs.Options{Distance: f.distance, Chain: f.chain}}
 	if o.Method, err = copies.ParseMethod(f.method); err != nil {
 		return o, usagef("--method %q: %w", f.method, err)
@@ -154,7 +157,10 @@ func (g *globals) copies(ctx context.Context, inputs []string, o copies.Options,
 			return err
 		}
 	}
+	left := budget.Left()
+	o.Room.Bytes, o.Join.MemoryBytes = left/setsShare, left/sliceShare
 	d := copies.NewDetector(o)
+	defer d.Close()
 	ids, partly := g.signAll(ctx, inputs, config, o, d, budget)
 	if partly != nil && !errors.Is(partly, errPartly) {
 		return partly
@@ -169,6 +175,13 @@ func (g *globals) copies(ctx context.Context, inputs []string, o copies.Options,
 	g.sayCopies(&report)
 	return partly
 }
+
+// What the memory is for: the sets of the method that has most of them, and one slice while it is joined. The rest is for
+// other sets, ids and pairs.
+const (
+	setsShare  = 4
+	sliceShare = 3
+)
 
 func (g *globals) copiesBudget(size string) (*memory.Budget, error) {
 	bytes, err := parseMemory(size)

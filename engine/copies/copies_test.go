@@ -85,7 +85,7 @@ func TestRelations(t *testing.T) {
 			}
 		}
 	}
-	if relation(2, 10, 2) != Contained || relation(10, 2, 2) != Contains || relation(10, 10, 5) != Overlap || relation(4, 8, 3) != Duplicate {
+	if RelationOf(2, 10, 2) != Contained || RelationOf(10, 2, 2) != Contains || RelationOf(10, 10, 5) != Overlap || RelationOf(4, 8, 3) != Duplicate {
 		t.Error("relation")
 	}
 }

@@ -3,6 +3,7 @@ package copies
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"ndd/engine/copies/postings"
@@ -41,7 +42,8 @@ func (p *Pair) ContainmentA() float64 { return float64(p.Shared) / float64(p.Siz
 // ContainmentB returns the share of the second document's signatures that the first has.
 func (p *Pair) ContainmentB() float64 { return float64(p.Shared) / float64(p.SizeB) }
 
-func relation(a, b, shared int) Relation {
+// RelationOf returns how two documents of a and b signatures are related that share some.
+func RelationOf(a, b, shared int) Relation {
 	small, large := min(a, b), max(a, b)
 	switch {
 	case float64(shared)/float64(small) < containmentLeast:
@@ -61,9 +63,22 @@ type Report struct {
 	Fallback  int            // documents with too few signatures of their own method, compared by winnow
 	None      int            // documents with no signature at all, or too few by the only method: in no pair
 	Unlisted  int            // documents with the same signatures as very many others: each is in one pair, with the first of them
-	Frequent  int            // see postings.Report
-	Postings  int
 	Pairs     int
+
+	// What the joins say, added up; see [postings.Report].
+	Common, Frequent, Slices int
+	Candidates               uint64
+	Traffic                  postings.Traffic
+}
+
+// add adds the report of one method's join.
+func (r *Report) add(j *postings.Report) {
+	r.Common += j.Common
+	r.Frequent += j.Frequent
+	r.Unlisted += j.Unlisted
+	r.Slices += j.Slices
+	r.Candidates += j.Candidates
+	r.Traffic.Add(j.Traffic)
 }
 
 // A Detector takes the signatures of documents and finds pairs. It belongs to one goroutine.
@@ -72,14 +87,13 @@ type Detector struct {
 	methods []methodIndex
 	few     []bool // by document: too few signatures of its own method
 	report  Report
-	bytes   uint64
 }
 
 // methodIndex is the documents of one method.
 type methodIndex struct {
 	method  Method
 	docs    []uint32
-	builder postings.Builder
+	builder *postings.Builder
 }
 
 // NewDetector returns a Detector without documents.
@@ -117,18 +131,29 @@ func (d *Detector) add(m Method, doc uint32, set []uint64) {
 	i := slices.IndexFunc(d.methods, func(x methodIndex) bool { return x.method == m })
 	if i < 0 {
 		i = len(d.methods)
-		d.methods = append(d.methods, methodIndex{method: m})
+		d.methods = append(d.methods, methodIndex{method: m, builder: postings.NewBuilder(d.o.Room)})
 	}
 	x := &d.methods[i]
 	x.docs = append(x.docs, doc)
 	x.builder.Add(set)
-	d.bytes += uint64(8*len(set)) + 12
 }
 
-// NeedBytes returns the most memory that the documents so far take, the join's included.
+// NeedBytes returns the most memory that the documents so far take until a join begins.
 func (d *Detector) NeedBytes() uint64 {
-	const indexing, growing = 3, 5 // times the sets: sorted copy, both directions, table; and a slice that grows by a quarter
-	return d.bytes * indexing * growing / 4
+	const document = 1 + 4 + 8 + 8 // few, number, end, key of its set
+	sum := uint64(len(d.few)) * document
+	for i := range d.methods {
+		sum += d.methods[i].builder.NeedBytes()
+	}
+	return sum * 5 / 4 // slices grow by a quarter
+}
+
+// Close gives temporary files back. It may be called again.
+func (d *Detector) Close() (err error) {
+	for i := range d.methods {
+		err = errors.Join(err, d.methods[i].builder.Close())
+	}
+	return err
 }
 
 // Pairs returns all pairs, ordered by A and B, and forgets the documents. A pair that two methods find is that of its language's
@@ -138,25 +163,19 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	slices.SortFunc(d.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range d.methods {
 		m := &d.methods[i]
-		index, err := m.builder.Build(ctx, d.o.Threads)
+		o := d.o.Join
+		o.Measure, o.Threshold, o.Threads = m.method.Measure(), cmp.Or(d.o.Threshold, m.method.Threshold()), d.o.Threads
+		pairs, r, err := m.builder.Join(ctx, o)
 		if err != nil {
 			return nil, d.report, err
 		}
-		threshold := cmp.Or(d.o.Threshold, m.method.Threshold())
-		pairs, r, err := index.Join(ctx, postings.Options{Measure: m.method.Measure(), Threshold: threshold,
-			Threads: d.o.Threads, MaxDocuments: d.o.MaxDocuments, MaxEqual: d.o.MaxEqual})
-		if err != nil {
-			return nil, d.report, err
-		}
-		d.report.Frequent += r.Frequent
-		d.report.Postings += index.Postings()
-		d.report.Unlisted += r.Unlisted
+		d.report.add(&r)
 		for _, p := range pairs {
 			a, b := m.docs[p.A], m.docs[p.B]
 			if m.method == Winnow && d.o.Method == Auto && !d.few[a] && !d.few[b] {
 				continue // both are compared by their languages' methods
 			}
-			all = append(all, Pair{A: a, B: b, Relation: relation(p.SizeA, p.SizeB, p.Shared), Method: m.method,
+			all = append(all, Pair{A: a, B: b, Relation: RelationOf(p.SizeA, p.SizeB, p.Shared), Method: m.method,
 				Score: m.method.Measure().Similarity(p.SizeA, p.SizeB, p.Shared), SizeA: p.SizeA, SizeB: p.SizeB, Shared: p.Shared})
 		}
 	}

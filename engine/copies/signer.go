@@ -71,9 +71,9 @@ type Options struct {
 	SpotSigs    spotsigs.Options // lists, spot distance, chain length
 	Ends        string           // sentence ends of CCDet; default ccdet.Ends
 
-	Threads      int // of the join; default: one for each processor
-	MaxDocuments int // see postings.Options
-	MaxEqual     int // likewise
+	Threads int              // of the join; default: one for each processor
+	Room    postings.Room    // for the sets of each method
+	Join    postings.Options // the split, its slices and bounds; measure, threshold and threads are set by what stands above
 }
 
 func (o *Options) complete() {

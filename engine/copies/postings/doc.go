@@ -1,12 +1,13 @@
-// Package postings finds all pairs of documents whose sets of signatures are alike, exactly, by an inverted index.
+// Package postings finds all pairs of documents whose sets of signatures are alike, exactly, by inverted indexes.
 //
-//	sets of hashes ──► Builder ──► Index ──► Join ──► pairs with the number of shared signatures
+//	sets of hashes ──► Builder ──► slices ──► Index ──► pairs with the number of shared signatures
+//	                 memory, file        └──► lists ──► partial overlaps ──► sum ──► the same pairs
 //
 // # Index
 //
-// Documents are ranked by the size of their sets, the smallest first. A signature that occurs in one document alone is
-// counted in that document's size and not stored: of real text 70 % are. The others get numbers in order of their
-// document frequency, the rarest 0:
+// Documents are ranked by the size of their sets, the smallest first. Where the index has all documents, a signature that
+// occurs in one of them alone is counted in that document's size and not stored: of real text 70 % are. The others get
+// numbers in order of their document frequency, the rarest 0:
 //
 //	number of signature ──► ranks of its documents, ascending     lists, 4 bytes a posting
 //	rank of document    ──► numbers of its signatures, ascending  sets, 4 bytes a posting
@@ -24,14 +25,26 @@
 // Nothing is lost by any of this. Two bounds are for data that would take quadratic time, and what they leave out is counted: documents
 // with equal sets are compared once, and where they are more than Options.MaxEqual listed with their first alone
 // ([Report].Unlisted), and a signature of more than Options.MaxDocuments documents
-// finds no candidates, though it counts where it is shared ([Report].Frequent).
+// finds no candidates, though it counts where it is shared ([Report].Frequent): a pair is found if it is similar and shares
+// one signature that is not so frequent.
+//
+// # Two splits
+//
+// The work can be divided in two ways (Zhang et al., distributed indexes for text copy detection, 2011), which find the same
+// pairs. By documents, the default: each slice of them, in order of size, is an index, and every document that may be
+// similar a query against it; what comes out are whole pairs. By terms: each slice of the signatures is a set of
+// lists, and each list gives a partial overlap for every pair of its documents; these are sorted, spilled to files
+// and summed. [Traffic] counts what either would send between machines: partial overlaps grow with the square of
+// the documents that share a signature. Slices bound the memory, too: as many are made as [Options].MemoryBytes needs.
 //
 // # Cost
 //
 // n postings: two radix sorts of n hashes, a look-up in a hash table each (30 to 60 ns from memory), 16 bytes of memory
-// each while the index is built and 8 afterwards. The join depends on the data: a candidate costs 50 to 100 ns.
+// each while the index is built and 8 afterwards, beside the sets, 8 bytes a signature in memory or in a temporary file.
+// The join depends on the data: a candidate costs 50 to 100 ns.
 //
 // # Concurrency
 //
-// A Builder belongs to one goroutine. An Index is immutable; joins may run side by side.
+// A Builder belongs to one goroutine, and uses several to join. An Index is immutable; each goroutine needs a [Searcher] of
+// its own.
 package postings

@@ -3,41 +3,21 @@ package postings
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
-
-	"ndd/engine/copies/signature"
-	"ndd/engine/index/radix"
+	"sort"
 )
 
-// ErrTooMany says that there are more documents or stored signatures than 32 bits can number.
-var ErrTooMany = errors.New("more than 2^32 documents or signatures")
-
-// A Builder takes sets. The zero value is empty.
-type Builder struct {
-	hashes []uint64
-	ends   []uint64 // of the documents' sets in hashes
-}
-
-// Add adds the set of the next document: hashes, ascending, each once. It may be empty: such a document is in no
-// pair.
-func (b *Builder) Add(set []uint64) {
-	b.hashes = append(b.hashes, set...)
-	b.ends = append(b.ends, uint64(len(b.hashes)))
-}
-
-// Documents returns how many sets have been added.
-func (b *Builder) Documents() int { return len(b.ends) }
-
-// An Index is the inverted index of a Builder's sets; see the package comment.
+// An Index is the inverted index of some documents' sets; see the package comment.
 type Index struct {
-	docs  []uint32 // by rank: the document
-	sizes []uint32 // by rank: signatures, those that are not stored among them
-	sets  csr      // by rank: numbers of signatures
-	lists csr      // by number of signature: ranks
-	equal [][]uint32
-	empty int
+	docs   []uint32 // by rank: the document
+	sizes  []uint32 // by rank: signatures, those that are not stored among them
+	sets   csr      // by rank: numbers of signatures
+	lists  csr      // by number of signature: ranks
+	common int      // numbers from this one are of signatures that are too frequent to find candidates
+
+	numbers *numbers            // of a Slice: to look signatures up
+	equal   map[uint32][]uint32 // of a Slice: by rank, documents with equal sets
 }
 
 // csr are lists of numbers, one behind the other.
@@ -54,76 +34,67 @@ func (c *csr) at(i int) []uint32 {
 	return c.values[from:c.ends[i]]
 }
 
-// Build returns the index of the sets, and empties the Builder. The error is of ctx, or [ErrTooMany].
-func (b *Builder) Build(ctx context.Context, threads int) (*Index, error) {
-	if uint64(len(b.ends)) > math.MaxUint32 {
-		return nil, ErrTooMany
+// A slicing says which documents an index has, and which signatures.
+type slicing struct {
+	docs     []uint32 // in order of size
+	frequent []uint64 // signatures that find no candidates, ascending
+	single   bool     // also those of one document, which others may be compared with
+	threads  int
+}
+
+// Slice returns the index of all sets, for a [Searcher] of sets that are not in it. It empties the Builder. The error is of
+// ctx, of a temporary file, or [ErrTooMany].
+func (b *Builder) Slice(ctx context.Context, threads int) (*Index, error) {
+	if err := b.seal(); err != nil {
+		return nil, err
 	}
-	x := new(Index)
-	x.rank(b)
-	numbers, err := b.number(ctx, threads)
+	r, err := b.rank(ctx, threads)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.store(ctx, b, numbers); err != nil {
+	x, err := b.index(ctx, slicing{docs: r.docs, single: true, threads: threads})
+	if err != nil {
 		return nil, err
 	}
-	*b = Builder{}
+	x.equal = map[uint32][]uint32{}
+	groups := map[uint32][]uint32{}
+	for _, g := range r.equal {
+		groups[g[0]] = g
+	}
+	for rank, doc := range x.docs {
+		if g := groups[doc]; g != nil {
+			x.equal[uint32(rank)] = g
+		}
+	}
+	return x, b.Close()
+}
+
+// index returns the index of some documents.
+func (b *Builder) index(ctx context.Context, s slicing) (*Index, error) {
+	x := &Index{docs: s.docs, sizes: make([]uint32, len(s.docs))}
+	for i, d := range x.docs {
+		x.sizes[i] = uint32(b.size(d))
+	}
+	n, err := b.number(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	x.common = n.common
+	if err := x.store(ctx, b, n); err != nil {
+		return nil, err
+	}
+	if s.single {
+		x.numbers = n
+	}
 	return x, nil
 }
 
-// set returns a document's set.
-func (b *Builder) set(doc int) []uint64 {
-	from := uint64(0)
-	if doc > 0 {
-		from = b.ends[doc-1]
-	}
-	return b.hashes[from:b.ends[doc]]
-}
-
-// rank orders documents by size, and then by number, leaving out empty ones and all but the first of equal ones.
-func (x *Index) rank(b *Builder) {
-	first := make(map[uint64][]uint32, len(b.ends))
-	groups := map[uint32]int{} // by first document: its place in x.equal
-	for doc := range b.ends {
-		set := b.set(doc)
-		if len(set) == 0 {
-			x.empty++
-			continue
-		}
-		key := uint64(0)
-		for _, hash := range set {
-			key = signature.Fold(key, hash)
-		}
-		at := slices.IndexFunc(first[key], func(d uint32) bool { return slices.Equal(b.set(int(d)), set) })
-		if at < 0 {
-			first[key] = append(first[key], uint32(doc))
-			x.docs = append(x.docs, uint32(doc))
-			continue
-		}
-		d := first[key][at]
-		g, ok := groups[d]
-		if !ok {
-			g = len(x.equal)
-			groups[d] = g
-			x.equal = append(x.equal, []uint32{d})
-		}
-		x.equal[g] = append(x.equal[g], uint32(doc))
-	}
-	slices.SortFunc(x.docs, func(a, c uint32) int {
-		return cmp.Or(cmp.Compare(len(b.set(int(a))), len(b.set(int(c)))), cmp.Compare(a, c))
-	})
-	x.sizes = make([]uint32, len(x.docs))
-	for i, d := range x.docs {
-		x.sizes[i] = uint32(len(b.set(int(d))))
-	}
-}
-
-// numbers gives each signature that two documents have its number.
+// numbers gives signatures their numbers.
 type numbers struct {
-	slots []slot // open addressing
-	shift uint
-	count int
+	slots  []slot // open addressing
+	shift  uint
+	count  int
+	common int
 }
 
 type slot struct {
@@ -140,37 +111,43 @@ func (n *numbers) find(hash uint64) *slot {
 	}
 }
 
-// number counts signatures and numbers those of at least two documents, the rarest first, equal ones by hash.
-func (b *Builder) number(ctx context.Context, threads int) (*numbers, error) {
-	sorted := make([]uint64, len(b.hashes))
-	if err := radix.SortKeys(ctx, sorted, radix.Chunks{b.hashes}, radix.Options{Mask: math.MaxUint32 << 32, Threads: max(threads, 1)}); err != nil {
-		return nil, err
-	}
+// number counts signatures and numbers them, the rarest first, equal ones by hash, and those last that find no candidates.
+func (b *Builder) number(ctx context.Context, s slicing) (*numbers, error) {
 	type counted struct {
 		hash      uint64
-		documents uint32
+		documents uint32 // the most of all where the signature is too frequent
 	}
-	var shared []counted
-	for i := 0; i < len(sorted); {
-		j := i + 1
-		for j < len(sorted) && sorted[j] == sorted[i] {
-			j++
-		}
-		if j-i > 1 {
-			shared = append(shared, counted{sorted[i], uint32(j - i)})
-		}
-		i = j
+	var all []counted
+	least := 2
+	if s.single {
+		least = 1
 	}
-	if uint64(len(shared)) >= math.MaxUint32 {
+	n := &numbers{shift: 63}
+	err := frequencies(ctx, b.chunks(s.docs), s.threads, 0, func(hash uint64, documents int) {
+		if documents < least {
+			return
+		}
+		c := counted{hash, uint32(documents)}
+		if _, ok := slices.BinarySearch(s.frequent, hash); ok {
+			c.documents = math.MaxUint32
+		} else {
+			n.common++
+		}
+		all = append(all, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if uint64(len(all)) >= math.MaxUint32 {
 		return nil, ErrTooMany
 	}
-	slices.SortStableFunc(shared, func(a, b counted) int { return cmp.Compare(a.documents, b.documents) })
-	n := &numbers{count: len(shared), shift: 63}
-	for len(shared)*3/2 >= 1<<(64-n.shift) {
+	slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(a.documents, b.documents) })
+	n.count = len(all)
+	for len(all)*3/2 >= 1<<(64-n.shift) {
 		n.shift--
 	}
 	n.slots = make([]slot, 1<<(64-n.shift))
-	for i, c := range shared {
+	for i, c := range all {
 		*n.find(c.hash) = slot{c.hash, uint32(i + 1)}
 	}
 	return n, ctx.Err()
@@ -185,7 +162,7 @@ func (x *Index) store(ctx context.Context, b *Builder, n *numbers) error {
 			return ctx.Err()
 		}
 		from := len(x.sets.values)
-		for _, hash := range b.set(int(doc)) {
+		for _, hash := range b.set(doc) {
 			if s := n.find(hash); s.number != 0 {
 				x.sets.values = append(x.sets.values, s.number-1)
 				counts[s.number-1]++
@@ -210,9 +187,7 @@ func (x *Index) store(ctx context.Context, b *Builder, n *numbers) error {
 	return ctx.Err()
 }
 
-// Postings returns how many postings are stored: signatures that at least two documents have, once for each
-// of these; equal documents count as one.
-func (x *Index) Postings() int { return len(x.lists.values) }
-
-// Documents returns how many documents are compared: those that have a signature, equal ones once.
-func (x *Index) Documents() int { return len(x.docs) }
+// rankOf returns the first rank whose document has at least so many signatures.
+func (x *Index) rankOf(size int) int {
+	return sort.Search(len(x.sizes), func(i int) bool { return int(x.sizes[i]) >= size })
+}

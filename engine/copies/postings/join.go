@@ -3,11 +3,14 @@ package postings
 import (
 	"cmp"
 	"context"
+	"iter"
 	"runtime"
 	"slices"
-	"sync/atomic"
+	"sort"
+	"sync"
 
-	"golang.org/x/sync/errgroup"
+	"ndd/engine/parallel"
+	"ndd/engine/storage/store"
 )
 
 // A Pair is two documents that are alike, A < B in order of [Builder.Add].
@@ -17,121 +20,239 @@ type Pair struct {
 	Shared       int
 }
 
+func comparePairs(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }
+
 // A Report says what a join did and what it left out.
 type Report struct {
 	Empty      int    // documents without signatures, which are in no pair
 	Equal      int    // documents whose set another one had before
 	Unlisted   int    // of these, those in groups of more than Options.MaxEqual: each is in one pair, with the first of its group
-	Candidates uint64 // pairs that were verified
+	Candidates uint64 // pairs that were verified, or summed
 	Pairs      int
+	Slices     int // that the documents, or the signatures, were split in
+	Traffic    Traffic
 
-	// Frequent is how many documents had signatures among their rarest that are in more than Options.MaxDocuments documents: pairs of
-	// these may be missing that share none but such signatures.
-	Frequent int
+	// Common is how many signatures are in more than Options.MaxDocuments documents, and Frequent how many documents had such
+	// signatures among their rarest: pairs of these may be missing that share none but such signatures.
+	Common, Frequent int
+}
+
+// Traffic is what a cluster would send from one machine to another for the same join: what Zhang et al. count.
+type Traffic struct {
+	Sent, SentBytes       uint64 // records to the slices: documents, or postings
+	Partial, PartialBytes uint64 // records from the slices: pairs, whole or partial
+}
+
+// Add adds other traffic.
+func (t *Traffic) Add(other Traffic) {
+	t.Sent += other.Sent
+	t.SentBytes += other.SentBytes
+	t.Partial += other.Partial
+	t.PartialBytes += other.PartialBytes
+}
+
+// The bytes of a record: a document is its number and its signatures; a posting a signature, a document and its size;
+// a pair two documents and what they share.
+const (
+	documentBytes  = 4
+	signatureBytes = 8
+	postingBytes   = signatureBytes + 8
+	pairBytes      = 12
+)
+
+// Join returns all pairs of documents that are at least as similar as o says, ordered by A and B; of more equal documents
+// than o.MaxEqual each with the first of them alone. The same sets and options give the same pairs whatever the split, the slices,
+// the threads and the memory. It empties the Builder. The error is of ctx or of a temporary file, names the option that is out of
+// range, or is [ErrTooMany].
+func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report, err error) {
+	defer store.CatchFault(&err)()
+	if err := o.complete(); err != nil {
+		return nil, report, err
+	}
+	if err := b.seal(); err != nil {
+		return nil, report, err
+	}
+	r, err := b.rank(ctx, o.Threads)
+	if err != nil {
+		return nil, report, err
+	}
+	report.Empty = r.empty
+	frequent, err := b.frequent(ctx, r.docs, &o, &report)
+	if err != nil {
+		return nil, report, err
+	}
+	split := b.splitDocuments
+	if o.Split == Terms {
+		split = b.splitTerms
+	}
+	pairs, err := split(ctx, r.docs, frequent, &o, &report)
+	if err != nil {
+		return nil, report, err
+	}
+	pairs = b.expand(r.equal, pairs, o.MaxEqual, &report)
+	slices.SortFunc(pairs, comparePairs)
+	report.Pairs = len(pairs)
+	return pairs, report, b.Close()
+}
+
+// complete checks the options and puts the defaults in.
+func (o *Options) complete() error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	o.MaxDocuments = cmp.Or(o.MaxDocuments, defaultMaxDocuments)
+	o.MaxEqual = cmp.Or(o.MaxEqual, defaultMaxEqual)
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	return nil
+}
+
+// frequent returns the signatures of more than o.MaxDocuments documents, ascending, and counts the documents that are
+// touched by that.
+func (b *Builder) frequent(ctx context.Context, docs []uint32, o *Options, r *Report) (hashes []uint64, err error) {
+	if len(docs) <= o.MaxDocuments {
+		return nil, nil
+	}
+	err = frequencies(ctx, b.chunks(docs), o.Threads, int(o.MemoryBytes/sortedBytes), func(hash uint64, documents int) {
+		if documents > o.MaxDocuments {
+			hashes = append(hashes, hash)
+		}
+	})
+	r.Common = len(hashes)
+	if err != nil || len(hashes) == 0 {
+		return nil, err
+	}
+	for _, doc := range docs {
+		n := len(appendCommon(nil, b.set(doc), hashes))
+		if size := b.size(doc); size-o.least(size)+1 > size-n {
+			r.Frequent++
+		}
+	}
+	return hashes, nil
+}
+
+// appendCommon appends those places in hashes, ascending, that a set has.
+func appendCommon(dst []uint32, set, hashes []uint64) []uint32 {
+	for _, hash := range set {
+		if i, ok := slices.BinarySearch(hashes, hash); ok {
+			dst = append(dst, uint32(i))
+		}
+	}
+	return dst
+}
+
+// The memory of a signature while it is sorted, and while a slice that has it is joined.
+const (
+	sortedBytes = 32
+	sliceBytes  = 64
+)
+
+// slices returns the ends of the slices of documents: as many as were asked for, or as many as memory needs, of about the
+// same number of signatures each.
+func (b *Builder) slices(docs []uint32, o *Options) (ends []int) {
+	total := uint64(0)
+	for _, d := range docs {
+		total += uint64(b.size(d))
+	}
+	n := uint64(o.Slices)
+	if n == 0 {
+		n = 1
+		if o.MemoryBytes > 0 {
+			n += total * sliceBytes / o.MemoryBytes
+		}
+	}
+	n = max(min(n, uint64(len(docs))), 1)
+	sum := uint64(0)
+	for i, d := range docs {
+		sum += uint64(b.size(d))
+		if sum >= total*uint64(len(ends)+1)/n && len(ends) < int(n)-1 {
+			ends = append(ends, i+1)
+		}
+	}
+	return append(ends, len(docs))
+}
+
+// splitDocuments makes an index of each slice of the documents, and every document that is no larger than the largest of the
+// slice a query against it. Of each pair the document of lower rank is the query, so that each is found once.
+func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []uint64, o *Options, r *Report) (pairs []Pair, err error) {
+	ends := b.slices(docs, o)
+	r.Slices = len(ends)
+	from := 0
+	for _, end := range ends {
+		if from == end {
+			continue
+		}
+		x, err := b.index(ctx, slicing{docs: docs[from:end], frequent: frequent, single: len(ends) > 1, threads: o.Threads})
+		if err != nil {
+			return nil, err
+		}
+		first := sort.Search(from, func(i int) bool { return o.largest(b.size(docs[i])) >= b.size(docs[from]) })
+		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, o, r)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, found...)
+		from = end
+	}
+	r.Traffic.Partial = uint64(len(pairs))
+	r.Traffic.PartialBytes = pairBytes * uint64(len(pairs))
+	return pairs, nil
 }
 
 // chunk is how many documents a goroutine takes at a time.
 const chunk = 256
 
-// Join returns all pairs of documents that are at least as similar as o says, ordered by A and B; of more equal documents
-// than o.MaxEqual each with the first of them alone. The same index and options give the same pairs whatever the threads. The error is of
-// ctx, or names the option that is out of range.
-func (x *Index) Join(ctx context.Context, o Options) ([]Pair, Report, error) {
-	if err := o.check(); err != nil {
-		return nil, Report{}, err
+// joinSlice finds the pairs of queries with the documents of an index, which are those from the own-th query on.
+func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *Index, o *Options, r *Report) (pairs []Pair, err error) {
+	var mu sync.Mutex
+	produce := func(_ context.Context, yield func(int) bool) error {
+		for from := 0; from < len(queries) && yield(from); from += chunk {
+		}
+		return nil
 	}
-	if o.MaxDocuments == 0 {
-		o.MaxDocuments = defaultMaxDocuments
-	}
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	joins := make([]*join, o.Threads)
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for i := range joins {
-		j := &join{index: x, o: &o, seen: make([]uint32, len(x.docs))}
-		joins[i] = j
-		g.Go(func() error {
-			for ctx.Err() == nil {
-				from := int(next.Add(chunk)) - chunk
-				if from >= len(x.docs) {
-					return nil
-				}
-				for rank := from; rank < min(from+chunk, len(x.docs)); rank++ {
-					j.document(rank)
-				}
+	work := func(_ context.Context, froms iter.Seq[int]) (err error) {
+		defer store.CatchFault(&err)()
+		j := &join{search: newSearch(x, o), sets: b, own: own}
+		for from := range froms {
+			for i := from; i < min(from+chunk, len(queries)); i++ {
+				j.document(i, queries[i])
 			}
-			return ctx.Err()
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, Report{}, err
-	}
-	report := Report{Empty: x.empty}
-	var pairs []Pair
-	for _, j := range joins {
+		}
+		mu.Lock()
+		defer mu.Unlock()
 		pairs = append(pairs, j.pairs...)
-		report.Candidates += j.candidates
-		report.Frequent += j.frequent
+		r.Candidates += j.verified
+		r.Traffic.Add(j.sent)
+		return nil
 	}
-	pairs = x.expand(pairs, cmp.Or(o.MaxEqual, defaultMaxEqual), &report)
-	slices.SortFunc(pairs, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
-	report.Pairs = len(pairs)
-	return pairs, report, nil
+	err = parallel.Each(ctx, parallel.Options{Workers: o.Threads}, produce, work)
+	return pairs, err
 }
 
-// expand puts the documents of a group of equal ones where its first stands, and adds the pairs of each group.
-func (x *Index) expand(pairs []Pair, most int, r *Report) []Pair {
-	if len(x.equal) == 0 {
-		return pairs
-	}
-	members := make(map[uint32][]uint32, len(x.equal)) // by first document: those to list
-	for _, group := range x.equal {
-		members[group[0]] = group
-		r.Equal += len(group) - 1
-		if len(group) > most {
-			members[group[0]] = group[:1]
-			r.Unlisted += len(group) - 1
-		}
-	}
-	all := func(doc uint32) []uint32 {
-		if group := members[doc]; group != nil {
-			return group
-		}
-		return []uint32{doc}
-	}
-	expanded := make([]Pair, 0, len(pairs))
-	for _, p := range pairs {
-		for _, a := range all(p.A) {
-			for _, b := range all(p.B) {
-				expanded = append(expanded, Pair{a, b, p.SizeA, p.SizeB, p.Shared}.ordered())
-			}
-		}
-	}
-	for rank, doc := range x.docs {
-		if members[doc] != nil {
-			expanded = x.appendGroup(expanded, members[doc], int(x.sizes[rank]))
-		}
-	}
-	return expanded
+// join is what one goroutine does of a slice.
+type join struct {
+	search
+	sets  *Builder
+	own   int // the first query that is in the slice
+	pairs []Pair
+	sent  Traffic
 }
 
-// appendGroup appends the pairs of the group whose documents to list are members: all of these, or the first with each.
-func (x *Index) appendGroup(pairs []Pair, members []uint32, size int) []Pair {
-	if len(members) == 1 {
-		i := slices.IndexFunc(x.equal, func(g []uint32) bool { return g[0] == members[0] })
-		for _, doc := range x.equal[i][1:] {
-			pairs = append(pairs, Pair{members[0], doc, size, size, size})
-		}
-		return pairs
+// document finds what is at least as large as a query and similar to it.
+func (j *join) document(query int, doc uint32) {
+	size := j.sets.size(doc)
+	from := max(query-j.own+1, 0)
+	j.sent.Sent++
+	j.sent.SentBytes += documentBytes + signatureBytes*uint64(size)
+	if rank := query - j.own; rank >= 0 {
+		j.numbers = append(j.numbers[:0], j.index.sets.at(rank)...)
+	} else {
+		j.look(j.sets.set(doc))
 	}
-	for i, a := range members {
-		for _, b := range members[i+1:] {
-			pairs = append(pairs, Pair{a, b, size, size, size})
-		}
-	}
-	return pairs
+	j.candidates(from, size, j.o.least(size), func(rank, shared int) {
+		j.pairs = append(j.pairs, Pair{doc, j.index.docs[rank], size, int(j.index.sizes[rank]), shared}.ordered())
+	})
 }
 
 // ordered returns the pair with the lower document first.
@@ -140,81 +261,4 @@ func (p Pair) ordered() Pair {
 		return Pair{p.B, p.A, p.SizeB, p.SizeA, p.Shared}
 	}
 	return p
-}
-
-// join is what one goroutine does of a join.
-type join struct {
-	index      *Index
-	o          *Options
-	seen       []uint32 // by rank: the last document, by rank + 1, that it was a candidate of
-	pairs      []Pair
-	candidates uint64
-	frequent   int
-}
-
-// document finds what is at least as large as a document and similar to it.
-func (j *join) document(rank int) {
-	x := j.index
-	size := int(x.sizes[rank])
-	set := x.sets.at(rank)
-	single := size - len(set) // signatures of no other document: the rarest of all
-	prefix := size - j.o.least(size) + 1 - single
-	if prefix <= 0 {
-		return
-	}
-	largest := j.o.largest(size)
-	frequent := false
-	for _, number := range set[:min(prefix, len(set))] {
-		list := x.lists.at(int(number))
-		if len(list) > j.o.MaxDocuments {
-			frequent = true // and so are all that follow
-			break
-		}
-		from, _ := slices.BinarySearch(list, uint32(rank)+1)
-		for _, other := range list[from:] {
-			if int(x.sizes[other]) > largest {
-				break
-			}
-			if j.seen[other] != uint32(rank)+1 {
-				j.seen[other] = uint32(rank) + 1
-				j.verify(rank, int(other))
-			}
-		}
-	}
-	if frequent {
-		j.frequent++
-	}
-}
-
-// verify counts what two documents share, and keeps the pair if that is enough.
-func (j *join) verify(a, b int) {
-	x := j.index
-	j.candidates++
-	sizeA, sizeB := int(x.sizes[a]), int(x.sizes[b])
-	need := j.o.needed(sizeA, sizeB)
-	shared := sharedAtLeast(x.sets.at(a), x.sets.at(b), need)
-	if shared < need {
-		return
-	}
-	j.pairs = append(j.pairs, Pair{x.docs[a], x.docs[b], sizeA, sizeB, shared}.ordered())
-}
-
-// sharedAtLeast counts what two ascending lists share; once that cannot be need any more, it ends with less.
-func sharedAtLeast(a, b []uint32, need int) (n int) {
-	for i, k := 0, 0; i < len(a) && k < len(b); {
-		if n+min(len(a)-i, len(b)-k) < need {
-			return 0
-		}
-		switch u, v := a[i], b[k]; {
-		case u == v:
-			n++
-			i++
-			k++
-		case u < v:
-			i++
-		default:
-			k++
-		}
-	}
-	return n
 }

@@ -15,11 +15,28 @@ const (
 	Containment
 )
 
+// Split is how a join is divided; the answers are the same.
+type Split int
+
+const (
+	// Documents makes an index of each slice of the documents, and all documents queries against it: pairs come out whole.
+	Documents Split = iota
+	// Terms makes lists of each slice of the signatures, and of each list the partial overlaps of its pairs, which are
+	// summed: their number grows with the square of the documents.
+	Terms
+)
+
 // Options say which pairs to find.
 type Options struct {
 	Measure   Measure
 	Threshold float64 // least similarity of a pair, above 0 and at most 1
 	Threads   int     // default: one for each processor
+	Split     Split   // of [Builder.Join]
+
+	// Slices is how many parts the documents, or the signatures, are split in; default: as many as MemoryBytes needs.
+	Slices int
+	// MemoryBytes is the memory for the indexes, or the lists, of one slice; default: no limit. Sets and pairs come on top.
+	MemoryBytes uint64
 
 	// MaxDocuments is how many documents a signature may be in that finds candidates; default 10,000. See the package comment.
 	MaxDocuments int
@@ -41,6 +58,12 @@ func (o *Options) check() error {
 	if o.Measure != Jaccard && o.Measure != Containment {
 		return fmt.Errorf("measure %d: must be Jaccard or Containment", o.Measure)
 	}
+	if o.Split != Documents && o.Split != Terms {
+		return fmt.Errorf("split %d: must be Documents or Terms", o.Split)
+	}
+	if o.Slices < 0 {
+		return fmt.Errorf("%d slices: must not be negative", o.Slices)
+	}
 	if o.MaxEqual < 0 {
 		return fmt.Errorf("%d equal documents: must not be negative", o.MaxEqual)
 	}
@@ -61,9 +84,14 @@ func (m Measure) Similarity(a, b, shared int) float64 {
 	return float64(shared) / float64(min(a, b))
 }
 
-// similar is the one test that decides. The quotient of two integers and the threshold's decimal digits are both rounded to the nearest
+// Possible reports whether sets of a and b signatures can be similar at all.
+func (o *Options) Possible(a, b int) bool {
+	return min(a, b) > 0 && max(a, b) <= o.largest(min(a, b))
+}
+
+// Similar is the one test that decides. The quotient of two integers and the threshold's decimal digits are both rounded to the nearest
 // number, so that a pair at exactly the threshold, such as 3 of 5 at 0.6, passes.
-func (o *Options) similar(a, b, shared int) bool {
+func (o *Options) Similar(a, b, shared int) bool {
 	return o.Measure.Similarity(a, b, shared) >= o.Threshold
 }
 
@@ -75,10 +103,10 @@ func (o *Options) needed(a, b int) int {
 		about = t / (1 + t) * float64(a+b)
 	}
 	n := max(int(math.Ceil(about))-1, 1) // rounded either way: step to the first that is similar
-	for n > 1 && o.similar(a, b, n-1) {
+	for n > 1 && o.Similar(a, b, n-1) {
 		n--
 	}
-	for n <= min(a, b) && !o.similar(a, b, n) {
+	for n <= min(a, b) && !o.Similar(a, b, n) {
 		n++
 	}
 	return n
@@ -94,11 +122,26 @@ func (o *Options) largest(n int) int {
 		return math.MaxInt
 	}
 	size := int(float64(n) / o.Threshold)
-	for o.similar(n, size+1, n) {
+	for o.Similar(n, size+1, n) {
 		size++
 	}
-	for size > n && !o.similar(n, size, n) {
+	for size > n && !o.Similar(n, size, n) {
 		size--
+	}
+	return size
+}
+
+// smallest returns the size of the smallest set that can be similar to one of n.
+func (o *Options) smallest(n int) int {
+	if o.Measure == Containment {
+		return 1
+	}
+	size := max(int(float64(n)*o.Threshold), 1)
+	for size > 1 && o.Similar(size-1, n, size-1) {
+		size--
+	}
+	for size < n && !o.Similar(size, n, size) {
+		size++
 	}
 	return size
 }

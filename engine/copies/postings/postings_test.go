@@ -3,9 +3,12 @@ package postings
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io/fs"
 	"math/big"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -73,40 +76,98 @@ func brute(sets [][]uint64, m Measure, num, den int64, most int) (pairs []Pair) 
 	return pairs
 }
 
-func build(t testing.TB, sets [][]uint64) *Index {
-	t.Helper()
-	var b Builder
+// builder returns a Builder of the sets.
+func builder(sets [][]uint64, r Room) *Builder {
+	b := NewBuilder(r)
 	for _, s := range sets {
 		b.Add(s)
 	}
-	x, err := b.Build(context.Background(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return b
 }
 
-// TestJoin holds the join against all pairs, at thresholds that are fractions of small sets.
+func joined(sets [][]uint64, o Options) ([]Pair, Report, error) {
+	return builder(sets, Room{}).Join(context.Background(), o)
+}
+
+// TestJoin holds the join against all pairs, at thresholds that are fractions of small sets, with both splits, in any number of
+// slices, of any number of threads, in memory and in files.
 func TestJoin(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for round := range 12 {
-		sets := randomSets(random, 40*(round+1))
-		x := build(t, sets)
+	for round := range 4 {
+		sets := randomSets(random, 60*(round+1))
 		for _, m := range []Measure{Jaccard, Containment} {
 			for _, f := range [][2]int64{{1, 10}, {1, 3}, {45, 100}, {1, 2}, {3, 5}, {2, 3}, {8, 10}, {1, 1}} {
 				most := 1 + round%4*2
 				want := brute(sets, m, f[0], f[1], most)
-				for _, threads := range []int{1, 3} {
-					got, report, err := x.Join(context.Background(), Options{Measure: m, Threshold: float64(f[0]) / float64(f[1]), Threads: threads, MaxEqual: most})
-					if err != nil || !slices.Equal(got, want) {
-						t.Fatalf("measure %d, threshold %d/%d, %d threads: %d pairs, want %d, %v", m, f[0], f[1], threads, len(got), len(want), err)
+				for _, o := range []Options{{Threads: 1}, {Threads: 3}, {Slices: 2}, {Slices: 7, Threads: 2}, {Slices: 20},
+					{MemoryBytes: 4096}, {Split: Terms}, {Split: Terms, Slices: 5}, {Split: Terms, MemoryBytes: 1 << 15}} {
+					o.Measure, o.Threshold, o.MaxEqual = m, float64(f[0])/float64(f[1]), most
+					b := builder(sets, Room{Bytes: o.MemoryBytes / 2, Dir: t.TempDir()})
+					if total := b.total(); b.Spilled() != (o.MemoryBytes > 0 && 16*total > o.MemoryBytes) {
+						t.Fatalf("%d signatures: in a file: %t", total, b.Spilled())
 					}
-					if report.Pairs != len(want) || report.Frequent != 0 {
+					got, report, err := b.Join(context.Background(), o)
+					if err != nil || !slices.Equal(got, want) {
+						t.Fatalf("%+v: %d pairs, want %d, %v", o, len(got), len(want), err)
+					}
+					if report.Pairs != len(want) || report.Frequent != 0 || report.Traffic.Sent == 0 {
 						t.Errorf("%+v", report)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestSlice holds the search for sets that are not in the index, and the parts of a term-split, against all pairs.
+func TestSlice(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	sets := randomSets(random, 300)
+	members, queries := sets[:200], sets[200:]
+	for _, m := range []Measure{Jaccard, Containment} {
+		for _, f := range [][2]int64{{1, 10}, {45, 100}, {3, 5}, {1, 1}} {
+			o := Options{Measure: m, Threshold: float64(f[0]) / float64(f[1])}
+			x, err := builder(members, Room{}).Slice(context.Background(), 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := x.Searcher(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, q := range queries {
+				var want, larger []Match
+				for doc, set := range members {
+					if shared := signature.Shared(q, set); len(q) > 0 && exact(m, len(q), len(set), shared, f[0], f[1]) {
+						want = append(want, Match{uint32(doc), len(set), shared})
+						if len(set) >= len(q) {
+							larger = append(larger, want[len(want)-1])
+						}
+					}
+				}
+				byDoc := func(a, b Match) int { return int(a.Doc) - int(b.Doc) }
+				got, gotLarger := s.AppendSimilar(nil, q), s.AppendLarger(nil, q)
+				slices.SortFunc(got, byDoc)
+				slices.SortFunc(gotLarger, byDoc)
+				if !slices.Equal(got, want) || !slices.Equal(gotLarger, larger) {
+					t.Fatalf("%+v, %d signatures: %v, want %v; larger %v, want %v", o, len(q), got, want, gotLarger, larger)
+				}
+			}
+			lists := map[uint64][]Posting{}
+			for doc, set := range sets {
+				for _, h := range set {
+					lists[h] = append(lists[h], Posting{uint32(doc), uint32(len(set))})
+				}
+			}
+			var partials []Pair
+			for _, list := range lists {
+				partials = o.AppendPartials(partials, list)
+			}
+			slices.SortFunc(partials, comparePairs)
+			if got, want := o.SumPartials(partials), brute(sets, m, f[0], f[1], 1000); !slices.Equal(got, want) {
+				t.Fatalf("%+v: %d pairs of partial overlaps, want %d", o, len(got), len(want))
 			}
 		}
 	}
@@ -138,23 +199,40 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
-// TestFrequent: a signature of very many documents finds no candidates, is counted where it is shared, and is told.
+// TestFrequent: a signature of very many documents finds no candidates, is counted where it is shared, and is told, whatever
+// the split.
 func TestFrequent(t *testing.T) {
 	var sets [][]uint64
 	for i := range uint64(1000) {
 		sets = append(sets, []uint64{1, 2, 3, 1000 + i/2, 5000 + i}) // pairs share 4 of 5, others the 3 of all
 		slices.Sort(sets[i])
 	}
-	x := build(t, sets)
-	got, report, err := x.Join(context.Background(), Options{Measure: Containment, Threshold: 0.6, MaxDocuments: 100})
-	if err != nil || len(got) != 500 || got[0].Shared != 4 || report.Frequent != 1000 || report.Candidates != 500 {
-		t.Errorf("%d pairs, %+v, %v", len(got), report, err)
+	for _, o := range []Options{{}, {Slices: 7}, {Split: Terms}, {Split: Terms, Slices: 3}, {MemoryBytes: 1 << 12}} {
+		o.Measure, o.Threshold, o.MaxDocuments = Containment, 0.6, 100
+		got, report, err := joined(sets, o)
+		if err != nil || len(got) != 500 || got[0].Shared != 4 || report.Frequent != 1000 || report.Common != 3 || report.Candidates != 500 {
+			t.Errorf("%+v: %d pairs, %+v, %v", o, len(got), report, err)
+		}
 	}
-	got, report, err = x.Join(context.Background(), Options{Measure: Containment, Threshold: 0.6})
+	got, report, err := joined(sets, Options{Measure: Containment, Threshold: 0.6})
 	if err != nil || len(got) != 1000*999/2 || report.Frequent != 0 {
 		t.Errorf("all: %d pairs, %+v, %v", len(got), report, err)
 	}
 }
+
+// TestMillion: one signature in a million documents is no square of them.
+func TestMillion(t *testing.T) {
+	sets := make([][]uint64, *documents)
+	for i := range sets {
+		sets[i] = []uint64{7, 1000 + uint64(i)}
+	}
+	got, report, err := joined(sets, Options{Measure: Jaccard, Threshold: 0.3})
+	if err != nil || len(got) != 0 || report.Candidates != 0 || report.Common != 1 || report.Frequent != len(sets) {
+		t.Errorf("%d pairs, %+v, %v", len(got), report, err)
+	}
+}
+
+var documents = flag.Int("documents", 50_000, "documents of one signature")
 
 // TestEqual: 100,000 documents with one set are as many pairs, not their square; empty ones are in none.
 func TestEqual(t *testing.T) {
@@ -164,26 +242,48 @@ func TestEqual(t *testing.T) {
 			sets[i] = []uint64{7, 8, 9}
 		}
 	}
-	got, report, err := build(t, sets).Join(context.Background(), Options{Threshold: 0.5})
+	got, report, err := joined(sets, Options{Threshold: 0.5})
 	if err != nil || len(got) != 90_000-1 || report.Equal != len(got) || report.Unlisted != len(got) || report.Empty != 10_000 || got[0] != (Pair{1, 2, 3, 3, 3}) {
 		t.Errorf("%d pairs, %+v, %v", len(got), report, err)
 	}
 }
 
+// TestTraffic counts by hand: documents with two and three signatures of which two are shared, and one with another.
+func TestTraffic(t *testing.T) {
+	sets := [][]uint64{{1, 2}, {1, 2, 3}, {9}}
+	_, r, err := joined(sets, Options{Threshold: 0.5, Slices: 1})
+	if want := (Traffic{3, 3*4 + 6*8, 1, 12}); err != nil || r.Traffic != want {
+		t.Errorf("documents: %+v, want %+v, %v", r.Traffic, want, err)
+	}
+	_, r, err = joined(sets, Options{Threshold: 0.5, Slices: 2, Split: Terms})
+	if want := (Traffic{6, 6 * 16, 2, 24}); err != nil || r.Traffic != want {
+		t.Errorf("terms: %+v, want %+v, %v", r.Traffic, want, err)
+	}
+}
+
 func TestBad(t *testing.T) {
-	x := build(t, [][]uint64{{1}, {1, 2}})
-	for _, o := range []Options{{}, {Threshold: -1}, {Threshold: 1.01}, {Threshold: 0.5, Measure: 2}, {Threshold: 0.5, MaxDocuments: -1}} {
-		if _, _, err := x.Join(context.Background(), o); err == nil {
+	sets := [][]uint64{{1}, {1, 2}}
+	for _, o := range []Options{{}, {Threshold: -1}, {Threshold: 1.01}, {Threshold: 0.5, Measure: 2}, {Threshold: 0.5, MaxDocuments: -1},
+		{Threshold: 0.5, Split: 2}, {Threshold: 0.5, Slices: -1}, {Threshold: 0.5, MaxEqual: -1}} {
+		if _, _, err := joined(sets, o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := x.Join(ctx, Options{Threshold: 0.5}); !errors.Is(err, context.Canceled) {
+	if _, _, err := builder(sets, Room{}).Join(ctx, Options{Threshold: 0.5}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if got, _, err := build(t, nil).Join(context.Background(), Options{Threshold: 0.5}); err != nil || len(got) != 0 {
-		t.Errorf("no documents: %v, %v", got, err)
+	for _, empty := range [][][]uint64{nil, {nil}, {nil, nil}} {
+		for _, split := range []Split{Documents, Terms} {
+			if got, _, err := joined(empty, Options{Threshold: 0.5, Split: split, Slices: 3}); err != nil || len(got) != 0 {
+				t.Errorf("no signatures: %v, %v", got, err)
+			}
+		}
+	}
+	b := builder(sets, Room{Bytes: 1, Dir: filepath.Join(t.TempDir(), "none")})
+	if _, _, err := b.Join(context.Background(), Options{Threshold: 0.5}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder for the temporary file: %v", err)
 	}
 }
 
@@ -203,7 +303,7 @@ func BenchmarkJoin(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("documents=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				pairs, _, err := build(b, sets).Join(context.Background(), Options{Threshold: 0.45})
+				pairs, _, err := joined(sets, Options{Threshold: 0.45})
 				if err != nil || len(pairs) < n/5 {
 					b.Fatal(len(pairs), err)
 				}

@@ -1,0 +1,97 @@
+package postings
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"ndd/engine/copies/signature"
+	"ndd/engine/index/radix"
+)
+
+// A ranking is the documents that are compared, in order of their sizes.
+type ranking struct {
+	docs  []uint32   // by rank: the document; of equal ones the first alone
+	equal [][]uint32 // documents with equal sets, each group in order of the documents
+	empty int        // documents without signatures
+}
+
+// rank orders documents by size, and then by number, leaving out empty ones and all but the first of equal ones.
+func (b *Builder) rank(ctx context.Context, threads int) (r ranking, err error) {
+	keys := make([]uint64, len(b.ends))
+	for doc := range keys {
+		for _, hash := range b.set(uint32(doc)) {
+			keys[doc] = signature.Fold(keys[doc], hash)
+		}
+	}
+	var pairs []radix.Pair // of one key
+	more := func(next []radix.Pair) error {
+		for _, p := range next {
+			if len(pairs) > 0 && pairs[0][0] != p[0] {
+				b.group(&r, pairs)
+				pairs = pairs[:0]
+			}
+			pairs = append(pairs, p)
+		}
+		return nil
+	}
+	if len(keys) > 0 {
+		o := radix.Options{Mask: leadingMask, Threads: max(threads, 1)}
+		if err := radix.WalkPairs(ctx, radix.Chunks{keys}, o, more); err != nil {
+			return r, err
+		}
+		b.group(&r, pairs)
+	}
+	slices.SortFunc(r.docs, func(x, y uint32) int { return cmp.Or(cmp.Compare(b.size(x), b.size(y)), cmp.Compare(x, y)) })
+	slices.SortFunc(r.equal, func(x, y []uint32) int { return cmp.Compare(x[0], y[0]) })
+	return r, nil
+}
+
+// leadingMask leaves the order of numbers as it is.
+const leadingMask = 0xffffffff << 32
+
+// group takes the documents of one key, in order: the first of each set stands for all that are equal to it.
+func (b *Builder) group(r *ranking, pairs []radix.Pair) {
+	var groups [][]uint32
+	for _, p := range pairs {
+		doc := uint32(p[1])
+		if b.size(doc) == 0 {
+			r.empty++
+			continue
+		}
+		at := slices.IndexFunc(groups, func(g []uint32) bool { return slices.Equal(b.set(g[0]), b.set(doc)) })
+		if at < 0 {
+			groups = append(groups, []uint32{doc})
+			continue
+		}
+		groups[at] = append(groups[at], doc)
+	}
+	for _, g := range groups {
+		r.docs = append(r.docs, g[0])
+		if len(g) > 1 {
+			r.equal = append(r.equal, g)
+		}
+	}
+}
+
+// frequencies calls yield with each signature of sets and the number of these that have it, in order of the signatures. Room is
+// how many signatures are sorted at a time, 0 for all.
+func frequencies(ctx context.Context, sets [][]uint64, threads, room int, yield func(hash uint64, documents int)) error {
+	last, n := uint64(0), 0
+	o := radix.Options{Mask: leadingMask, Threads: max(threads, 1), Room: room}
+	err := radix.WalkKeys(ctx, sets, o, func(keys []uint64) error {
+		for _, k := range keys {
+			if n > 0 && k != last {
+				yield(last, n)
+				n = 0
+			}
+			last = k
+			n++
+		}
+		return nil
+	})
+	if err == nil && n > 0 {
+		yield(last, n)
+	}
+	return err
+}

@@ -1,0 +1,150 @@
+package postings
+
+import (
+	"math"
+	"slices"
+)
+
+// A Match is a document of an index that is similar to a set.
+type Match struct {
+	Doc          uint32 // in order of [Builder.Add]
+	Size, Shared int    // signatures
+}
+
+// A Searcher finds the documents of a [Builder.Slice] that are similar to sets. It belongs to one goroutine; an Index may
+// have many.
+type Searcher struct {
+	search
+	matches []Match
+}
+
+// Searcher returns a Searcher, or says which option is out of range. It looks at all signatures, however many documents have
+// them: Options.MaxDocuments and MaxEqual say nothing here.
+func (x *Index) Searcher(o Options) (*Searcher, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return &Searcher{search: newSearch(x, &o)}, nil
+}
+
+// AppendSimilar appends the documents that are similar to a set, in order of size, those of one set together.
+func (s *Searcher) AppendSimilar(dst []Match, set []uint64) []Match {
+	n := len(set)
+	smallest := s.o.smallest(n)
+	return s.append(dst, set, s.index.rankOf(smallest), s.o.needed(smallest, n))
+}
+
+// AppendLarger is AppendSimilar for those documents that have at least as many signatures as the set: of two documents with
+// different numbers of signatures, one finds the other. It is far cheaper where the measure is containment.
+func (s *Searcher) AppendLarger(dst []Match, set []uint64) []Match {
+	return s.append(dst, set, s.index.rankOf(len(set)), s.o.least(len(set)))
+}
+
+func (s *Searcher) append(dst []Match, set []uint64, from, least int) []Match {
+	if len(set) == 0 {
+		return dst
+	}
+	s.matches = s.matches[:0]
+	s.look(set)
+	s.candidates(from, len(set), least, func(rank int, shared int) {
+		s.matches = append(s.matches, Match{Doc: uint32(rank), Size: int(s.index.sizes[rank]), Shared: shared})
+	})
+	slices.SortFunc(s.matches, func(a, b Match) int { return int(a.Doc) - int(b.Doc) }) // by rank
+	for _, m := range s.matches {
+		rank := m.Doc
+		m.Doc = s.index.docs[rank]
+		group := s.index.equal[rank]
+		if group == nil {
+			dst = append(dst, m)
+		}
+		for _, m.Doc = range group {
+			dst = append(dst, m)
+		}
+	}
+	return dst
+}
+
+// A search is what one goroutine needs to compare sets with an index.
+type search struct {
+	index    *Index
+	o        *Options
+	seen     []uint32 // by rank: the last set, counted from 1, that it was a candidate of
+	sets     uint32
+	numbers  []uint32 // of the set's signatures that the index has, ascending
+	verified uint64
+}
+
+func newSearch(x *Index, o *Options) search {
+	return search{index: x, o: o, seen: make([]uint32, len(x.docs))}
+}
+
+// look looks a set's signatures up.
+func (s *search) look(set []uint64) {
+	s.numbers = s.numbers[:0]
+	for _, hash := range set {
+		if slot := s.index.numbers.find(hash); slot.number != 0 {
+			s.numbers = append(s.numbers, slot.number-1)
+		}
+	}
+	slices.Sort(s.numbers)
+}
+
+// candidates calls yield with the documents of rank from and more that are similar to a set of so many signatures, whose numbers
+// are s.numbers and which shares at least least with each of them.
+func (s *search) candidates(from, size, least int, yield func(rank, shared int)) {
+	x := s.index
+	prefix := min(size-least+1-(size-len(s.numbers)), len(s.numbers))
+	if prefix <= 0 || from >= len(x.docs) {
+		return
+	}
+	if s.sets++; s.sets == math.MaxUint32 {
+		clear(s.seen)
+		s.sets = 1
+	}
+	largest := s.o.largest(size)
+	for _, number := range s.numbers[:prefix] {
+		if int(number) >= x.common {
+			return // and so are all that follow
+		}
+		list := x.lists.at(int(number))
+		at, _ := slices.BinarySearch(list, uint32(from))
+		for _, other := range list[at:] {
+			if int(x.sizes[other]) > largest {
+				break
+			}
+			if s.seen[other] != s.sets {
+				s.seen[other] = s.sets
+				s.verify(int(other), size, yield)
+			}
+		}
+	}
+}
+
+// verify counts what the set shares with a document, and passes it on if that is enough.
+func (s *search) verify(rank, size int, yield func(rank, shared int)) {
+	s.verified++
+	need := s.o.needed(size, int(s.index.sizes[rank]))
+	if shared := sharedAtLeast(s.numbers, s.index.sets.at(rank), need); shared >= need {
+		yield(rank, shared)
+	}
+}
+
+// sharedAtLeast counts what two ascending lists share; once that cannot be need any more, it ends with less.
+func sharedAtLeast(a, b []uint32, need int) (n int) {
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		if n+min(len(a)-i, len(b)-k) < need {
+			return 0
+		}
+		switch u, v := a[i], b[k]; {
+		case u == v:
+			n++
+			i++
+			k++
+		case u < v:
+			i++
+		default:
+			k++
+		}
+	}
+	return n
+}
