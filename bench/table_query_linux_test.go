@@ -40,7 +40,6 @@ import (
 const (
 	tableQueries = 100000
 	tablePiece   = 1000 // queries timed at once: what others do to the machine in between is left out
-	tableK       = 3
 )
 
 // BenchmarkTable queries designs of tables, on one thread, in batches of several sizes,
@@ -68,7 +67,7 @@ func BenchmarkTable(b *testing.B) {
 			}
 		}
 	}
-	s := &tableSet{design: design, layout: layout, blockBytes: options.BlockBytes}
+	s := &measuredSet{tableSet: &tableSet{design: design, layout: layout}, blockBytes: options.BlockBytes}
 	began := time.Now()
 	var built time.Duration
 	parts := make(map[string]float64)
@@ -87,7 +86,7 @@ func BenchmarkTable(b *testing.B) {
 			b.Fatal(err)
 		}
 		s.sections = append(s.sections, sections)
-		s.add(tab, permute.New(t.Mask), t)
+		s.add(tab)
 		for _, p := range tab.Parts() {
 			if i == 0 {
 				names = append(names, p.Name)
@@ -122,7 +121,10 @@ func BenchmarkTable(b *testing.B) {
 				for from := 0; from < len(queries); from += tablePiece {
 					piece := queries[from:min(from+tablePiece, len(queries))]
 					at := threadTime(b)
-					n, add := s.count(b, piece, from, batch)
+					n, add, err := s.count(b.Context(), piece, from, batch)
+					if err != nil {
+						b.Fatal(err)
+					}
 					took = append(took, float64((threadTime(b)-at).Nanoseconds())/float64(len(piece)))
 					hits, sum = hits+n, sum+add
 				}
@@ -180,71 +182,11 @@ func threadTime(b *testing.B) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// tableSet is a design's tables, searched as a segment searches them.
-type tableSet struct {
+// measuredSet is a [tableSet] with what its figures need.
+type measuredSet struct {
+	*tableSet
 	blockBytes int // of the huffman layout
-	design     permute.Design
-	layout     table.Layout
 	sections   []*hugeSections
-	tables     []table.Table
-	perms      []permute.Permutation
-	search     []table.Search
-	scratch    table.Scratch
-	matches    []table.Match
-	queries    []uint64
-}
-
-func (s *tableSet) add(t table.Table, p permute.Permutation, d permute.Table) {
-	leading := d.Leading()
-	if d.Radius > 0 {
-		leading = t.Probing(leading, d.Radius, tableK).Leading
-	}
-	var earlier []table.Finder
-	for _, e := range s.design.Tables[:len(s.tables)] {
-		earlier = append(earlier, table.Finder{Mask: p.Apply(e.Mask), Radius: e.Radius})
-	}
-	s.tables = append(s.tables, t)
-	s.perms = append(s.perms, p)
-	s.search = append(s.search, table.Search{Leading: leading, Flips: permute.Flips(leading, d.Radius), K: tableK, Earlier: earlier, Perm: &p})
-}
-
-// count counts and sums the answers of queries, batch after batch.
-func (s *tableSet) count(tb testing.TB, queries []uint64, first, batch int) (hits int, sum uint64) {
-	s.each(tb, queries, batch, func(query int, diff uint64) {
-		hits++
-		sum += oracle.Term(first+query, queries[query]^diff)
-	})
-	return hits, sum
-}
-
-// each searches queries, batch after batch, and calls answer with the number of the query
-// and what the answer differs in.
-func (s *tableSet) each(tb testing.TB, queries []uint64, batch int, answer func(query int, diff uint64)) {
-	if len(s.queries) < batch*len(s.tables) {
-		s.queries = make([]uint64, batch*len(s.tables))
-	}
-	for from := 0; from < len(queries); from += batch {
-		part := queries[from:min(from+batch, len(queries))]
-		for i := range s.tables {
-			own := s.queries[i*batch:][:len(part)]
-			asm.Permute(own, part, s.perms[i].Mask())
-			s.search[i].Queries = own
-		}
-		var err error
-		if s.matches, err = table.SearchAll(s.matches[:0], s.tables, s.search, &s.scratch); err != nil {
-			tb.Fatal(err)
-		}
-		for _, m := range s.matches {
-			if m.Table == table.Shared {
-				answer(from+m.Query, m.Key)
-				continue
-			}
-			diff := s.perms[m.Table].Invert(m.Key ^ s.search[m.Table].Queries[m.Query])
-			if s.design.First(diff) == m.Table {
-				answer(from+m.Query, diff)
-			}
-		}
-	}
 }
 
 // lines returns how many cache lines a query with so many answers, which so many tables find, is expected to
@@ -252,7 +194,7 @@ func (s *tableSet) each(tb testing.TB, queries []uint64, batch int, answer func(
 // empty; of rest, for each key that passes by chance; of low and rest for what is
 // there. Of three tables of radius 0 or more, one reads an answer. Huffman: half a block, the
 // beginnings of codes and raw bits, and the end of the search for it.
-func (s *tableSet) lines(answers, finders float64) float64 {
+func (s *measuredSet) lines(answers, finders float64) float64 {
 	sum := 0.0
 	for i, t := range s.tables {
 		flips := slices.Collect(s.search[i].Flips.All())
@@ -266,7 +208,7 @@ func (s *tableSet) lines(answers, finders float64) float64 {
 		seen := make(map[uint64]bool)
 		for _, flip := range flips {
 			seen[flip>>(64-bucketBits)/perLine] = true
-			sum += math.Ldexp(1, max(0, int(bucketBits)-leading)) * (1 - math.Exp(-run) + run*(2.0/64+passes(tableK-bits.OnesCount64(flip))))
+			sum += math.Ldexp(1, max(0, int(bucketBits)-leading)) * (1 - math.Exp(-run) + run*(2.0/64+passes(distance-bits.OnesCount64(flip))))
 		}
 		read := finders
 		if len(s.tables) >= 3 && len(flips) == 1 {
@@ -278,9 +220,9 @@ func (s *tableSet) lines(answers, finders float64) float64 {
 }
 
 // finders returns how many answers a query has, and in how many tables they are found.
-func (s *tableSet) finders(tb testing.TB, queries []uint64) (answers, finders float64) {
+func (s *measuredSet) finders(b *testing.B, queries []uint64) (answers, finders float64) {
 	all, found := 0, 0
-	s.each(tb, queries, 32, func(_ int, diff uint64) {
+	err := s.each(b.Context(), queries, 32, func(_ int, diff uint64) {
 		all++
 		for _, t := range s.design.Tables {
 			if t.Finds(diff) {
@@ -288,6 +230,9 @@ func (s *tableSet) finders(tb testing.TB, queries []uint64) (answers, finders fl
 			}
 		}
 	})
+	if err != nil {
+		b.Fatal(err)
+	}
 	return float64(all) / float64(len(queries)), float64(found) / float64(len(queries))
 }
 
@@ -301,14 +246,14 @@ func passes(limit int) float64 {
 }
 
 // verify compares the answers of a few queries with a linear scan.
-func (s *tableSet) verify(b *testing.B, base, queries []uint64) {
+func (s *measuredSet) verify(b *testing.B, base, queries []uint64) {
 	var count int
 	var sum uint64
 	found := make([]uint32, 1<<16)
 	for i, q := range queries {
 		seen := make(map[uint64]bool)
 		for rest := base; len(rest) > 0; {
-			n, done := asm.Within64(found, rest, q, tableK)
+			n, done := asm.Within64(found, rest, q, distance)
 			for _, at := range found[:n] {
 				if f := rest[at]; !seen[f] {
 					seen[f] = true
@@ -319,14 +264,18 @@ func (s *tableSet) verify(b *testing.B, base, queries []uint64) {
 			rest = rest[done:]
 		}
 	}
-	if hits, got := s.count(b, queries, 0, 7); hits != count || got != sum {
+	hits, got, err := s.count(b.Context(), queries, 0, 7)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if hits != count || got != sum {
 		b.Fatalf("%d answers to %d queries, a scan finds %d; checksums %#x, %#x", hits, len(queries), count, got, sum)
 	}
 }
 
 // missTime returns the time of an independent cache miss, on random words of the tables themselves, so
 // that pages are as far apart as for their probes.
-func (s *tableSet) missTime(b *testing.B) float64 {
+func (s *measuredSet) missTime(b *testing.B) float64 {
 	var words [][]uint64
 	total := uint64(0)
 	for _, sections := range s.sections {
@@ -393,9 +342,9 @@ func tableDesign(b *testing.B) permute.Design {
 	var err error
 	switch name {
 	case "", "2":
-		d, err = permute.Named("halves", tableK, 1)
+		d, err = permute.Named("halves", distance, 1)
 	case "11":
-		d, err = permute.Named("cover-11-6-3", tableK, 1)
+		d, err = permute.Named("cover-11-6-3", distance, 1)
 	case "10":
 		d, err = permute.Paper(10, 1)
 	default:

@@ -83,7 +83,7 @@ func BenchmarkWorker(b *testing.B) {
 			b.Run(fmt.Sprintf("way=%s/ask=batch/threads=%d/n=%d", way.name, threads, n), func(b *testing.B) {
 				for b.Loop() {
 					hits, sum := 0, uint64(0)
-					err := x.Batch(b.Context(), simhash.Fingerprints(queries), engine.BatchOptions{K: tableK, Threads: threads}, func(q int, list []engine.Hit) error {
+					err := x.Batch(b.Context(), simhash.Fingerprints(queries), engine.BatchOptions{K: distance, Threads: threads}, func(q int, list []engine.Hit) error {
 						for i := range list {
 							hits++
 							sum += oracle.Term(q, uint64(list[i].Fingerprint))
@@ -117,7 +117,7 @@ func workerIndex(b *testing.B, base []uint64) string {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	design, err := permute.Named("halves", tableK, 1)
+	design, err := permute.Named("halves", distance, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func queryOnline(b *testing.B, x *engine.Index, queries []uint64, askers int) (t
 			var h, s uint64
 			for q := a; q < len(queries); q += askers {
 				at := time.Now()
-				list, err := x.Query(b.Context(), simhash.Fingerprint(queries[q]), tableK, 0)
+				list, err := x.Query(b.Context(), simhash.Fingerprint(queries[q]), distance, 0)
 				took[q] = time.Since(at)
 				if err != nil {
 					b.Error(err)

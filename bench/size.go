@@ -1,0 +1,337 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
+
+	"ndd/asm"
+	"ndd/engine/index/plan"
+	"ndd/engine/index/radix"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/engine/oracle"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// size builds and searches two planar tables of 1e6, 1e7, ... up to b.n fingerprints, and holds
+// bytes and time against the model of `ndd design`.
+//
+// Fingerprint i is mix(i): there are no files and no array of them. A table is made range by range
+// of its leading bits: all fingerprints are made again for each range, those of it are kept,
+// sorted and packed. Napkin, for n = 8e9 on 16 processors: 64 ranges x 8e9 x 1.5 ns / 16 = 48 s a
+// table, and as much for sorting at 100 M/s a processor; memory 4.4 bytes a fingerprint for the
+// packed pieces and as much again while they are written out, beside the tables that are there.
+func size(ctx context.Context, b *bench, r *Result) error {
+	design, err := permute.Named("halves", distance, 1)
+	if err != nil {
+		return err
+	}
+	r.Columns = []string{"B/fingerprint", "of the bound", "build s", "build M/s", "batch ns", "of the model", fmt.Sprintf("ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses", "hits"}
+	for n := min(1_000_000, b.n); ; n = min(n*10, b.n) {
+		b.say("%s fingerprints", humanize.Comma(int64(n)))
+		if err := b.sizeOf(ctx, uint64(n), design, r); err != nil {
+			return fmt.Errorf("%d fingerprints: %w", n, err)
+		}
+		if n == b.n {
+			break
+		}
+	}
+	r.note("two planar tables (halves) without documents' numbers; fingerprints are made in place; batches of 256; k = %d", distance)
+	r.note("verified: each query that was made within %d bits of a fingerprint finds it, and the first %d find what comparing with all finds", distance, comparedQueries)
+	r.note("of the model: time divided by what ndd design says for a query of a batch")
+	return nil
+}
+
+const comparedQueries = 8
+
+func (b *bench) sizeOf(ctx context.Context, n uint64, design permute.Design, r *Result) error {
+	queries, near := generatedQueries(n, min(b.queries, 200_000))
+	began := time.Now()
+	set := &tableSet{design: design, layout: table.LayoutPlanar}
+	var held []*store.File
+	defer func() {
+		for _, f := range held {
+			f.Close()
+		}
+	}()
+	for i, t := range design.Tables {
+		f, err := b.generateTable(ctx, n, t.Mask, i)
+		if err != nil {
+			return err
+		}
+		held = append(held, f)
+		tab, err := table.Open(f, "", table.LayoutPlanar)
+		if err != nil {
+			return err
+		}
+		set.add(tab)
+	}
+	build := time.Since(began).Seconds()
+	bytes := 0.0
+	for _, t := range set.tables {
+		bytes += float64(table.Bytes(t)) / float64(n)
+	}
+	hits, err := verifyGenerated(ctx, set, n, queries, near)
+	if err != nil {
+		return err
+	}
+	one, err := rounds(b.rounds, func() error {
+		_, _, err := set.count(ctx, queries, 0, 256)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	all, err := rounds(b.rounds, func() error { return countAll(ctx, set, queries) })
+	if err != nil {
+		return err
+	}
+	p, err := plan.New(ctx, plan.Request{Fingerprints: n, K: distance, Layout: table.LayoutPlanar, Designs: []permute.Design{design}})
+	if err != nil {
+		return err
+	}
+	ns := one.scale(1e9 / float64(len(queries)))
+	bound := plan.BoundBits(n) / 8 * float64(len(design.Tables))
+	r.row(humanize.Comma(int64(n)), number(bytes), number(bytes/bound), number(build), number(float64(n)/build/1e6), ns,
+		number(ns.Value/p.Choice.BatchNS), all.scale(1e9/float64(len(queries))), number(ns.Value/machineMemory().IndependentNs), number(float64(hits)))
+	return nil
+}
+
+// generated returns fingerprint i: all are distinct, and look random.
+func generated(i uint64) uint64 { return mix(i + 0x9e3779b97f4a7c15) }
+
+// generatedQueries returns queries, of which each second is within the distance of a fingerprint,
+// and those fingerprints; 0 where there is none.
+func generatedQueries(n uint64, count int) (queries, near []uint64) {
+	queries, near = make([]uint64, count), make([]uint64, count)
+	for i := range queries {
+		random := mix(^uint64(i))
+		if i%2 == 1 {
+			queries[i] = random
+			continue
+		}
+		near[i] = generated(random % n)
+		queries[i] = near[i]
+		for range i / 2 % (distance + 1) {
+			random = mix(random)
+			queries[i] ^= 1 << (random & 63)
+		}
+	}
+	return queries, near
+}
+
+// generateTable makes a table of n fingerprints in a file, and reads that into memory.
+func (b *bench) generateTable(ctx context.Context, n, mask uint64, number int) (*store.File, error) {
+	builder, err := table.NewPlanarBuilder(n)
+	if err != nil {
+		return nil, err
+	}
+	defer builder.Free()
+	var rooms []*memory.Buffer[uint64]
+	defer func() {
+		for _, room := range rooms {
+			room.Free()
+		}
+	}()
+	rank := uint64(0)
+	for part := range parts(n) {
+		keys, err := generateRange(ctx, n, mask, part, parts(n))
+		if err != nil {
+			return nil, err
+		}
+		packed, err := packPieces(builder, rank, keys.Data, n)
+		rank += uint64(len(keys.Data))
+		keys.Free()
+		rooms = append(rooms, packed...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	path := filepath.Join(b.dir, fmt.Sprintf("%d.table", number))
+	w, err := store.Create(path, store.KindSegment, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Abort()
+	if err := builder.Write(w, "", runtime.GOMAXPROCS(0)); err != nil {
+		return nil, err
+	}
+	if err := w.Commit(); err != nil {
+		return nil, err
+	}
+	for _, room := range rooms {
+		room.Free()
+	}
+	defer os.Remove(path)
+	return store.Load(ctx, path, store.KindSegment, runtime.GOMAXPROCS(0))
+}
+
+// parts returns into how many ranges of leading bits n fingerprints are cut: 64 million a range.
+func parts(n uint64) uint64 { return uint64(1) << bits.Len64(n>>26) }
+
+// generateRange returns the permuted fingerprints of a range, sorted.
+func generateRange(ctx context.Context, n, mask, part, parts uint64) (*memory.Buffer[uint64], error) {
+	// 8 sigma above what is expected, and what the goroutines have not filled.
+	const chunk = 4096
+	room := n/parts + n/parts/64 + chunk*uint64(runtime.GOMAXPROCS(0)) + chunk
+	found, err := memory.Make[uint64](int(room))
+	if err != nil {
+		return nil, err
+	}
+	defer found.Free()
+	shift := 64 - bits.Len64(parts-1)
+	var at atomic.Uint64
+	group, ctx := errgroup.WithContext(ctx)
+	threads := uint64(runtime.GOMAXPROCS(0))
+	for t := range threads {
+		group.Go(func() error {
+			var prints, keys, kept [chunk]uint64
+			for from := n * t / threads; from < n*(t+1)/threads; from += chunk {
+				count := min(chunk, n*(t+1)/threads-from)
+				for i := range count {
+					prints[i] = generated(from + i)
+				}
+				asm.Permute(keys[:count], prints[:count], mask)
+				k := 0
+				for i, key := range keys[:count] {
+					if parts == 1 || key>>shift == part {
+						kept[k] = prints[i]
+						k++
+					}
+				}
+				end := at.Add(uint64(k))
+				if end > room {
+					return fmt.Errorf("more than %d fingerprints in a range", room)
+				}
+				copy(found.Data[end-uint64(k):end], kept[:k])
+				if from/chunk%1024 == 0 && ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	keys, err := memory.Make[uint64](int(at.Load()))
+	if err != nil {
+		return nil, err
+	}
+	radix.Keys(keys.Data, found.Data[:at.Load()], mask, runtime.GOMAXPROCS(0))
+	return keys, nil
+}
+
+// packPieces packs sorted keys, of which the first has a rank, a million to a piece, and returns
+// the memory where they are, of which each gives back what it does not fill.
+func packPieces(builder *table.PlanarBuilder, rank uint64, keys []uint64, n uint64) ([]*memory.Buffer[uint64], error) {
+	const piece = 1 << 20
+	bucketBits, _ := table.PlanarWidths(n)
+	width := 64 - uint64(bucketBits) // both planes
+	rooms := make([]*memory.Buffer[uint64], (len(keys)+piece-1)/piece)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range rooms {
+		group.Go(func() (err error) {
+			part := keys[i*piece : min((i+1)*piece, len(keys))]
+			if rooms[i], err = memory.Make[uint64](len(part)); err != nil {
+				return err
+			}
+			builder.Pack(rank+uint64(i*piece), part, rooms[i].Data)
+			rooms[i].Trim(min(len(part), int(uint64(len(part))*width/64)+8))
+			return nil
+		})
+	}
+	return rooms, group.Wait()
+}
+
+// verifyGenerated demands what queries were made near, and of the first ones what comparing with
+// every fingerprint finds. It returns the number of hits.
+func verifyGenerated(ctx context.Context, set *tableSet, n uint64, queries, near []uint64) (hits int, err error) {
+	missing, first, sum := 0, 0, uint64(0)
+	for _, f := range near {
+		if f != 0 {
+			missing++
+		}
+	}
+	err = set.each(ctx, queries, 256, func(query int, diff uint64) {
+		hits++
+		if queries[query]^diff == near[query] {
+			missing--
+		}
+		if query < comparedQueries {
+			first++
+			sum += oracle.Term(query, queries[query]^diff)
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	if missing != 0 {
+		return 0, fmt.Errorf("%d planted near-duplicates were not found, or more than once", missing)
+	}
+	wantFirst, want := compareGenerated(n, queries[:comparedQueries])
+	if first != wantFirst || sum != want {
+		return 0, fmt.Errorf("the first queries found %s, comparing with all finds %s", answer(first, sum), answer(wantFirst, want))
+	}
+	return hits, nil
+}
+
+// compareGenerated compares queries with all n fingerprints.
+func compareGenerated(n uint64, queries []uint64) (hits int, sum uint64) {
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	threads := uint64(runtime.GOMAXPROCS(0))
+	for t := range threads {
+		wait.Go(func() {
+			ownHits, ownSum := 0, uint64(0)
+			for i := n * t / threads; i < n*(t+1)/threads; i++ {
+				f := generated(i)
+				for j, q := range queries {
+					if bits.OnesCount64(f^q) <= distance {
+						ownHits++
+						ownSum += oracle.Term(j, f)
+					}
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			hits, sum = hits+ownHits, sum+ownSum
+		})
+	}
+	wait.Wait()
+	return hits, sum
+}
+
+// countAll answers queries on all threads.
+func countAll(ctx context.Context, set *tableSet, queries []uint64) error {
+	var group errgroup.Group
+	var next atomic.Int64
+	const piece = 8192
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() error {
+			own := set.another()
+			for {
+				from := int(next.Add(piece)) - piece
+				if from >= len(queries) {
+					return nil
+				}
+				if _, _, err := own.count(ctx, queries[from:min(from+piece, len(queries))], from, 256); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return group.Wait()
+}
