@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
@@ -22,7 +23,8 @@ type Options struct {
 	Lengths        bool    // keep the lengths of the documents' texts
 	MaxLengthRatio float64 // between near documents; 0 for any. It needs Lengths
 
-	OnConflict OnConflict     // what becomes of a document whose ID is taken
+	OnConflict OnConflict     // what becomes of a document whose ID is taken; 0 is Replace
+	TTL        time.Duration  // how long documents are kept that say nothing else; 0 is forever
 	Budget     *memory.Budget // of merges; nil is what this machine has left at the time
 }
 
@@ -30,7 +32,7 @@ type Options struct {
 const designTables = 5
 
 func (o Options) config(k int) (c live.Config, err error) {
-	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs, OnConflict: o.OnConflict, Budget: o.Budget,
+	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs, OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget,
 		Lengths: o.Lengths, MaxLengthRatio: o.MaxLengthRatio}
 	if o.MaxLengthRatio != 0 && !o.Lengths {
 		return c, fmt.Errorf("a largest ratio of lengths is set: %w", ErrNoLengths)
@@ -53,6 +55,9 @@ const (
 	Keep    = live.Keep    // it is not inserted
 	Refuse  = live.Refuse  // the call fails with ErrConflict and inserts nothing
 )
+
+// Forever is the time to live of a document that never expires, whatever the index's own is.
+const Forever = live.Forever
 
 // BuildOptions say how [Build] makes an index folder; see [live.BuildOptions].
 type BuildOptions = live.BuildOptions

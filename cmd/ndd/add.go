@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,12 +18,17 @@ import (
 type adding struct {
 	dir        string
 	onConflict string
+	ttl        ttlFlag
 }
 
 func (a *adding) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.dir, "add", "", "index to add the documents to, instead of -o")
 	registerConflict(cmd, &a.onConflict)
+	registerTTL(cmd, &a.ttl)
 }
+
+// flags are those that are about adding.
+func (*adding) flags() []string { return []string{"on-conflict", "ttl"} }
 
 // registerConflict adds the flag --on-conflict.
 func registerConflict(cmd *cobra.Command, text *string) {
@@ -32,7 +39,7 @@ func registerConflict(cmd *cobra.Command, text *string) {
 func (a *adding) run(cmd *cobra.Command, g *globals, paths []string) (err error) {
 	var other []string // flags that are about a new index
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil && f.Name != "add" && f.Name != "on-conflict" {
+		if cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil && f.Name != "add" && !slices.Contains(a.flags(), f.Name) {
 			other = append(other, "--"+f.Name)
 		}
 	})
@@ -43,15 +50,12 @@ func (a *adding) run(cmd *cobra.Command, g *globals, paths []string) (err error)
 	if err != nil {
 		return err
 	}
-	if conflict == engine.Refuse {
-		return usagef("--on-conflict error applies to inserts one by one: with --add, give replace or keep")
-	}
 	files, err := g.openPrints(paths)
 	if err != nil {
 		return err
 	}
 	defer closePrints(files)
-	x, err := g.openToWrite(cmd.Context(), a.dir, conflict)
+	x, err := g.openToWrite(cmd.Context(), a.dir, engine.OpenOptions{OnConflict: conflict, TTL: time.Duration(a.ttl)})
 	if err != nil {
 		return err
 	}

@@ -56,8 +56,10 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 			if add.dir != "" {
 				return add.run(cmd, g, args)
 			}
-			if cmd.Flags().Changed("on-conflict") {
-				return usagef("--on-conflict applies only with --add")
+			for _, name := range add.flags() {
+				if cmd.Flags().Changed(name) {
+					return usagef("--%s applies only with --add", name)
+				}
 			}
 			if out == "" {
 				return usagef("no -o INDEX given")

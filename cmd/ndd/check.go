@@ -71,6 +71,7 @@ type finding struct {
 	K            int    `json:"k,omitempty"`
 	Tables       int    `json:"tables,omitempty"`
 	Deleted      uint64 `json:"deleted,omitempty"`     // documents that a merge will drop
+	Expired      uint64 `json:"expired,omitempty"`     // likewise, since their time is over
 	LogRecords   uint64 `json:"log_records,omitempty"` // that are in no segment yet
 	Unfinished   int64  `json:"unfinished_bytes,omitempty"`
 	Checksums    bool   `json:"checksums"` // false for raw fingerprints
@@ -135,11 +136,29 @@ func (g *globals) checkIndex(ctx context.Context, f *finding) error {
 		number(s.Documents, "document"), number(s.Fingerprints, "fingerprint"), f.K, number(f.Tables, "table"))
 	log := x.Live().Recovery().Log
 	f.Deleted, f.LogRecords, f.Unfinished = s.Deleted, log.Records, log.Torn
-	if s.Deleted > 0 {
-		f.text += fmt.Sprintf("; %s to be dropped by a merge", number(s.Deleted, "deleted document"))
-	}
+	f.Expired = s.Expired
+	f.text += droppedText(s.Deleted, s.Expired)
 	f.text += logText(log)
 	return nil
+}
+
+// droppedText returns what is said of documents that take room until a merge drops them.
+func droppedText(deleted, expired uint64) string {
+	if deleted == 0 && expired == 0 {
+		return ""
+	}
+	return "; " + goneText(deleted, expired) + " to be dropped by a merge"
+}
+
+// goneText counts documents that are gone.
+func goneText(deleted, expired uint64) string {
+	switch {
+	case expired == 0:
+		return number(deleted, "deleted document")
+	case deleted == 0:
+		return number(expired, "expired document")
+	}
+	return humanize.Comma(int64(deleted)) + " deleted and " + number(expired, "expired document")
 }
 
 // logText returns what check says of a log that has something.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,9 @@ change is in a log in the folder of -i, and the log on the disk, so that neither
 end of the process nor a power cut takes it back. Without -i the folder is ./ndd-data,
 which is made if it is not there. --sync says how often the disk is waited for.
 One server at a time can serve a folder.
+
+With --ttl a document is found for so long after it was added, also after a restart,
+and then dropped; documents that were there before are kept.
 
 With --memory-only nothing is written: the folder of -i is read and not changed, or a
 new index is served, and what was inserted is gone when the server stops.
@@ -69,6 +73,7 @@ once.`,
 	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserted documents are lost when the server stops")
 	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), interval=DURATION, or never (when the system writes them)")
 	registerConflict(cmd, &s.onConflict)
+	registerTTL(cmd, &s.ttl)
 	s.design.register(cmd)
 	s.docs.register(cmd, "format")
 	s.spread.register(cmd)
@@ -91,6 +96,7 @@ type serving struct {
 	memoryOnly bool
 	sync       string
 	onConflict string
+	ttl        ttlFlag
 	create     bool // dir does not exist and is made
 	how        engine.OpenOptions
 	design     designFlags
@@ -147,6 +153,7 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 	if s.how.OnConflict, err = parseConflict(s.onConflict); err != nil {
 		return err
 	}
+	s.how.TTL = time.Duration(s.ttl)
 	s.how.Write, s.how.Disk = !s.memoryOnly, s.g.disk
 	if s.memoryOnly && cmd.Flags().Changed("sync") {
 		return usagef("--sync applies only without --memory-only")
@@ -222,7 +229,7 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict}
+	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict, TTL: s.how.TTL}
 	if s.memoryOnly {
 		return engine.New(design.K, o)
 	}

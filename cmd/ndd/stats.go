@@ -79,6 +79,7 @@ type statistics struct {
 	Design       string       `json:"design,omitempty"`
 	Layout       string       `json:"layout,omitempty"`
 	Deleted      uint64       `json:"deleted,omitempty"`   // of the documents, those that a merge will drop
+	Expired      uint64       `json:"expired,omitempty"`   // likewise, since their time is over
 	Unflushed    uint64       `json:"unflushed,omitempty"` // documents that are in the log and in no segment yet
 	Bound        float64      `json:"bound_bits,omitempty"`
 	Choice       *live.Choice `json:"choice,omitempty"` // of tables and layout, and why
@@ -153,7 +154,7 @@ func (s *statistics) index(ctx context.Context, g *globals, verify engine.Verify
 	defer x.Close()
 	s.Kind, s.Choice = "index", x.Live().Config().Choice
 	held := x.Stats()
-	s.Deleted, s.Unflushed = held.Deleted, held.Unflushed
+	s.Deleted, s.Expired, s.Unflushed = held.Deleted, held.Expired, held.Unflushed
 	for _, p := range x.Live().Parts() {
 		if p.File == nil {
 			continue // of the log
@@ -279,9 +280,7 @@ func (s *statistics) text(w io.Writer) error {
 	if s.Design != "" {
 		fmt.Fprintf(w, ", k = %d, %s, %s", s.K, s.Design, s.Layout)
 	}
-	if s.Deleted > 0 {
-		fmt.Fprintf(w, "; %s to be dropped by a merge", number(s.Deleted, "deleted document"))
-	}
+	io.WriteString(w, droppedText(s.Deleted, s.Expired))
 	if s.Unflushed > 0 {
 		fmt.Fprintf(w, "; %s in the log", number(s.Unflushed, "further document"))
 	}

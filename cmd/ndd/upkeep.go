@@ -30,7 +30,7 @@ If the command is interrupted, the index is as it was before.`,
 
 // merge merges the index in folder dir.
 func (g *globals) merge(ctx context.Context, dir string) (err error) {
-	x, err := g.openToWrite(ctx, dir, engine.Replace)
+	x, err := g.openToWrite(ctx, dir, engine.OpenOptions{})
 	if err != nil {
 		return err
 	}
@@ -41,14 +41,15 @@ func (g *globals) merge(ctx context.Context, dir string) (err error) {
 	}
 	after := x.Stats()
 	g.log.Info(fmt.Sprintf("%s: %s merged into %s of %s; %s dropped", dir, number(uint64(before.Segments), "segment"),
-		number(uint64(after.Segments), "segment"), number(after.Documents, "document"), number(before.Deleted, "deleted document")))
+		number(uint64(after.Segments), "segment"), number(after.Documents, "document"), goneText(before.Deleted, before.Expired)))
 	return nil
 }
 
 // openToWrite opens the index in folder dir to change it, after every checksum was verified.
-func (g *globals) openToWrite(ctx context.Context, dir string, conflict engine.OnConflict) (*engine.Index, error) {
+func (g *globals) openToWrite(ctx context.Context, dir string, how engine.OpenOptions) (*engine.Index, error) {
 	var o openFlags
-	x, err := o.openWith(ctx, g, dir, engine.OpenOptions{Write: true, Disk: g.disk, OnConflict: conflict})
+	how.Write, how.Disk = true, g.disk
+	x, err := o.openWith(ctx, g, dir, how)
 	if err != nil {
 		return nil, err
 	}

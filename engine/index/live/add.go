@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,9 @@ import (
 // adds it to an index that is open for writing. They are numbered through the files in order,
 // behind all that were there when the call began, and are there at once, or not at all. Inserts and
 // queries go on meanwhile. Of documents of one ID those that came later replace the others, or are
-// deleted, as the index has it for inserts; that is done when Add returns.
+// deleted, as the index has it for inserts; that is done when Add returns. Where the index refuses
+// conflicts the error wraps [ErrConflict] when an ID is in the index or twice in the files, and
+// nothing is added. The documents expire as those of inserts do.
 func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) error {
 	if x.folder == nil {
 		return errors.New("documents are added to an index that is open for writing")
@@ -38,8 +41,14 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 			}
 		}
 	}
-	first, err := x.addSegment(ctx, in, o)
-	if err != nil || !x.config.IDs {
+	refuse := x.config.IDs && x.config.OnConflict == Refuse
+	if refuse { // before the work; and again behind it
+		if err := x.unheld(ctx, in, nil); err != nil {
+			return err
+		}
+	}
+	first, err := x.addSegment(ctx, in, o, refuse)
+	if err != nil || !x.config.IDs || refuse {
 		return err
 	}
 	return x.settle(ctx, first, first+DocID(n))
@@ -62,8 +71,9 @@ func (x *Index) fits(files []*ndf.File) error {
 	return nil
 }
 
-// addSegment makes the segment, and returns the number of its first document.
-func (x *Index) addSegment(ctx context.Context, in segment.Input, with BuildOptions) (DocID, error) {
+// addSegment makes the segment, and returns the number of its first document. With refuse it has no
+// ID that another document has.
+func (x *Index) addSegment(ctx context.Context, in segment.Input, with BuildOptions, refuse bool) (DocID, error) {
 	x.flushing.Lock() // what comes later is flushed later, so that files stay in order of documents
 	defer x.flushing.Unlock()
 	n := uint64(in.Len())
@@ -74,9 +84,19 @@ func (x *Index) addSegment(ctx context.Context, in segment.Input, with BuildOpti
 	o := x.fileOptions(with.Threads)
 	o.Progress, o.Planned, o.Budget = with.Progress, with.Planned, with.Budget.Here()
 	g := &gathered{from: first, to: first + DocID(n), numbers: consecutive(first, n), ids: x.config.IDs, whole: &in}
+	g.expires.append(x.wall.after(x.config.TTL), n)
 	made, entry, err := x.toFile(ctx, g, nil, o)
 	if err != nil {
 		return 0, err
+	}
+	if refuse {
+		x.announce(made)
+		defer x.announce(nil)
+		if err := x.unheld(ctx, in, made); err != nil {
+			x.announce(nil)
+			made.dropped = true // no manifest names its files
+			return 0, errors.Join(err, made.close())
+		}
 	}
 	x.folder.mu.Lock()
 	defer x.folder.mu.Unlock()
@@ -87,6 +107,53 @@ func (x *Index) addSegment(ctx context.Context, in segment.Input, with BuildOpti
 	x.put(g, made)
 	x.wakeMerger()
 	return first, nil
+}
+
+// announce has the IDs of a segment taken, for inserts that refuse conflicts or look for one: it is
+// about to become part of the index. Nil ends that.
+func (x *Index) announce(s *Segment) {
+	x.writer.mu.Lock()
+	defer x.writer.mu.Unlock()
+	x.incoming = s
+}
+
+// unheld returns an error that wraps [ErrConflict] when an ID of the input is that of a document of
+// the index, or, once they are announced in a segment, of two documents of the input.
+func (x *Index) unheld(ctx context.Context, in segment.Input, announced *Segment) error {
+	var ids []string
+	allowed := 0
+	if announced != nil {
+		allowed = 1 // its own
+	}
+	check := func() error {
+		x.writer.mu.Lock()
+		defer x.writer.mu.Unlock()
+		if x.current.Load() == nil {
+			return ErrClosed
+		}
+		for _, id := range ids {
+			held, err := x.appendHolders(nil, id)
+			if err != nil {
+				return err
+			}
+			if len(held) > allowed {
+				return fmt.Errorf("%w: %.200q is document %d; nothing is added", ErrConflict, id, slices.Min(held))
+			}
+		}
+		ids = ids[:0]
+		return ctx.Err()
+	}
+	for id, err := range in.IDs {
+		if err != nil {
+			return err
+		}
+		if ids = append(ids, id); len(ids) == settleIDs {
+			if err := check(); err != nil {
+				return err
+			}
+		}
+	}
+	return check()
 }
 
 // settleIDs are looked up under one lock.
@@ -130,7 +197,7 @@ func (x *Index) superfluous(from, to DocID) (docs []DocID, err error) {
 		slices.Sort(all)
 		switch {
 		case len(all) < 2:
-		case x.config.OnConflict == Replace:
+		case cmp.Or(x.config.OnConflict, Replace) == Replace:
 			docs = append(docs, all[:len(all)-1]...)
 		default:
 			docs = append(docs, all[1:]...)

@@ -328,8 +328,9 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 	return out, err
 }
 
-// TestConsistentReads has a document replaced again and again while others look for it: a reader
-// sees one of it, never two, never none.
+// TestConsistentReads has a document replaced again and again while others look for it, by itself and
+// twice in one insert: a reader sees one of it, never two, never none. An insert of more than fits
+// into a memtable is seen whole or not at all: its first and last documents are alike.
 func TestConsistentReads(t *testing.T) {
 	x, err := New(Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}})
 	if err != nil {
@@ -337,11 +338,16 @@ func TestConsistentReads(t *testing.T) {
 	}
 	defer x.Close()
 	both := []uint64{0x0123456789abcdef, 0xfedcba9876543210}
+	const ends = 0x5555aaaa3333cccc
 	replace := func(i int) {
-		docs := []Doc{{Fingerprint: simhash.Fingerprint(both[i%2]), ID: "the document"}}
+		docs := []Doc{{Fingerprint: ends}}
+		if i%2 == 0 {
+			docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(both[rand.IntN(2)]), ID: "the document"})
+		}
 		for range i % 3 * 300 { // now and then it is in a segment when it is replaced
 			docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(rand.Uint64())})
 		}
+		docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(both[i%2]), ID: "the document"}, Doc{Fingerprint: ends})
 		if _, err := x.Insert(t.Context(), docs); err != nil {
 			t.Error(err)
 		}
@@ -364,9 +370,9 @@ func TestConsistentReads(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				a, err := c.Search(w, both, 0, AllDocs, Swept{}, Lengths{})
+				a, err := c.Search(w, append([]uint64{ends}, both...), 0, AllDocs, Swept{}, Lengths{})
 				w.Release()
-				if err != nil || len(a.Hits) != 1 || a.Hits[0].Documents != 1 {
+				if err != nil || len(a.Hits) != 2 || a.Hits[0].Documents%2 != 0 || a.Hits[1].Documents != 1 {
 					t.Errorf("%+v, %v", a.Hits, err)
 					return
 				}

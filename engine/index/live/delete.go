@@ -70,7 +70,11 @@ func (x *Index) kill(doc, clock DocID) {
 			return
 		}
 	}
-	if s := v.segmentOf(doc); s != nil {
+	s := v.segmentOf(doc)
+	if s == nil {
+		s = x.incoming
+	}
+	if s != nil {
 		if _, ok := s.numbers.row(doc); ok && s.dead.add(doc, clock) && (s.file != nil || s.busy) {
 			x.deleted = append(x.deleted, doc)
 			x.wakeMerger()
@@ -132,24 +136,28 @@ func (x *Index) holders(id string, yield func(DocID) bool) (err error) {
 		return nil
 	}
 	defer store.CatchFault(&err)()
-	v := x.current.Load()
+	v, now := x.current.Load(), x.wall.now()
 	clock := v.end()
 	for _, m := range slices.Backward(v.memtables) {
 		if row, ok := m.rows[id]; ok {
-			if doc := m.first + DocID(row); !m.dead.has(doc, clock) && !yield(doc) {
+			if doc := m.first + DocID(row); !m.hides(doc, clock, now) && !yield(doc) {
 				return nil
 			}
 		}
 	}
 	h := x.key.hash(id)
-	for _, s := range slices.Backward(v.segments) {
+	segments := v.segments
+	if x.incoming != nil && !slices.Contains(segments, x.incoming) {
+		segments = append(slices.Clip(segments), x.incoming)
+	}
+	for _, s := range slices.Backward(segments) {
 		if err := x.indexIDs(s); err != nil {
 			return err
 		}
 		going := true
 		s.ids.rows(h, func(row uint64) bool {
 			doc := s.numbers.doc(row)
-			if s.dead.has(doc, clock) {
+			if s.hides(row, doc, clock, now) {
 				return true
 			}
 			var held string

@@ -54,6 +54,16 @@
 // began, so that a document and the one that it replaces are never both seen, nor neither.
 // IDs are found by a hash table for each segment, of 11 bytes a document.
 //
+// Readers take the clock first and the version second, and see what is below the clock: a change is
+// in memtables and tombstones before the clock moves beyond it, so that it is seen at once.
+//
+// # Time to live
+//
+// A document has the second from which on nobody sees it: in its log record, in its memtable and, as
+// runs of documents that expire together, beside its segment. A reader compares that with the time at
+// which it began. Segments of which all has expired are dropped unread, each second; others are
+// merged when a quarter of them is deleted or has expired.
+//
 // # Check and insert
 //
 // What an index holds is searched without a lock, so that calls run side by side; under the lock

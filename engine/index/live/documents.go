@@ -16,6 +16,8 @@ import (
 //	documents      JSON: identity of the segment's file, rows, whether there is an index of IDs
 //	numbers.rows   first row of each run of consecutive numbers, 8 bytes each
 //	numbers.docs   its document
+//	expiry.rows    first row of each run of documents that expire together; only where some expire
+//	expiry.times   when that is, in seconds since 1970; 0 is never
 //	tombstones     documents of earlier segments that were deleted, ascending
 //	ids            slots of the hash table (idIndex); only with IDs
 //
@@ -24,6 +26,7 @@ import (
 type documents struct {
 	file       *store.File
 	numbers    numbers
+	expires    expiries
 	tombstones []DocID
 	ids        idIndex
 }
@@ -32,16 +35,17 @@ type documentsHead struct {
 	Segment string `json:"segment"`
 	Rows    uint64 `json:"rows"`
 	IDs     bool   `json:"ids"`
+	Expires bool   `json:"expires,omitempty"`
 }
 
-// writeDocuments writes the file of a segment. ids is nil when its documents have none.
-func writeDocuments(path string, generation uint64, o store.Options, segment string, d numbers, dead []DocID, key *idKey, ids iter.Seq2[string, error]) (*store.Writer, error) {
+// writeDocuments writes the file of a segment of that identity. ids is nil when its documents have none.
+func writeDocuments(path string, generation uint64, o store.Options, segment string, d documents, key *idKey, ids iter.Seq2[string, error]) (*store.Writer, error) {
 	w, err := store.CreateWith(path, store.KindDocuments, generation, o)
 	if err != nil {
 		return nil, err
 	}
 	defer w.Abort()
-	head, err := json.Marshal(documentsHead{segment, d.n, ids != nil})
+	head, err := json.Marshal(documentsHead{segment, d.numbers.n, ids != nil, d.expires.first != 0})
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +54,15 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 		w.Write(data) // Commit reports an error
 	}
 	section("documents", head)
-	section("numbers.rows", store.Bytes64(d.rows))
-	section("numbers.docs", store.Bytes64(words(d.docs)))
-	section("tombstones", store.Bytes64(words(dead)))
+	section("numbers.rows", store.Bytes64(d.numbers.rows))
+	section("numbers.docs", store.Bytes64(words(d.numbers.docs)))
+	if d.expires.first != 0 {
+		section("expiry.rows", store.Bytes64(d.expires.rows))
+		section("expiry.times", store.Bytes64(momentWords(d.expires.times)))
+	}
+	section("tombstones", store.Bytes64(words(d.tombstones)))
 	if ids != nil {
-		index, err := indexIDs(key, d.n, ids)
+		index, err := indexIDs(key, d.numbers.n, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -94,8 +102,11 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 		return nil, s.Corrupt(0, "of %d rows of segment %s, where the manifest has %d of %s", head.Rows, head.Segment, g.Documents, g.ID)
 	}
 	d := &documents{file: f}
-	var lists [3][]uint64
-	for i, name := range []string{"numbers.rows", "numbers.docs", "tombstones"} {
+	var lists [5][]uint64
+	for i, name := range []string{"numbers.rows", "numbers.docs", "tombstones", "expiry.rows", "expiry.times"} {
+		if i > 2 && !head.Expires {
+			break
+		}
 		section, err := f.Section(name)
 		if err != nil {
 			return nil, err
@@ -110,6 +121,12 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 		return nil, s.Corrupt(0, "document numbers that do not ascend, or are not of %d rows", head.Rows)
 	}
 	d.tombstones = docIDs(lists[2])
+	if head.Expires {
+		var ok bool
+		if d.expires, ok = readExpiries(lists[3], moments(lists[4]), head.Rows); !ok {
+			return nil, s.Corrupt(0, "times at which documents expire that are not of %d rows", head.Rows)
+		}
+	}
 	if !head.IDs {
 		return d, nil
 	}
@@ -124,6 +141,12 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 	return d, nil
 }
 
-// words and docIDs convert without a copy.
+// words, docIDs, moments and momentWords convert without a copy.
 func words(d []DocID) []uint64  { return unsafe.Slice((*uint64)(unsafe.SliceData(d)), len(d)) }
 func docIDs(w []uint64) []DocID { return unsafe.Slice((*DocID)(unsafe.SliceData(w)), len(w)) }
+func moments(w []uint64) []moment {
+	return unsafe.Slice((*moment)(unsafe.SliceData(w)), len(w))
+}
+func momentWords(m []moment) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.SliceData(m)), len(m))
+}

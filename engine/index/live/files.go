@@ -102,7 +102,7 @@ func (x *Index) writeBeside(path string, generation uint64, of string, g *gather
 	if !g.ids {
 		ids = nil
 	}
-	w, err := writeDocuments(path, generation, x.folder.options(), of, g.numbers, dead, &x.key, ids)
+	w, err := writeDocuments(path, generation, x.folder.options(), of, documents{numbers: g.numbers, expires: g.expires, tombstones: dead}, &x.key, ids)
 	if err != nil {
 		return ManifestFile{}, err
 	}

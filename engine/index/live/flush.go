@@ -167,7 +167,7 @@ func (x *Index) flushTo(ctx context.Context, f flush) error {
 		g.lengths = [][]uint32{}
 	}
 	if len(f.segments) > 0 {
-		if g, err = gather(f.segments, nil, &x.config); err != nil {
+		if g, err = gather(f.segments, nil, &x.config, x.wall.now()); err != nil {
 			return err
 		}
 		defer g.free()

@@ -7,24 +7,26 @@ import (
 	"ndd/engine/memory"
 )
 
-// gathered is what segments and memtables that follow one another have, without what is deleted:
-// the input of the segment that takes their place. It is what building would be given of the same
+// gathered is what segments and memtables that follow one another have, without what is deleted or
+// has expired: the input of the segment that takes their place. It is what building would be given of the same
 // documents, so that the segment is the same as a built one.
 type gathered struct {
 	segments  []*Segment
 	memtables []*memtable
 	from, to  DocID                  // what they have is between these
+	now       moment                 // what has expired by then is left out
 	dropped   []map[DocID]DocID      // of each segment, then of each memtable: what was deleted
 	prints    *memory.Buffer[uint64] // in order of documents
 	numbers   numbers
+	expires   expiries
 	ids       bool
 	lengths   [][]uint32     // of texts, in order of documents; nil when they are not kept
 	whole     *segment.Input // all of it, where it comes from elsewhere
 }
 
 // gather reads segments and the memtables behind them, which no longer grow.
-func gather(segments []*Segment, memtables []*memtable, c *Config) (*gathered, error) {
-	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs}
+func gather(segments []*Segment, memtables []*memtable, c *Config, now moment) (*gathered, error) {
+	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs, now: now}
 	docs := uint64(0)
 	for _, s := range segments {
 		docs += s.Documents()
@@ -52,54 +54,65 @@ func gather(segments []*Segment, memtables []*memtable, c *Config) (*gathered, e
 			return nil, err
 		}
 		if c.Lengths {
-			g.keepLengths(s.Lengths(), int(s.Documents()), &s.numbers, g.dropped[i])
+			g.keepLengths(s.Lengths(), s.Documents(), &s.numbers, &s.expires, g.dropped[i])
 		}
-		g.keep(room, &s.numbers, g.dropped[i])
+		g.keep(room, &s.numbers, &s.expires, g.dropped[i])
 	}
 	for i, m := range memtables {
 		room := g.prints.Data[g.numbers.n:][:m.len()]
 		copy(room, m.fingerprints)
 		own := consecutive(m.first, uint64(m.len()))
+		expires := m.expiries()
 		if c.Lengths {
-			g.keepLengths(m.lengths, m.len(), &own, g.dropped[len(segments)+i])
+			g.keepLengths(m.lengths, uint64(m.len()), &own, &expires, g.dropped[len(segments)+i])
 		}
-		g.keep(room, &own, g.dropped[len(segments)+i])
+		g.keep(room, &own, &expires, g.dropped[len(segments)+i])
 	}
 	return g, nil
 }
 
 // keep numbers the rows of a source whose fingerprints are in room, and closes the gaps of those that
 // are dropped.
-func (g *gathered) keep(room []uint64, numbers *numbers, dropped map[DocID]DocID) {
+func (g *gathered) keep(room []uint64, numbers *numbers, expires *expiries, dropped map[DocID]DocID) {
 	kept := 0
 	for r := range numbers.runs {
-		if len(dropped) == 0 {
+		if len(dropped) == 0 && expires.first == 0 {
 			g.numbers.append(r.first, r.n)
+			g.expires.append(0, r.n)
 			continue
 		}
 		for i := range r.n {
-			if _, dead := dropped[r.first+DocID(i)]; !dead {
+			if !g.drops(dropped, expires, r.row+i, r.first+DocID(i)) {
 				room[kept] = room[r.row+i]
 				kept++
 				g.numbers.append(r.first+DocID(i), 1)
+				g.expires.append(expires.of(r.row+i), 1)
 			}
 		}
 	}
 }
 
+// drops reports whether the document of a source's row is left out.
+func (g *gathered) drops(dropped map[DocID]DocID, expires *expiries, row uint64, doc DocID) bool {
+	if expires.of(row).expired(g.now) {
+		return true
+	}
+	_, dead := dropped[doc]
+	return dead
+}
+
 // keepLengths appends the lengths of a source's rows, of which there are n, without those that are dropped. They are
 // copied where some are dropped, and else used where they are; nil stands for lengths that are not known.
-func (g *gathered) keepLengths(lengths []uint32, n int, numbers *numbers, dropped map[DocID]DocID) {
-	switch {
-	case lengths == nil:
-		lengths = make([]uint32, n-len(dropped))
-	case len(dropped) == 0:
-		lengths = lengths[:n]
-	default:
-		kept := make([]uint32, 0, n-len(dropped))
+func (g *gathered) keepLengths(lengths []uint32, n uint64, numbers *numbers, expires *expiries, dropped map[DocID]DocID) {
+	if lengths == nil {
+		lengths = make([]uint32, n)
+	}
+	lengths = lengths[:n]
+	if len(dropped) > 0 || expires.first != 0 {
+		kept := make([]uint32, 0, n)
 		for r := range numbers.runs {
 			for i := range r.n {
-				if _, dead := dropped[r.first+DocID(i)]; !dead {
+				if !g.drops(dropped, expires, r.row+i, r.first+DocID(i)) {
 					kept = append(kept, lengths[r.row+i])
 				}
 			}
@@ -156,7 +169,7 @@ func (g *gathered) allIDs() iter.Seq2[string, error] {
 			c := s.Segment.IDs().Cursor()
 			for r := range s.numbers.runs {
 				for j := range r.n {
-					if _, dead := g.dropped[i][r.first+DocID(j)]; !dead && !yield(c.ID(r.row+j)) {
+					if !g.drops(g.dropped[i], &s.expires, r.row+j, r.first+DocID(j)) && !yield(c.ID(r.row+j)) {
 						return
 					}
 				}
@@ -164,8 +177,9 @@ func (g *gathered) allIDs() iter.Seq2[string, error] {
 		}
 		for i, m := range g.memtables {
 			dropped := g.dropped[len(g.segments)+i]
+			expires := m.expiries()
 			for j, id := range m.ids[:m.len()] {
-				if _, dead := dropped[m.first+DocID(j)]; !dead && !yield(id, nil) {
+				if !g.drops(dropped, &expires, uint64(j), m.first+DocID(j)) && !yield(id, nil) {
 					return
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -35,9 +37,11 @@ type Config struct {
 
 	Choice *Choice // why it has its tables; nil where that was not kept
 
-	OnConflict OnConflict     // what becomes of a document whose ID is taken
-	Budget     *memory.Budget // of merges; nil is what this machine has left at the time
-	flushDocs  uint64         // documents in memory that are flushed; 0 is the package's own
+	OnConflict OnConflict       // what becomes of a document whose ID is taken; 0 is Replace
+	TTL        time.Duration    // how long documents are kept that say nothing else; 0 is forever
+	Budget     *memory.Budget   // of merges; nil is what this machine has left at the time
+	flushDocs  uint64           // documents in memory that are flushed; 0 is the package's own
+	now        func() time.Time // for tests; nil is time.Now
 }
 
 func (c *Config) flushAt() uint64 { return cmp.Or(c.flushDocs, flushDocs) }
@@ -49,9 +53,11 @@ type Index struct {
 	key      idKey
 	folder   *folder // nil where nothing is durable
 	recovery Recovery
+	wall     wallClock
 
 	versions
-	searchers sync.Pool // of *Searcher
+	committed atomic.Uint64 // readers' clock: the number of the first document that they do not see
+	searchers sync.Pool     // of *Searcher
 	workers   *worker.Set
 	reserved  *memory.Reservation // of files that are loaded
 	writer
@@ -80,6 +86,7 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 // newIndex returns an index of nothing, not even a version, whose background work is not started.
 func newIndex(c Config) *Index {
 	x := &Index{config: c}
+	x.wall.system = c.now
 	x.searchers.New = func() any { return &Searcher{index: x, slot: x.slot(), positions: make([]uint32, 1024)} }
 	rand.Read(x.key[:]) // never fails
 	return x
@@ -87,6 +94,12 @@ func newIndex(c Config) *Index {
 
 // fill gives an index its first version.
 func (x *Index) fill(segments []*Segment, next DocID) error {
+	for _, s := range segments {
+		if s.expires.first != 0 {
+			x.wall.expiring.Store(true)
+		}
+	}
+	x.committed.Store(uint64(next))
 	return x.Apply(Edit{Add: segments, addMemtable: newMemtable(next, memtableDocs, &x.config)})
 }
 
@@ -141,7 +154,8 @@ type Stats struct {
 	Segments     int
 	Buffered     uint64 // documents in memtables
 	Unflushed    uint64 // documents that are in no file
-	Deleted      uint64 // documents that are there until a merge drops them
+	Deleted      uint64 // documents that were deleted and take room until a merge drops them
+	Expired      uint64 // documents whose time is over and that take room likewise
 	TableBytes   uint64
 	Layout       table.Layout
 }
@@ -155,8 +169,9 @@ func (x *Index) Stats() (s Stats) {
 	defer w.Release()
 	s.Segments = len(w.version.segments)
 	for _, g := range w.version.segments {
-		s.Documents += g.live()
+		s.Documents += g.live(w.now)
 		s.Deleted += g.dead.len()
+		s.Expired += g.expires.count(w.now)
 		s.Fingerprints += g.Fingerprints()
 		s.Layout = g.Layout()
 		for _, t := range g.Tables() {
@@ -164,11 +179,12 @@ func (x *Index) Stats() (s Stats) {
 		}
 	}
 	for _, m := range w.version.memtables {
+		seen, expired := m.count(w)
+		s.Documents += seen
 		s.Buffered += uint64(m.len())
 		s.Deleted += m.dead.len()
-		s.Documents -= m.dead.len()
+		s.Expired += expired
 	}
-	s.Documents += s.Buffered
 	s.Fingerprints += s.Buffered
 	s.Unflushed = w.version.inMemory()
 	return s

@@ -1,10 +1,12 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"ndd/asm"
 	"ndd/engine/corpus/simhash"
@@ -16,6 +18,9 @@ type Doc struct {
 	Fingerprint simhash.Fingerprint
 	ID          string // empty for none, and where the index keeps no IDs
 	TextBytes   uint32 // length of the text; 0 where it is not known, and where the index keeps no lengths
+
+	TTL        time.Duration // how long it is kept, to the second above; 0 is as the index has it; see Forever
+	OnConflict OnConflict    // what becomes of it when its ID is taken; 0 is as the index has it
 }
 
 // OnConflict says what becomes of a document whose ID another document has.
@@ -23,9 +28,9 @@ type OnConflict int
 
 // What may become of it.
 const (
-	Replace OnConflict = iota // it takes the other's place, which is deleted
-	Keep                      // it is not inserted
-	Refuse                    // the call fails with ErrConflict and inserts nothing
+	Replace OnConflict = 1 + iota // it takes the other's place, which is deleted
+	Keep                          // it is not inserted
+	Refuse                        // the call fails with ErrConflict and inserts nothing
 )
 
 // ErrConflict is wrapped where an ID is taken and conflicts are to be refused.
@@ -99,7 +104,7 @@ func (x *Index) prepare() *pending {
 		*p = pending{}
 	}
 	p.index, p.own, p.prints = x, nil, p.prints[:0]
-	p.change = change{first: x.current.Load().end(), docs: p.docs[:0], delete: p.delete[:0], by: p.by[:0]}
+	p.change = change{first: x.current.Load().end(), docs: p.docs[:0], expires: p.expires[:0], delete: p.delete[:0], by: p.by[:0]}
 	return p
 }
 
@@ -107,14 +112,16 @@ func (x *Index) prepare() *pending {
 func (p *pending) add(d Doc) (Outcome, error) {
 	x := p.index
 	o := Outcome{Inserted: true, Doc: p.first + DocID(len(p.docs))}
+	expires := x.wall.after(cmp.Or(d.TTL, x.config.TTL))
 	if d.ID != "" && x.config.IDs {
+		conflict := cmp.Or(d.OnConflict, x.config.OnConflict, Replace)
 		held, ok, err := p.holder(d.ID)
 		switch {
 		case err != nil:
 			return o, err
-		case ok && x.config.OnConflict == Refuse:
+		case ok && conflict == Refuse:
 			return o, fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, held)
-		case ok && x.config.OnConflict == Keep:
+		case ok && conflict == Keep:
 			return Outcome{Doc: held}, nil
 		case ok:
 			o.Replaced = true
@@ -133,7 +140,7 @@ func (p *pending) add(d Doc) (Outcome, error) {
 		}
 		p.own[d.ID] = len(p.docs)
 	}
-	p.docs = append(p.docs, d)
+	p.change.add(d, expires)
 	p.prints = append(p.prints, uint64(d.Fingerprint))
 	return o, nil
 }
@@ -183,19 +190,22 @@ func (x *Index) commit(c *change) (at wal.Position, err error) {
 // apply makes a change in memory. It needs x.mu.
 func (x *Index) apply(c *change) error {
 	if c.gap {
-		return x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, &x.config)})
+		err := x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, &x.config)})
+		x.committed.Store(uint64(c.first))
+		return err
 	}
 	for i, doc := range c.delete {
 		if doc < c.first || len(c.docs) == 0 {
 			x.kill(doc, c.clock(i, x.current.Load().end()))
 		}
 	}
-	x.add(c.docs) // and now the deletions of what these replace are seen, with them
+	x.add(c.docs, c.expires)
 	for i, doc := range c.delete {
 		if doc >= c.first && len(c.docs) > 0 {
 			x.kill(doc, c.clock(i, x.current.Load().end()))
 		}
 	}
+	x.committed.Store(uint64(x.current.Load().end())) // and now all of it is seen, at once
 	return nil
 }
 
@@ -209,14 +219,15 @@ func (c *change) clock(i int, clock DocID) DocID {
 }
 
 // add appends documents to memtables, as many as it takes. It needs x.mu.
-func (x *Index) add(docs []Doc) {
+func (x *Index) add(docs []Doc, expires []moment) {
 	v := x.current.Load()
 	last := v.memtables[len(v.memtables)-1]
 	for {
-		docs = docs[last.add(docs):]
-		if len(docs) == 0 {
+		n := last.add(docs, expires)
+		if docs = docs[n:]; len(docs) == 0 {
 			return
 		}
+		expires = expires[min(n, len(expires)):]
 		last = newMemtable(last.end(), memtableDocs, &x.config)
 		x.Apply(Edit{addMemtable: last})
 		x.wakeSealer()

@@ -24,6 +24,7 @@ type memtable struct {
 	lengths      []uint32 // of texts; nil when they are not kept
 	n            atomic.Int64
 	dead         tombstones
+	expires      atomic.Pointer[[]moment] // of each document; nil while none of them expires
 
 	rows map[string]int32 // of the last document of each ID; the writer's
 }
@@ -45,11 +46,18 @@ func (m *memtable) len() int { return int(m.n.Load()) }
 // end returns the DocID of the next document.
 func (m *memtable) end() DocID { return m.first + DocID(m.len()) }
 
-// add appends as many of the documents as there is room for and returns how many. The store of n
-// publishes them.
-func (m *memtable) add(docs []Doc) int {
+// add appends as many of the documents as there is room for, and when they expire where some do, and
+// returns how many. Readers see them when the index's clock is beyond their numbers.
+func (m *memtable) add(docs []Doc, expires []moment) int {
 	at := m.len()
 	docs = docs[:min(len(docs), len(m.fingerprints)-at)]
+	if len(expires) > 0 {
+		if m.expires.Load() == nil {
+			all := make([]moment, len(m.fingerprints))
+			m.expires.Store(&all)
+		}
+		copy((*m.expires.Load())[at:], expires[:len(docs)])
+	}
 	for i, d := range docs {
 		m.fingerprints[at+i] = uint64(d.Fingerprint)
 		if m.lengths != nil {
@@ -64,11 +72,44 @@ func (m *memtable) add(docs []Doc) int {
 	return len(docs)
 }
 
-// scan appends a match for each document from number from on, and below clock, whose fingerprint is
-// within distance k of a query, which a reader with that clock does not see deleted, and which is not left out
-// for its length. found is room for positions.
-func (m *memtable) scan(dst []Match, found []uint32, from, clock DocID, queries []uint64, k int, lengths Lengths) []Match {
-	begin, end := max(from, m.first), min(m.end(), clock)
+// expiry returns when a row expires.
+func (m *memtable) expiry(row int) moment {
+	if all := m.expires.Load(); all != nil {
+		return (*all)[row]
+	}
+	return 0
+}
+
+// expiries returns when its documents expire.
+func (m *memtable) expiries() (e expiries) {
+	for i := range m.len() {
+		e.append(m.expiry(i), 1)
+	}
+	return e
+}
+
+// hides reports whether a reader with that clock, which began at now, does not see a document that
+// the memtable has.
+func (m *memtable) hides(doc, clock DocID, now moment) bool {
+	return m.dead.has(doc, clock) || m.expiry(int(doc-m.first)).expired(now)
+}
+
+// count returns how many documents of the memtable a view has, and how many it has that expired.
+func (m *memtable) count(w View) (seen, expired uint64) {
+	for doc := m.first; doc < min(m.end(), w.clock); doc++ {
+		if m.expiry(int(doc - m.first)).expired(w.now) {
+			expired++
+		} else if !m.dead.has(doc, w.clock) {
+			seen++
+		}
+	}
+	return seen, expired
+}
+
+// scan appends a match for each document of a view, from number from on, whose fingerprint is within
+// distance k of a query and which is not left out for its length. found is room for positions.
+func (m *memtable) scan(dst []Match, found []uint32, from DocID, w View, queries []uint64, k int, lengths Lengths) []Match {
+	begin, end := max(from, m.first), min(m.end(), w.clock)
 	if begin >= end {
 		return dst
 	}
@@ -78,7 +119,7 @@ func (m *memtable) scan(dst []Match, found []uint32, from, clock DocID, queries 
 			n, done := asm.Within64(found, prints[at:], query, k)
 			for _, i := range found[:n] {
 				f, doc := prints[at+int(i)], begin+DocID(at)+DocID(i)
-				if !m.dead.has(doc, clock) && (m.lengths == nil || lengths.take(q, m.lengths[doc-m.first])) {
+				if !m.hides(doc, w.clock, w.now) && (m.lengths == nil || lengths.take(q, m.lengths[doc-m.first])) {
 					dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, doc})
 				}
 			}

@@ -48,7 +48,7 @@ func (x *Index) mergePicked(ctx context.Context) (more bool, err error) {
 		x.writer.mu.Unlock()
 		return false, nil
 	}
-	picked := pick(v.segments, x.config.flushAt(), (*Segment).mergesInFiles)
+	picked := pick(v.segments, x.config.flushAt(), x.wall.now(), (*Segment).mergesInFiles)
 	mark(picked, true)
 	x.writer.mu.Unlock()
 	if len(picked) == 0 {
@@ -89,7 +89,7 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 		}
 		all = append(all, s)
 	}
-	if len(all) == 0 || len(all) == 1 && all[0].dead.len() == 0 {
+	if len(all) == 0 || len(all) == 1 && !all[0].mayHide(x.wall.now()) {
 		x.writer.mu.Unlock()
 		return nil
 	}
@@ -107,9 +107,9 @@ func (x *Index) mergeFiles(ctx context.Context, segments []*Segment, threads int
 			x.writer.mu.Unlock()
 		}
 	}()
-	docs := uint64(0)
+	docs, now := uint64(0), x.wall.now()
 	for _, s := range segments {
-		docs += s.live()
+		docs += s.live(now)
 	}
 	o := x.fileOptions(threads)
 	reserved, err := x.reserveFiles(docs, o, segments)
@@ -117,7 +117,7 @@ func (x *Index) mergeFiles(ctx context.Context, segments []*Segment, threads int
 		return err
 	}
 	defer reserved.Release()
-	g, err := gather(segments, nil, &x.config)
+	g, err := gather(segments, nil, &x.config, now)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/table"
@@ -17,10 +19,22 @@ import (
 
 // A model is what an index should be: documents in a map, searched one by one.
 type model struct {
-	next DocID
-	docs map[DocID]Doc
+	next    DocID
+	docs    map[DocID]Doc
+	expires map[DocID]moment // of those that do
+	now     moment
+	ratio   float64 // of lengths, at most; 0: any
+}
 
-	ratio float64 // of lengths, at most; 0: any
+// pass moves the time: what expires by then is gone.
+func (m *model) pass(to moment) {
+	m.now = to
+	for n, at := range m.expires {
+		if at <= to {
+			delete(m.docs, n)
+			delete(m.expires, n)
+		}
+	}
 }
 
 func (m *model) holder(id string) (DocID, bool) {
@@ -35,6 +49,12 @@ func (m *model) holder(id string) (DocID, bool) {
 func (m *model) insert(d Doc) {
 	if n, ok := m.holder(d.ID); ok {
 		delete(m.docs, n)
+	}
+	if d.TTL > 0 {
+		if m.expires == nil {
+			m.expires = map[DocID]moment{}
+		}
+		m.expires[m.next] = m.now + moment(d.TTL/time.Second)
 	}
 	m.docs[m.next] = d
 	m.next++
@@ -64,12 +84,17 @@ type modelled struct {
 	x   *Index
 	m   model
 	ids bool
+	ttl bool
 	k   int
+
+	second atomic.Int64 // the model's time
 }
+
+func (w *modelled) now() time.Time { return time.Unix(w.second.Load(), 0) }
 
 func (w *modelled) open() {
 	w.t.Helper()
-	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, flushDocs: 3000, MaxLengthRatio: w.m.ratio})
+	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, flushDocs: 3000, now: w.now, MaxLengthRatio: w.m.ratio})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -92,6 +117,9 @@ func (w *modelled) doc() Doc {
 	if w.ids {
 		d.ID = fmt.Sprint("https://example.org/", w.rng.IntN(int(w.m.next)+10))
 	}
+	if w.ttl && w.rng.IntN(8) > 0 {
+		d.TTL = time.Duration(1+w.rng.IntN(1<<w.rng.IntN(7))) * time.Second
+	}
 	return d
 }
 
@@ -104,6 +132,13 @@ func (w *modelled) step() (what string) {
 		}
 	}
 	switch n := w.rng.IntN(100); {
+	case w.ttl && n < 12:
+		what = "let time pass"
+		w.m.pass(w.m.now + moment(w.rng.IntN(10)))
+		w.second.Store(int64(w.m.now))
+	case w.ttl && n < 15:
+		what = "drop what has expired"
+		must(w.x.DropExpired(ctx))
 	case n < 40:
 		docs := make([]Doc, 1+w.rng.IntN(1<<w.rng.IntN(11)))
 		what = fmt.Sprintf("insert %d", len(docs))
@@ -254,7 +289,8 @@ func TestModel(t *testing.T) {
 		layout := []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[run%2]
 		t.Run(fmt.Sprintf("seed=%d/%s/lengths=%t", seed, layout, run%4 >= 2), func(t *testing.T) {
 			w := &modelled{t: t, rng: rand.New(rand.NewPCG(seed, 1)), dir: filepath.Join(t.TempDir(), "index"), ids: run%3 != 2, k: 3}
-			w.m.docs = map[DocID]Doc{}
+			w.m.docs, w.m.now, w.ttl = map[DocID]Doc{}, 1_000_000, run%4%3 != 0
+			w.second.Store(int64(w.m.now))
 			if run%4 >= 2 {
 				w.m.ratio = 1.5
 			}
@@ -284,7 +320,7 @@ func TestModel(t *testing.T) {
 			if want := 2 + 2*len(m.Segments); len(left) > want+1 { // manifest, lock, two for each segment, the log's end
 				t.Errorf("%d files are left, want %d: %v", len(left), want, left)
 			}
-			x, err := Open(t.Context(), w.dir, OpenOptions{MaxLengthRatio: w.m.ratio}) // for reading
+			x, err := Open(t.Context(), w.dir, OpenOptions{now: w.now, MaxLengthRatio: w.m.ratio}) // for reading
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -45,13 +45,15 @@ type OpenOptions struct {
 	// inserted stands in a log before the call returns, as Sync has it. Without Write inserts live in
 	// memory and are gone with the process.
 	Write      bool
-	Sync       wal.Sync   // when inserts are durable; the zero value is wal.Always: before they return
-	OnConflict OnConflict // what becomes of a document whose ID is taken
-	Disk       *disk.Disk // to write to; nil is the system's
+	Sync       wal.Sync      // when inserts are durable; the zero value is wal.Always: before they return
+	OnConflict OnConflict    // what becomes of a document whose ID is taken; 0 is Replace
+	TTL        time.Duration // how long documents are kept that come from now on and say nothing else; 0 is forever
+	Disk       *disk.Disk    // to write to; nil is the system's
+	Random     io.Reader     // of file identities; nil is crypto/rand
 	// MaxLengthRatio is that of [Config]; the error wraps [ErrNoLengths] where it is set and the index keeps no lengths.
 	MaxLengthRatio float64
-	Random         io.Reader // of file identities; nil is crypto/rand
-	flushDocs      uint64    // for tests; see Config
+	flushDocs      uint64 // for tests; see Config
+	now            func() time.Time
 
 	// Spread, unless nil, copies the tables to the memory nodes of its host
 	// and has workers of each node search them.
@@ -236,7 +238,7 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*Segment, n
 
 // config returns what the index is that the manifest describes.
 func (m *Manifest) config(segments []*Segment, o OpenOptions) Config {
-	c := Config{Recipe: m.Recipe, Choice: m.Choice, MaxLengthRatio: o.MaxLengthRatio, OnConflict: o.OnConflict, Budget: o.Budget, flushDocs: o.flushDocs}
+	c := Config{Recipe: m.Recipe, Choice: m.Choice, MaxLengthRatio: o.MaxLengthRatio, OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget, flushDocs: o.flushDocs, now: o.now}
 	if m.Live != nil {
 		c.Design, c.Table, c.IDs, c.Lengths = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs, m.Live.Lengths
 		return c

@@ -14,6 +14,7 @@ import (
 //	insert   1 | first document | n | columns | n fingerprints of 8 bytes | n IDs | n lengths | deletions
 //	delete   2 | deletions
 //	gap      3 | first document behind it                (numbers that another file holds, or nobody)
+//	expiring 4 | as an insert | how many runs of documents that expire together | their lengths and moments
 //
 //	columns       1: with IDs; 2: with lengths of texts; 3: with both
 //	an ID         its length, its bytes
@@ -24,6 +25,7 @@ const (
 	recordInsert = 1
 	recordDelete = 2
 	recordGap    = 3
+	recordExpire = 4
 )
 
 // What the documents of an insert have.
@@ -34,11 +36,22 @@ const (
 
 // A change is a record in memory.
 type change struct {
-	first  DocID
-	docs   []Doc
-	gap    bool // nothing but that the next document is first
-	delete []DocID
-	by     []DocID // the document that replaces each of them; not in the record
+	first   DocID
+	docs    []Doc
+	expires []moment // of each of them; empty where none expires
+	gap     bool     // nothing but that the next document is first
+	delete  []DocID
+	by      []DocID // the document that replaces each of them; not in the record
+}
+
+// add appends a document.
+func (c *change) add(d Doc, expires moment) {
+	if expires != 0 && len(c.expires) == 0 {
+		c.expires = append(c.expires, make([]moment, len(c.docs))...)
+	}
+	if c.docs = append(c.docs, d); len(c.expires) > 0 || expires != 0 {
+		c.expires = append(c.expires, expires)
+	}
 }
 
 func (c *change) append(dst []byte, config *Config) []byte {
@@ -55,7 +68,11 @@ func (c *change) append(dst []byte, config *Config) []byte {
 	if config.Lengths {
 		columns |= recordLengths
 	}
-	dst = appendUvarints(dst, recordInsert, uint64(c.first), uint64(len(c.docs)), columns)
+	kind := uint64(recordInsert)
+	if len(c.expires) > 0 {
+		kind = recordExpire
+	}
+	dst = appendUvarints(dst, kind, uint64(c.first), uint64(len(c.docs)), columns)
 	for _, d := range c.docs {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(d.Fingerprint))
 	}
@@ -69,7 +86,18 @@ func (c *change) append(dst []byte, config *Config) []byte {
 			dst = binary.AppendUvarint(dst, uint64(d.TextBytes))
 		}
 	}
-	return appendDocIDs(dst, c.delete)
+	dst = appendDocIDs(dst, c.delete)
+	if kind == recordExpire {
+		var e expiries
+		for _, at := range c.expires {
+			e.append(at, 1)
+		}
+		dst = appendUvarints(dst, uint64(len(e.rows)))
+		for r := range e.runs {
+			dst = appendUvarints(dst, r.n, uint64(r.at))
+		}
+	}
+	return dst
 }
 
 func appendDocIDs(dst []byte, docs []DocID) []byte {
@@ -82,8 +110,8 @@ func appendDocIDs(dst []byte, docs []DocID) []byte {
 
 // recordBytes returns the most bytes of the record of an insert of docs.
 func recordBytes(docs []Doc, c *Config) int {
-	const fixed, eachDoc, eachDeletion = 40, 8, binary.MaxVarintLen64
-	n := fixed + len(docs)*(eachDoc+eachDeletion)
+	const fixed, eachDoc, eachDeletion, eachExpiry = 40, 8, binary.MaxVarintLen64, 1 + 6
+	n := fixed + len(docs)*(eachDoc+eachDeletion+eachExpiry)
 	if c.Lengths {
 		n += binary.MaxVarintLen32 * len(docs)
 	}
@@ -101,7 +129,7 @@ var errRecord = errors.New("a record that no version of this program has written
 func parseChange(record []byte) (c change, err error) {
 	r := recordReader{record, nil}
 	switch kind := r.number(); kind {
-	case recordInsert:
+	case recordInsert, recordExpire:
 		c.first = r.doc()
 		n, columns := r.number(), r.number()
 		if columns > recordIDs|recordLengths || n == 0 || n > uint64(len(r.rest))/8 || c.first+DocID(n) > documentsMax {
@@ -122,6 +150,9 @@ func parseChange(record []byte) (c change, err error) {
 			}
 		}
 		c.delete = r.docs()
+		if kind == recordExpire {
+			c.expires = r.expires(len(c.docs))
+		}
 	case recordDelete:
 		c.delete = r.docs()
 	case recordGap:
@@ -180,6 +211,24 @@ func (r *recordReader) docs() []DocID {
 	list := make([]DocID, n)
 	for i := range list {
 		list[i] = r.doc()
+	}
+	return list
+}
+
+// expires reads when n documents expire.
+func (r *recordReader) expires(n int) (list []moment) {
+	for runs := r.number(); runs > 0 && r.err == nil; runs-- {
+		length, at := r.number(), moment(r.number())
+		if length == 0 || length > uint64(n-len(list)) || at > momentMax {
+			r.fail()
+			return nil
+		}
+		for range length {
+			list = append(list, at)
+		}
+	}
+	if len(list) != n {
+		r.fail()
 	}
 	return list
 }

@@ -146,7 +146,7 @@ func (x *Index) becomeLive(o OpenOptions) error {
 		if err != nil {
 			return err
 		}
-		w, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID, s.numbers, nil, &x.key, s.Segment.IDs().All())
+		w, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID, documents{numbers: s.numbers}, &x.key, s.Segment.IDs().All())
 		reserved.Release()
 		if err != nil {
 			return err
@@ -189,6 +189,9 @@ func (x *Index) replay(at wal.Position, record []byte) error {
 	if len(c.docs) > 0 && c.first > next {
 		x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, &x.config)})
 	}
+	if len(c.expires) > 0 {
+		x.wall.expiring.Store(true)
+	}
 	x.logged.Store(uint64(at))
 	x.recovery.Inserted += uint64(len(c.docs))
 	x.recovery.Deleted += uint64(len(c.delete))
@@ -205,7 +208,7 @@ const replayTables = 256
 // sealReplayed makes one segment of all memtables but the last.
 func (x *Index) sealReplayed(v *version) error {
 	o := segment.Options{Design: x.config.Design, Table: x.config.Table}
-	g, err := gather(nil, v.memtables[:len(v.memtables)-1], &x.config)
+	g, err := gather(nil, v.memtables[:len(v.memtables)-1], &x.config, x.wall.now())
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (x *Index) mergeInMemory(may func(*Segment) bool) (bool, error) {
 		x.writer.mu.Unlock()
 		return false, nil
 	}
-	picked := pick(v.segments, memtableDocs, may)
+	picked := pick(v.segments, memtableDocs, x.wall.now(), may)
 	mark(picked, true)
 	x.writer.mu.Unlock()
 	if len(picked) == 0 {
@@ -140,7 +140,7 @@ func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) erro
 		return err
 	}
 	defer reserved.Release()
-	g, err := gather(segments, memtables, &x.config)
+	g, err := gather(segments, memtables, &x.config, x.wall.now())
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (x *Index) put(g *gathered, made *Segment) {
 // toMemory makes a segment in memory.
 func (x *Index) toMemory(g *gathered, o segment.Options) (_ *Segment, err error) {
 	arena := new(store.Arena)
-	made := &Segment{numbers: g.numbers, from: g.from}
+	made := &Segment{numbers: g.numbers, expires: g.expires, from: g.from}
 	var held *heldIDs
 	defer func() {
 		if err != nil {

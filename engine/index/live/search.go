@@ -172,15 +172,15 @@ func (c *Searcher) ID(w View, doc DocID) (id string, err error) {
 }
 
 // docs appends the first most documents of a match in a segment; total is how many there are. Where
-// documents of the segment are deleted, or lengths are compared, all of the fingerprint's are read, however few are asked for.
+// documents of the segment are deleted or have expired, or lengths are compared, all of the fingerprint's are read, however few are asked for.
 func (c *Searcher) docs(w View, dst []DocID, m Match, most int) (_ []DocID, total uint64, err error) {
 	s := w.version.segments[m.source]
-	deleted, lengths := s.dead.len() > 0, s.Lengths()
+	hides, lengths := s.mayHide(w.now), s.Lengths()
 	if !c.lengths.filters() {
 		lengths = nil
 	}
 	read := most
-	if deleted || lengths != nil {
+	if hides || lengths != nil {
 		read = AllDocs
 	}
 	if c.rows, total, err = s.Docs(c.rows[:0], m.fingerprint, read, &c.segment); err != nil {
@@ -189,7 +189,7 @@ func (c *Searcher) docs(w View, dst []DocID, m Match, most int) (_ []DocID, tota
 	begin := len(dst)
 	for _, row := range c.rows {
 		doc := s.numbers.doc(row)
-		if deleted && s.dead.has(doc, w.clock) || lengths != nil && !c.lengths.take(m.query, lengths[row]) {
+		if hides && s.hides(row, doc, w.clock, w.now) || lengths != nil && !c.lengths.take(m.query, lengths[row]) {
 			total--
 		} else if len(dst)-begin < most {
 			dst = append(dst, doc)
@@ -232,28 +232,28 @@ func (c *Searcher) find(w View, queries []uint64, k int, swept Swept) error {
 	v := w.version
 	c.matches = c.matches[:0]
 	c.submission.submit(v, queries, k, swept)
-	err := c.findOwn(v, queries, k, swept)
+	err := c.findOwn(v, w.now, queries, k, swept)
 	waited := c.submission.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })
 	if err := cmp.Or(err, waited); err != nil {
 		return err
 	}
-	if err := c.dropDeleted(w); err != nil {
+	if err := c.dropHidden(w); err != nil {
 		return err
 	}
 	for _, m := range v.memtables {
-		c.matches = m.scan(c.matches, c.positions, 0, w.clock, queries, k, c.lengths)
+		c.matches = m.scan(c.matches, c.positions, 0, w, queries, k, c.lengths)
 	}
 	return nil
 }
 
 // findOwn searches the segments that have no workers.
-func (c *Searcher) findOwn(v *version, queries []uint64, k int, swept Swept) (err error) {
+func (c *Searcher) findOwn(v *version, now moment, queries []uint64, k int, swept Swept) (err error) {
 	for i, s := range v.segments {
 		if swept.of(i) != nil {
 			c.matches = swept.matches(c.matches, i, queries)
 			continue
 		}
-		if s.workers != nil || s.Fingerprints() == 0 {
+		if s.workers != nil || s.Fingerprints() == 0 || s.expires.all(now) {
 			continue
 		}
 		if c.found, err = s.Search(c.found[:0], queries, k, &c.segment); err != nil {
@@ -271,12 +271,12 @@ func (c *Searcher) match(segment int, queries []uint64, m segment.Match) {
 	c.matches = append(c.matches, Match{m.Query, d, m.Fingerprint, segment, 0})
 }
 
-// dropDeleted leaves matches out whose documents are all deleted, or left out for their lengths.
-func (c *Searcher) dropDeleted(w View) (err error) {
+// dropHidden leaves matches out whose documents are all deleted or expired, or left out for their lengths.
+func (c *Searcher) dropHidden(w View) (err error) {
 	kept := c.matches[:0]
 	for _, m := range c.matches {
 		total := uint64(1)
-		if s := w.version.segments[m.source]; s.dead.len() > 0 || s.Lengths() != nil && c.lengths.filters() {
+		if s := w.version.segments[m.source]; s.mayHide(w.now) || s.Lengths() != nil && c.lengths.filters() {
 			if _, total, err = c.docs(w, nil, m, 0); err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ type DocID uint64
 type Segment struct {
 	*segment.Segment
 	numbers numbers
+	expires expiries
 	from    DocID // where it stands among others: at most its first document
 	dead    tombstones
 	ids     idIndex         // empty where IDs are not looked up
@@ -33,8 +34,27 @@ type Segment struct {
 // name returns that of the file that the segment is in.
 func (s *Segment) name() string { return filepath.Base(s.file.Path()) }
 
-// live returns how many documents of the segment are not deleted.
-func (s *Segment) live() uint64 { return s.Documents() - s.dead.len() }
+// live returns how many documents of the segment are neither deleted nor expired.
+func (s *Segment) live(now moment) uint64 {
+	gone := s.dead.len() + s.expires.count(now)
+	if gone > s.dead.len() && s.dead.len() > 0 { // some may be both
+		for doc := range s.dead.all() {
+			if row, ok := s.numbers.row(doc); ok && s.expires.of(row).expired(now) {
+				gone--
+			}
+		}
+	}
+	return s.Documents() - gone
+}
+
+// mayHide reports whether a reader that began at now may not see some document of the segment.
+func (s *Segment) mayHide(now moment) bool { return s.dead.len() > 0 || s.expires.any(now) }
+
+// hides reports whether a reader with that clock, which began at now, does not see the document of a
+// row.
+func (s *Segment) hides(row uint64, doc, clock DocID, now moment) bool {
+	return s.dead.has(doc, clock) || s.expires.of(row).expired(now)
+}
 
 // openNumbered returns a segment with its documents' numbers, which are consecutive from next on unless
 // they stand beside it.
@@ -42,7 +62,7 @@ func openNumbered(s *segment.Segment, next DocID, beside *documents) *Segment {
 	if beside == nil {
 		return &Segment{Segment: s, numbers: consecutive(next, s.Documents()), from: next}
 	}
-	return &Segment{Segment: s, numbers: beside.numbers, from: max(next, beside.numbers.first()), beside: beside, ids: beside.ids}
+	return &Segment{Segment: s, numbers: beside.numbers, expires: beside.expires, from: max(next, beside.numbers.first()), beside: beside, ids: beside.ids}
 }
 
 // end returns the number behind those of the segment.

@@ -18,12 +18,17 @@ func tier(docs, unit uint64) (t int) {
 }
 
 // pick returns the segments to merge next: neighbours that may all be merged, of which there are
-// fanout of one tier or lower; or one of which a quarter is deleted; nothing when all is well.
-func pick(segments []*Segment, unit uint64, may func(*Segment) bool) []*Segment {
+// fanout of one tier or lower; or one of which a quarter is deleted or has expired; nothing when all
+// is well.
+func pick(segments []*Segment, unit uint64, now moment, may func(*Segment) bool) []*Segment {
+	tiers := make([]int, len(segments))
+	for i, s := range segments {
+		tiers[i] = tier(s.live(now), unit)
+	}
 	for t := 0; t < 64/2; t++ {
 		for end := len(segments); end > 0; {
 			begin := end
-			for begin > 0 && may(segments[begin-1]) && tier(segments[begin-1].live(), unit) <= t {
+			for begin > 0 && may(segments[begin-1]) && tiers[begin-1] <= t {
 				begin--
 			}
 			if end-begin >= fanout {
@@ -32,7 +37,10 @@ func pick(segments []*Segment, unit uint64, may func(*Segment) bool) []*Segment 
 			end = min(begin, end-1)
 		}
 	}
-	i := slices.IndexFunc(segments, func(s *Segment) bool { return may(s) && s.dead.len() > memtableDocs && 4*s.dead.len() >= s.Documents() })
+	i := slices.IndexFunc(segments, func(s *Segment) bool {
+		gone := s.Documents() - s.live(now)
+		return may(s) && gone > memtableDocs && 4*gone >= s.Documents()
+	})
 	if i < 0 {
 		return nil
 	}

@@ -15,18 +15,25 @@ type View struct {
 	index   *Index
 	version *version
 	slot    uint32
-	clock   DocID // number of the first document that it does not have
+	clock   DocID  // number of the first document that it does not have
+	now     moment // when it began: what expires by then is not seen
 }
 
 // View returns what the index holds now. The error is [ErrClosed].
 func (x *Index) View() (View, error) { return x.view(x.slot()) }
 
 func (x *Index) view(slot uint32) (View, error) {
-	v, err := x.hold(slot)
-	if err != nil {
-		return View{}, err
+	for {
+		clock := DocID(x.committed.Load())
+		v, err := x.hold(slot)
+		if err != nil {
+			return View{}, err
+		}
+		if v.memtables[0].first <= clock {
+			return View{x, v, slot, clock, x.wall.now()}, nil
+		}
+		x.release(v, slot) // what came behind the clock is in a segment already
 	}
-	return View{x, v, slot, v.end()}, nil
 }
 
 // Release ends the view. What only it kept is given back.
@@ -91,11 +98,11 @@ func (s Swept) matches(dst []Match, number int, queries []uint64) []Match {
 
 // Walk calls yield with all distinct fingerprints of the view, some at a time, until it returns
 // false or ctx ends. One that was inserted again may come again, and one whose documents were all
-// deleted comes until a merge drops them.
+// deleted, or have expired, comes until a merge drops them.
 func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
 	going := true
 	for i, s := range w.version.segments {
-		if s.Fingerprints() == 0 {
+		if s.Fingerprints() == 0 || s.expires.all(w.now) {
 			continue
 		}
 		err := s.Walk(func(prints []uint64) bool {

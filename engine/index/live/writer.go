@@ -28,8 +28,9 @@ type writer struct {
 	logged  atomic.Uint64 // position of the last record
 	added   atomic.Uint64 // segments that did not come through memtables
 
-	deleted []DocID // of segments in files, since the last flush began
-	lookup  lookup
+	deleted  []DocID  // of segments in files, since the last flush began
+	incoming *Segment // whose IDs are taken already, though no version has it; see announce
+	lookup   lookup
 
 	background
 }
@@ -50,6 +51,7 @@ func (b *background) start(x *Index) {
 	b.group.Go(func() { x.seal() })
 	b.group.Go(func() { x.tendMemory() })
 	b.group.Go(func() { x.tendFiles() })
+	b.group.Go(func() { x.expire() })
 }
 
 // wake lets a goroutine look for work, now or when it has done what it does.
