@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,7 +13,7 @@ import (
 )
 
 // arguments are the query parameters of a request. A field of a JSON body goes before the parameter
-// of its name, so that k, limit and id may stand beside any body.
+// of its name, so that k and limit may stand beside any body.
 type arguments struct {
 	k, limit *int
 	id       *string
@@ -34,11 +36,14 @@ func withArguments(r *http.Request, names []string) (*http.Request, *problem) {
 	if p != nil {
 		return nil, p
 	}
-	if id := r.Header.Get(idHeader); id != "" && a.id == nil {
-		if len(id) > idMax || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
-			return nil, misfit("header "+idHeader, "must be at most %d printable ASCII characters without spaces; ?id= takes others", idMax)
+	if given := r.Header.Values(idHeader); len(given) > 0 {
+		id := given[0]
+		if len(given) > 1 || id == "" || len(id) > idMax || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+			return nil, misfit("header "+idHeader, "must be one id of at most %d printable ASCII characters without spaces; ?id= takes others", idMax)
 		}
-		a.id = &id
+		if a.id == nil {
+			a.id = &id
+		}
 	}
 	r = r.WithContext(context.WithValue(r.Context(), argumentsKey{}, a))
 	r.URL = &url.URL{Path: r.URL.Path}
@@ -115,20 +120,37 @@ func number(values url.Values, name string, least, most int) (*int, *problem) {
 }
 
 // distance returns the k of a request: that of its body, else the parameter, else the index's own.
-func (a *arguments) distance(x *engine.Index, k *int) (int, *problem) {
-	if k == nil && a.k != nil {
-		return distance(x, a.k, "query.k")
+func (a *arguments) distance(x *engine.Index, k *integer) (int, *problem) {
+	within, p := distance(x, a.k, "query.k")
+	if p != nil || k == nil {
+		return within, p
 	}
-	return distance(x, k, "body.k")
+	return distance(x, k.pointer(), "body.k")
 }
 
 // most returns the limit of a request: that of its body, else the parameter, else otherwise.
-func (a *arguments) most(limit *int, otherwise int) int {
+func (a *arguments) most(limit *integer, otherwise int) int {
 	switch {
 	case limit != nil:
-		return *limit
+		return int(*limit)
 	case a.limit != nil:
 		return *a.limit
 	}
 	return otherwise
 }
+
+// An integer is one of JSON, which 3.0 and 3e0 are as well as 3.
+type integer int
+
+// UnmarshalJSON takes a number without a fraction.
+func (i *integer) UnmarshalJSON(text []byte) error {
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return fmt.Errorf("%.40s is not a whole number", text)
+	}
+	*i = integer(f)
+	return nil
+}
+
+// pointer returns the number as the engine takes it, nil for none.
+func (i *integer) pointer() *int { return (*int)(i) }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -64,7 +65,10 @@ func readBody(w http.ResponseWriter, r *http.Request, most int64, b *memory.Budg
 // of them may be wrong, and would be told of.
 const valuesMax = 32 << 10
 
-// checkJSON refuses a JSON body with more values than any request has, before memory is taken for them.
+var null = []byte("null")
+
+// checkJSON refuses a JSON body with more values than any request has, before memory is taken for them,
+// and one with a null, which no field takes.
 func checkJSON(media string, body []byte) *problem {
 	if media != mediaJSON {
 		return nil
@@ -76,6 +80,8 @@ func checkJSON(media string, body []byte) *problem {
 			quoted = !quoted
 		case quoted && c == '\\':
 			i++
+		case !quoted && bytes.HasPrefix(body[i:], null):
+			return misfit("body", "null at byte %d: a field without a value is left out", i)
 		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
 			values++
 		}

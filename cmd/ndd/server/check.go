@@ -16,8 +16,8 @@ import (
 type checkRequest struct {
 	Document
 	Documents *[]Document `json:"documents,omitempty" minItems:"1" maxItems:"4096" doc:"Several documents, instead of one; they are decided upon in order, and near each other, too"`
-	K         *int        `json:"k,omitempty" minimum:"0" maximum:"64" doc:"A document is not added if a stored one is within k bits; the default is the index's own k"`
-	Limit     *int        `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids of near-duplicates for each document (default 1000; 1 for each of several)"`
+	K         *integer    `json:"k,omitempty" minimum:"0" maximum:"64" doc:"A document is not added if a stored one is within k bits; the default is the index's own k"`
+	Limit     *integer    `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids of near-duplicates for each document (default 1000; 1 for each of several)"`
 }
 
 // checkAnswer says what became of one document. A document of a list that could not be decided upon has no
@@ -45,6 +45,9 @@ func (s *service) registerCheck(api huma.API) {
 		"Of two near-duplicates that arrive together, in one request or in two, exactly one is added; the answer for the other has the one that holds its place, and the distance. A request of several documents is answered with results, one for each in order.")
 	o.Responses = oneOrAll(api, reflect.TypeFor[checkAnswer](), reflect.TypeFor[checkAnswers]())
 	huma.Register(api, o, func(ctx context.Context, in *input) (*output, error) {
+		if p := noIDBeside(ctx); p != nil {
+			return nil, p
+		}
 		results, p := s.checkAndInsert(ctx, &in.Body)
 		switch {
 		case p != nil:

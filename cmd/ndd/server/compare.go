@@ -16,9 +16,9 @@ const passagesMax = 100
 
 // compareRequest is the body of /v1/compare.
 type compareRequest struct {
-	A Subject `json:"a" doc:"One of them"`
-	B Subject `json:"b" doc:"The other one"`
-	K *int    `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Distance up to which they are near; the default is the index's own k"`
+	A Subject  `json:"a" doc:"One of them"`
+	B Subject  `json:"b" doc:"The other one"`
+	K *integer `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Distance up to which they are near; the default is the index's own k"`
 }
 
 // compareAnswer says how near two subjects are, and of two documents what they share.
@@ -74,9 +74,11 @@ func (s *service) compare(ctx context.Context, in *compareRequest) (*compareAnsw
 	var texts []string
 	for i, side := range []*Subject{&in.A, &in.B} {
 		place := at("body", []string{"a", "b"}[i])
-		if prints[i], p = s.fingerprint(ctx, side, place); p != nil {
+		of, p := s.sketch(ctx, side, place)
+		if p != nil {
 			return nil, p
 		}
+		prints[i] = of.Fingerprint
 		if side.Fingerprint == nil {
 			text, _, p := side.text(ctx, place)
 			if p != nil {

@@ -52,16 +52,9 @@ func (i *item) result() ItemResult {
 // items returns the documents of a request: of one, which the problem is about, or of a list, in which each
 // has a problem of its own.
 func (s *service) items(ctx context.Context, one *Document, several *[]Document) ([]item, *problem) {
-	a := argumentsOf(ctx)
 	if several == nil {
-		if one.ID == nil {
-			one.ID = a.id
-		}
 		d, p := s.document(ctx, one, "body")
 		return []item{{doc: d}}, p
-	}
-	if a.id != nil {
-		return nil, misfit("query.id", "a list has its ids in its documents")
 	}
 	if one.ID != nil || one.Fingerprint != nil || one.Text != nil || one.HTML != nil {
 		return nil, misfit("body.documents", "give either documents or the fields of one document, not both")
@@ -100,8 +93,17 @@ func (s *service) document(ctx context.Context, d *Document, place string) (doc 
 		}
 		doc.ID = *d.ID
 	}
-	doc.Fingerprint, p = s.fingerprint(ctx, &d.Subject, place)
+	of, p := s.sketch(ctx, &d.Subject, place)
+	doc.Fingerprint, doc.TextBytes = of.Fingerprint, of.textBytes
 	return doc, p
+}
+
+// noIDBeside refuses an id beside a JSON body, which has its ids within.
+func noIDBeside(ctx context.Context) *problem {
+	if argumentsOf(ctx).id != nil {
+		return misfit("query.id", "a JSON body has the ids in its documents: ?id= and the header %s are for a body that is the document itself", idHeader)
+	}
+	return nil
 }
 
 // documentBody returns the document that is a request's whole body, of text/plain or text/html.

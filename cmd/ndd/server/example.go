@@ -44,7 +44,7 @@ func (s *service) example(ctx context.Context, x *engine.Index, address string) 
 	}
 	best := samples[0]
 	for _, c := range samples {
-		if n, p := s.query(ctx, c.fingerprint, x.Design().K, 2); p == nil && n.Documents > 1 {
+		if n, p := s.query(ctx, sketch{Fingerprint: c.fingerprint}, x.Design().K, 2); p == nil && n.Documents > 1 {
 			best = c
 			break
 		}
@@ -72,7 +72,7 @@ func (s *service) fromFile(ctx context.Context, c sample) (media string, ok bool
 		return "", false
 	}
 	for _, media := range []string{"text/plain", "text/html"} {
-		if f, p := s.fingerprintBody(ctx, data, media); p == nil && f == c.fingerprint {
+		if f, p := s.sketchBody(ctx, data, media); p == nil && f.Fingerprint == c.fingerprint {
 			return media, true
 		}
 	}

@@ -38,6 +38,9 @@ func (s *service) registerInsert(api huma.API) {
 		"Adds a document, or each of a list; of a list, documents that cannot be added are told of in their results, and all others are added together. When the answer comes they are durable, unless the server was started with --memory-only or another --sync, and every query that begins then finds them. A document with the id of another replaces it, unless --on-conflict says otherwise.")
 	o.Responses = oneOrAll(api, reflect.TypeFor[insertAnswer](), reflect.TypeFor[insertAnswers]())
 	huma.Register(api, o, func(ctx context.Context, in *input) (*output, error) {
+		if p := noIDBeside(ctx); p != nil {
+			return nil, p
+		}
 		results, p := s.insert(ctx, &in.Body)
 		switch {
 		case p != nil:

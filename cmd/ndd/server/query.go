@@ -22,8 +22,8 @@ const (
 // queryRequest is the body of /v1/query.
 type queryRequest struct {
 	Subject
-	K     *int `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Largest Hamming distance, at most the index's own k, which is the default"`
-	Limit *int `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids in the answer (default 1000)"`
+	K     *integer `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Largest Hamming distance, at most the index's own k, which is the default"`
+	Limit *integer `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids in the answer (default 1000)"`
 }
 
 // Neighbours are the stored fingerprints near one, nearest first.
@@ -49,7 +49,7 @@ func (s *service) registerQuery(api huma.API) {
 	huma.Register(api, operation(http.MethodPost, "/v1/query", "query", "Find near-duplicates",
 		"Everything stored within k bits of a fingerprint or a document."),
 		func(ctx context.Context, in *input) (*output, error) {
-			f, p := s.fingerprint(ctx, &in.Body.Subject, "body")
+			f, p := s.sketch(ctx, &in.Body.Subject, "body")
 			if p != nil {
 				return nil, p
 			}
@@ -76,7 +76,7 @@ func (s *service) answerDocument(r *http.Request) (*Neighbours, *problem) {
 	if err != nil {
 		return nil, misfit("body", "%v", err)
 	}
-	f, p := s.fingerprintBody(r.Context(), body, r.Header.Get("Content-Type"))
+	f, p := s.sketchBody(r.Context(), body, r.Header.Get("Content-Type"))
 	if p != nil {
 		return nil, p
 	}
@@ -84,7 +84,7 @@ func (s *service) answerDocument(r *http.Request) (*Neighbours, *problem) {
 }
 
 // answer returns what is near a fingerprint; k and limit are those of a request's body, and may be nil.
-func (s *service) answer(ctx context.Context, f simhash.Fingerprint, k, limit *int) (*Neighbours, *problem) {
+func (s *service) answer(ctx context.Context, f sketch, k, limit *integer) (*Neighbours, *problem) {
 	a := argumentsOf(ctx)
 	within, p := a.distance(s.index.Load(), k)
 	if p != nil {
@@ -98,15 +98,15 @@ func (s *service) answer(ctx context.Context, f simhash.Fingerprint, k, limit *i
 const againMax = 20
 
 // query searches the index and looks IDs up.
-func (s *service) query(ctx context.Context, f simhash.Fingerprint, k, limit int) (*Neighbours, *problem) {
+func (s *service) query(ctx context.Context, f sketch, k, limit int) (*Neighbours, *problem) {
 	x := s.index.Load()
 	s.metrics.asked.Inc()
 	for try := 1; ; try++ {
-		hits, err := x.Query(ctx, f, k, limit)
+		hits, err := x.QueryText(ctx, f.Fingerprint, f.textBytes, k, limit)
 		if err != nil {
 			return nil, broken(err)
 		}
-		n, err := describe(x, f, k, hits, limit)
+		n, err := describe(x, f.Fingerprint, k, hits, limit)
 		if err == nil {
 			return n, nil
 		}

@@ -24,7 +24,9 @@ func (s *service) openAPI(api huma.API) http.HandlerFunc {
 	if err != nil {
 		panic(fmt.Sprintf("server: the API has no JSON: %v", err))
 	}
-	unknown := sync.OnceValue(func() []byte { return s.describeAPI(base, traits{ids: true, recipe: true, k: 64}) })
+	unknown := sync.OnceValue(func() []byte {
+		return s.describeAPI(base, traits{ids: true, recipe: true, k: 64, tokens: s.keys != nil})
+	})
 	known := sync.OnceValue(func() []byte { return s.describeAPI(base, s.traits()) })
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/openapi+json")
@@ -41,12 +43,13 @@ type traits struct {
 	ids    bool // documents have ids
 	recipe bool // documents can be fingerprinted
 	k      int  // largest distance
+	tokens bool // are needed
 }
 
 // traits returns those of the index, which is there.
 func (s *service) traits() traits {
 	x := s.index.Load()
-	return traits{x.Live().Config().IDs, x.Recipe() != nil, x.Design().K}
+	return traits{x.Live().Config().IDs, x.Recipe() != nil, x.Design().K, s.keys != nil}
 }
 
 // An object is one of JSON.
@@ -95,11 +98,12 @@ func describeSchemas(schemas object, t traits) {
 		deletes = append(deletes, []string{"id"}, []string{"ids"})
 	}
 	for name, choices := range map[string][][]string{
-		"QueryRequest": subjects, "Subject": subjects, "Document": documents,
+		"QueryRequest": subjects, "Subject": subjects,
 		"InsertRequest": lists, "CheckRequest": lists, "DeleteRequest": deletes,
 	} {
 		schemas[name] = variants(schemas[name].(object), choices)
 	}
+	schemas["Document"].(object)["description"] = "A document of a list. One that has not all that it needs, or more, or is too short, is told of in its result and keeps no other out."
 	for _, name := range []string{"QueryRequest", "CheckRequest", "CompareRequest"} {
 		limitK(schemas[name].(object), t.k)
 	}
@@ -160,7 +164,7 @@ func describeRoute(o object, r *route, t traits) {
 		}
 	}
 	if r.document != nil && slices.Contains(r.takes, "id") && t.ids {
-		list = append(list, object{"name": idHeader, "in": "header", "description": "Id of the document, as ?id=, where that is not given",
+		list = append(list, object{"name": idHeader, "in": "header", "description": "Id of the document, for a body that is the document itself, where ?id= is not given",
 			"schema": object{"type": "string", "minLength": 1, "maxLength": idMax, "pattern": "^[!-~]+$"}})
 	}
 	if list != nil {
@@ -173,6 +177,10 @@ func describeRoute(o object, r *route, t traits) {
 	}
 	if _, ok := o["requestBody"]; ok {
 		o["requestBody"].(object)["required"] = true
+	}
+	delete(o, "security")
+	if t.tokens && r.least > access.Anyone {
+		o["security"] = []any{object{"token": []any{}}}
 	}
 	describeStatuses(o["responses"].(object), r)
 }
@@ -189,7 +197,7 @@ func parameterOf(name string, t traits) object {
 	case "limit":
 		schema, text = object{"type": "integer", "minimum": 1, "maximum": limitMost}, "Largest number of ids in the answer. A field limit of a JSON body goes before it."
 	case "id":
-		schema, text = object{"type": "string", "minLength": 1, "maxLength": idMax, "pattern": idPattern}, "Id of the document, where the body is the document itself or a JSON object without an id."
+		schema, text = object{"type": "string", "minLength": 1, "maxLength": idMax, "pattern": idPattern}, "Id of the document, for a body that is the document itself."
 	case "unique":
 		schema, text = object{"type": "boolean"}, "One line for each distinct fingerprint, with the id of its first document."
 	}
@@ -249,7 +257,6 @@ func describeStatuses(responses object, r *route) {
 var plainOperations = map[string]any{
 	"/v1/batch": object{"post": object{
 		"operationId": "batch", "summary": "Find near-duplicates of many fingerprints", "description": batchDescription,
-		"security":    []any{object{"token": []any{}}},
 		"requestBody": object{"content": object{mediaBytes: object{"schema": object{"type": "string", "format": "binary", "minLength": 8, "maxLength": 8 * batchQueriesMax, "description": "Fingerprints, 8 bytes each"}}}},
 		"responses": object{"200": object{"description": "A row for each document, in order of query row, distance, fingerprint, and arrival", "content": object{
 			mediaTSV: object{"schema": object{"type": "string"}}, mediaLines: object{"schema": object{"type": "string"}}, mediaBytes: object{"schema": object{"type": "string", "format": "binary"}},

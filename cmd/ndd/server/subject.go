@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"math"
 
 	"ndd/engine"
 	"ndd/engine/corpus/document"
@@ -17,23 +18,29 @@ type Subject struct {
 	HTML        *string `json:"html,omitempty" format:"document-html" doc:"An HTML page; its text is fingerprinted without the markup"`
 }
 
-// fingerprint returns the subject's fingerprint; place is the subject's position in the request.
-func (s *service) fingerprint(ctx context.Context, sub *Subject, place string) (simhash.Fingerprint, *problem) {
+// A sketch is what the engine is asked about: a fingerprint, and how long the text was, 0 where there was none.
+type sketch struct {
+	simhash.Fingerprint
+	textBytes uint32
+}
+
+// sketch returns the subject's; place is the subject's position in the request.
+func (s *service) sketch(ctx context.Context, sub *Subject, place string) (sketch, *problem) {
 	if sub.Fingerprint != nil {
 		if p := sub.check(place); p != nil {
-			return 0, p
+			return sketch{}, p
 		}
 		f, err := simhash.Parse(*sub.Fingerprint)
 		if err != nil {
-			return 0, misfit(at(place, "fingerprint"), "%v", err)
+			return sketch{}, misfit(at(place, "fingerprint"), "%v", err)
 		}
-		return f, nil
+		return sketch{Fingerprint: f}, nil
 	}
 	text, field, p := sub.text(ctx, place)
 	if p != nil {
-		return 0, p
+		return sketch{}, p
 	}
-	return s.fingerprintText(text, field)
+	return s.sketchText(text, field)
 }
 
 // check refuses a subject that is not exactly one thing.
@@ -78,30 +85,30 @@ func bodyText(ctx context.Context, body []byte, format document.Format, place st
 	return text, nil
 }
 
-func (s *service) fingerprintText(text, place string) (simhash.Fingerprint, *problem) {
+func (s *service) sketchText(text, place string) (sketch, *problem) {
 	if s.index.Load().Recipe() == nil {
-		return 0, misfit(place, "the index was built from raw fingerprints, so it has no recipe for documents: send a fingerprint")
+		return sketch{}, misfit(place, "the index was built from raw fingerprints, so it has no recipe for documents: send a fingerprint")
 	}
 	f := s.prints.Get().(*simhash.Fingerprinter)
 	defer s.prints.Put(f)
 	print, features, ok := f.Fingerprint(text)
 	if !ok {
-		return 0, misfit(place, "document too short: %s", f.Recipe().TooShort(features))
+		return sketch{}, misfit(place, "document too short: %s", f.Recipe().TooShort(features))
 	}
-	return print, nil
+	return sketch{print, uint32(min(len(text), math.MaxUint32))}, nil
 }
 
-// fingerprintBody fingerprints a document that is a request's whole body.
-func (s *service) fingerprintBody(ctx context.Context, body []byte, media string) (simhash.Fingerprint, *problem) {
+// sketchBody returns the sketch of a document that is a request's whole body.
+func (s *service) sketchBody(ctx context.Context, body []byte, media string) (sketch, *problem) {
 	format := document.Text
 	if media == mediaHTML {
 		format = document.HTML
 	}
 	text, p := bodyText(ctx, body, format, "body")
 	if p != nil {
-		return 0, p
+		return sketch{}, p
 	}
-	return s.fingerprintText(text, "body")
+	return s.sketchText(text, "body")
 }
 
 // distance returns the k of a request, or the index's own where it has none.
