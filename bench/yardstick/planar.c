@@ -246,7 +246,7 @@ int main(int argc, char **argv) {
 		distinct = build(&tables[i], keys, other);
 		bits += 33 + t->middle_bits + (double)(1ull << (t->group_bits + t->unary_bits)) / distinct + 32.0 * (1ull << t->group_bits) / distinct;
 	}
-	printf("bytes=%.3f build=%.2f\n", bits / 8, now() - began);
+	printf("bytes=%.3f build=%.6f\n", bits / 8, now() - began);
 	munmap(keys, base_count * 8);
 	munmap(other, base_count * 8);
 	for (int round = 0; round < ROUNDS; round++) {

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+
+	"ndd/engine/corpus/document"
+	ndd "ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+)
+
+// ingest fingerprints the same texts from files of each format, and from memory. All formats must
+// give the fingerprints that the texts give.
+func ingest(ctx context.Context, b *bench, r *Result) error {
+	dir, remove, err := b.folder("ingest")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	r.Columns = []string{"MB/s of text, 1 thread", "all threads", "reading alone, 1 thread", "MB of file"}
+	for _, language := range []struct {
+		name   string
+		corpus *corpus
+	}{{"English", newEnglish(1)}, {"Chinese", newChinese(1)}} {
+		texts, size := language.corpus.texts(b.n/1000, 4000)
+		want, took, err := b.sketch(ctx, texts)
+		if err != nil {
+			return err
+		}
+		r.row(language.name+" texts in memory", took.rate(float64(size)/1e6), word("-"), word("-"), number(float64(size)/1e6))
+		for _, f := range formats {
+			if language.name != "English" && f.name != "jsonl" {
+				continue
+			}
+			b.say("%s, %s", language.name, f.name)
+			path := filepath.Join(dir, "corpus."+f.name)
+			if err := write(path, f.write, texts); err != nil {
+				return err
+			}
+			cells, err := b.ingestFile(ctx, path, want, size)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			r.row(language.name+", "+f.name, cells...)
+		}
+	}
+	r.note("%d texts of invented words, about 4 KB each; default recipe", b.n/1000)
+	r.note("verified: every format gives the fingerprints of the texts; reading alone: to texts, without fingerprints")
+	return nil
+}
+
+// sketch returns the fingerprints of texts, and the time to make them on one thread.
+func (b *bench) sketch(ctx context.Context, texts []string) (want []simhash.Fingerprint, took Cell, err error) {
+	printer, err := simhash.New(simhash.Default())
+	if err != nil {
+		return nil, Cell{}, err
+	}
+	took, err = rounds(b.rounds, func() error {
+		want = want[:0]
+		for _, t := range texts {
+			f, _, _ := printer.Fingerprint(t)
+			want = append(want, f)
+		}
+		return ctx.Err()
+	})
+	return want, took, err
+}
+
+// ingestFile fingerprints a file's documents, which must have these fingerprints in this order.
+func (b *bench) ingestFile(ctx context.Context, path string, want []simhash.Fingerprint, size int) ([]Cell, error) {
+	fingerprints := func(threads int) func() error {
+		return func() error {
+			at := 0
+			_, err := ndd.Run(ctx, []string{path}, ndd.Config{Recipe: simhash.Default(), Threads: threads}, func(d ndd.Record) error {
+				if at >= len(want) || d.Fingerprint != want[at] {
+					return fmt.Errorf("%s: document %d has fingerprint %v", path, at, d.Fingerprint)
+				}
+				at++
+				return nil
+			})
+			if err == nil && at != len(want) {
+				err = fmt.Errorf("%s: %d documents, want %d", path, at, len(want))
+			}
+			return err
+		}
+	}
+	one, err := rounds(b.rounds, fingerprints(1))
+	if err != nil {
+		return nil, err
+	}
+	all, err := rounds(b.rounds, fingerprints(0))
+	if err != nil {
+		return nil, err
+	}
+	reading, err := rounds(b.rounds, func() error {
+		_, err := ndd.Extract(ctx, []string{path}, ndd.Config{Recipe: simhash.Default(), Threads: 1}, ndd.Steps[struct{}]{
+			Worker: func() (func(int, *document.Document) (struct{}, error), error) {
+				return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
+			},
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	mb := float64(size) / 1e6
+	return []Cell{one.rate(mb), all.rate(mb), reading.rate(mb), number(float64(info.Size()) / 1e6)}, nil
+}
+
+// formats are the files that texts are written to.
+var formats = []struct {
+	name  string
+	write func(io.Writer, []string) error
+}{
+	{"jsonl", writeJSONL},
+	{"jsonl.gz", func(w io.Writer, texts []string) error {
+		z := gzip.NewWriter(w)
+		return closing(z, writeJSONL(z, texts))
+	}},
+	{"jsonl.zst", func(w io.Writer, texts []string) error {
+		z, err := zstd.NewWriter(w)
+		if err != nil {
+			return err
+		}
+		return closing(z, writeJSONL(z, texts))
+	}},
+	{"csv", func(w io.Writer, texts []string) error {
+		c := csv.NewWriter(w)
+		c.Write([]string{"id", "text"})
+		for i, t := range texts {
+			c.Write([]string{strconv.Itoa(i), t})
+		}
+		c.Flush()
+		return c.Error()
+	}},
+	{"parquet", func(w io.Writer, texts []string) error {
+		type row struct {
+			ID   string `parquet:"id"`
+			Text string `parquet:"text,zstd"`
+		}
+		p := parquet.NewGenericWriter[row](w)
+		for i, t := range texts {
+			if _, err := p.Write([]row{{strconv.Itoa(i), t}}); err != nil {
+				return err
+			}
+		}
+		return p.Close()
+	}},
+	{"warc.gz", writeWARC},
+}
+
+func writeJSONL(w io.Writer, texts []string) error {
+	e := json.NewEncoder(w)
+	for i, t := range texts {
+		if err := e.Encode(struct {
+			ID   string `json:"id"`
+			Text string `json:"text"`
+		}{strconv.Itoa(i), t}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeWARC writes conversion records, as of a WET file, each a gzip member of its own.
+func writeWARC(w io.Writer, texts []string) error {
+	for i, t := range texts {
+		z := gzip.NewWriter(w)
+		_, err := fmt.Fprintf(z, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nWARC-Target-URI: http://example.com/%d\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, i, len(t), t)
+		if err = closing(z, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closing closes c, and returns the first error.
+func closing(c io.Closer, err error) error {
+	if e := c.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+func write(path string, write func(io.Writer, []string) error, texts []string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return closing(f, write(f, texts))
+}
