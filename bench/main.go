@@ -53,15 +53,22 @@ var benchmarks = []benchmark{
 	{name: "join", what: "all near pairs of a corpus, and its clusters", run: join},
 	{name: "ingest", what: "documents to fingerprints, by format", run: ingest},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked for", run: size},
+	{name: "paper-1", what: "figure 1: precision and recall by distance", apart: true, run: figure1},
+	{name: "paper-2", what: "figures 2a and 2b: how fingerprints are distributed", apart: true, run: figure2},
+	{name: "paper-3.1", what: "section 3.1: designs of tables", apart: true, run: designs},
+	{name: "paper-3.2", what: "section 3.2: compression to one half", apart: true, run: compression},
+	{name: "paper-3.3", what: "section 3.3: a million queries against chunks of 64 MB", apart: true, run: mappers},
 }
 
 // A bench is the settings of a run.
 type bench struct {
-	n       int    // fingerprints
-	queries int    // in a batch
-	rounds  int    // of each measurement
-	dir     string // for what is written; removed in the end
-	log     io.Writer
+	n         int    // fingerprints
+	queries   int    // in a batch
+	rounds    int    // of each measurement
+	pairs     string // table of labelled pairs, of documents; "" for invented ones
+	documents []string
+	dir       string // for what is written; removed in the end
+	log       io.Writer
 }
 
 // run runs the command and returns its exit status.
@@ -93,6 +100,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	n := f.Float64P("fingerprints", "n", 10e6, "number of fingerprints, such as 1e9")
 	queries := f.Float64("queries", 1e6, "number of queries of a batch")
 	rounds := f.Int("rounds", 5, "rounds of each measurement, of which the median is printed")
+	pairs := f.String("pairs", "", "paper-1: table of labelled pairs, as of ndd eval (default: invented texts with edited copies)")
+	documents := f.StringArray("documents", nil, "paper-1: documents of the pairs: a file or folder; may be given more than once")
 	asJSON := f.Bool("json", false, "print JSON")
 	plots := f.String("plot", "", "write an SVG of each table into this folder")
 	dir := f.String("dir", "", "folder for temporary files (default: the system's)")
@@ -115,6 +124,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if *n < 1000 || *queries < 100 || *rounds < 1 {
 		return fmt.Errorf("at least 1,000 fingerprints, 100 queries and one round; %w", errUsage)
 	}
+	if (*pairs == "") != (len(*documents) == 0) {
+		return fmt.Errorf("--pairs and --documents belong together; %w", errUsage)
+	}
 	if err := asm.Init(*kernel); err != nil {
 		return err
 	}
@@ -123,7 +135,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	defer os.RemoveAll(temp)
-	b := &bench{n: int(*n), queries: int(*queries), rounds: *rounds, dir: temp, log: stderr}
+	b := &bench{n: int(*n), queries: int(*queries), rounds: *rounds, pairs: *pairs, documents: *documents, dir: temp, log: stderr}
 	report, err := b.measure(ctx, chosen, stdout, *asJSON)
 	if err != nil {
 		return err
@@ -162,14 +174,18 @@ func (b *bench) measure(ctx context.Context, chosen []benchmark, stdout io.Write
 	return report, nil
 }
 
-// choose returns the benchmarks with these names, all but those apart when there are none.
+// choose returns the benchmarks with these names, or names that begin with them and a dash; all but those apart when there are none.
 func choose(names []string) (chosen []benchmark, err error) {
 	for _, name := range names {
-		i := slices.IndexFunc(benchmarks, func(t benchmark) bool { return t.name == name })
-		if i < 0 {
+		count := len(chosen)
+		for _, t := range benchmarks {
+			if t.name == name || strings.HasPrefix(t.name, name+"-") {
+				chosen = append(chosen, t)
+			}
+		}
+		if len(chosen) == count {
 			return nil, fmt.Errorf("there is no benchmark %q; there are %s; %w", name, strings.Join(known(), ", "), errUsage)
 		}
-		chosen = append(chosen, benchmarks[i])
 	}
 	if len(names) == 0 {
 		chosen = slices.DeleteFunc(slices.Clone(benchmarks), func(t benchmark) bool { return t.apart })

@@ -59,6 +59,7 @@ func TestMessages(t *testing.T) {
 	}{
 		{[]string{"nosuch"}, `there is no benchmark "nosuch"; there are search`},
 		{[]string{"-n", "10"}, "at least 1,000 fingerprints"},
+		{[]string{"--pairs", "p.tsv"}, "--pairs and --documents belong together"},
 		{[]string{"--nosuch"}, "unknown flag: --nosuch"},
 		{[]string{"--kernel", "z80"}, "z80"},
 	} {

@@ -116,9 +116,16 @@ func (r *Result) note(format string, args ...any) {
 
 func (r *Result) chart(name string, svg io.WriterTo) { r.charts = append(r.charts, chart{name, svg}) }
 
-// number is a cell of one value, word one of a word.
-func number(v float64) Cell { return Cell{Value: v} }
-func word(s string) Cell    { return Cell{Text: s} }
+// number is a cell of one value: a dash where there was nothing to measure.
+func number(v float64) Cell {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return word("-")
+	}
+	return Cell{Value: v}
+}
+
+// word is a cell of a word.
+func word(s string) Cell { return Cell{Text: s} }
 
 // scale returns the cell with another unit.
 func (c Cell) scale(by float64) Cell {
@@ -145,8 +152,6 @@ func (c Cell) String() string {
 func short(v float64) string {
 	a := math.Abs(v)
 	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "-"
 	case v == math.Trunc(v) && a < 1e15, a >= 100:
 		return humanize.Comma(int64(math.Round(v)))
 	case a >= 10:
