@@ -7,9 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ndd/engine"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/live"
+	"ndd/engine/near/dedup"
 	"ndd/engine/near/scan"
 	"ndd/engine/storage/spill"
 )
@@ -28,6 +30,9 @@ func advice(cmd *cobra.Command, err error) string {
 	}
 	if _, ok := errors.AsType[*ndf.TextError](err); ok {
 		return ": 'ndd fingerprint -o FILE.ndf' makes fingerprints of documents"
+	}
+	if errors.Is(err, engine.ErrNoLengths) || errors.Is(err, dedup.ErrNoLengths) {
+		return ": .ndf files have them, and 'ndd build --lengths' keeps them in an index"
 	}
 	if errors.Is(err, document.ErrBinary) {
 		return "; if it is text, say its --" + formatFlag(cmd)

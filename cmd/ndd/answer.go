@@ -30,7 +30,7 @@ type answerer interface {
 
 // made is what the shard's output depends on.
 func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made, err error) {
-	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format.String(), Unique: b.unique}
+	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format.String(), Unique: b.unique, MaxLengthRatio: float64(b.index.ratio)}
 	if m.Queries, err = recordOf(ctx, bytes.NewReader(store.Bytes64(b.queries))); err != nil {
 		return m, err
 	}
@@ -111,7 +111,7 @@ func (a *indexed) count(ctx context.Context, t *result.Tally) error {
 func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
 	bar := a.b.g.newBar("answering", int64(len(a.b.queries)), countUnit)
 	defer bar.end()
-	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, Docs: docs, Threads: a.b.g.threads, MatchBytes: a.b.memory})
+	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, TextBytes: a.b.lengths, Docs: docs, Threads: a.b.g.threads, MatchBytes: a.b.memory})
 	if err != nil {
 		return err
 	}

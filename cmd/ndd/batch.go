@@ -88,6 +88,7 @@ type batch struct {
 	shard   shard
 	memory  uint64
 	queries []uint64 // the shard's
+	lengths []uint32 // of their texts, with --max-length-ratio; else nil
 	first   int      // row of the first
 
 	rows  *result.Writer
@@ -100,6 +101,9 @@ func (b *batch) check(q string) (err error) {
 		return err
 	}
 	if b.memory, err = parseMemory(b.memoryFlag); err != nil {
+		return err
+	}
+	if err := b.index.ratio.check(); err != nil {
 		return err
 	}
 	_, stream, err := destination(b.out)
@@ -165,9 +169,17 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	}
 	defer q.Close()
 	b.queries, b.tally.Unique = q.Fingerprints(), b.unique
+	if b.index.ratio != 0 {
+		if b.lengths, err = textLengths(q); err != nil {
+			return err
+		}
+	}
 	if b.scan == "" {
 		from, to := b.shard.of(uint64(len(b.queries)))
 		b.queries, b.first = b.queries[from:to], int(from)
+		if b.lengths != nil {
+			b.lengths = b.lengths[from:to]
+		}
 	}
 
 	against, err := b.open(cmd, q)

@@ -24,6 +24,7 @@ func newBuild(g *globals) *cobra.Command {
 	choice := tableChoice{request: plan.Request{IDs: plan.IDsRows}}
 	var out string
 	var add adding
+	var lengths bool
 	cmd := &cobra.Command{
 		Use:   "build -o INDEX | --add INDEX FILE...",
 		Short: "Build an index from fingerprint files",
@@ -75,27 +76,28 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 				return err
 			}
 			defer closePrints(files)
-			return g.build(cmd.Context(), out, files, &choice)
+			return g.build(cmd.Context(), out, files, &choice, lengths)
 		},
 	}
 	choice.register(cmd)
 	g.registerForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "folder to create for the index; must not exist")
+	cmd.Flags().BoolVar(&lengths, "lengths", false, "keep the length of each document's text, 4 bytes, for --max-length-ratio of query, batch and serve; needs .ndf files")
 	add.register(cmd)
 	return cmd
 }
 
-func (g *globals) build(ctx context.Context, out string, files []*ndf.File, choice *tableChoice) error {
+func (g *globals) build(ctx context.Context, out string, files []*ndf.File, choice *tableChoice, lengths bool) error {
 	docs := uint64(0)
 	for _, f := range files {
 		docs += f.Len()
 	}
-	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Replace: g.force}
+	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Replace: g.force, Lengths: lengths}
 	err := g.planBuild(out, docs, choice.measure, &o)
 	if err != nil {
 		return err
 	}
-	p, err := g.chooseTables(ctx, files, choice, o.Budget)
+	p, err := g.chooseTables(ctx, files, choice, lengths, o.Budget)
 	if err != nil {
 		return err
 	}
@@ -170,10 +172,13 @@ func (g *globals) planBuild(out string, docs uint64, measure bool, o *engine.Bui
 
 // chooseTables returns the plan for the files' fingerprints. What it needed for that is given back before
 // it returns.
-func (g *globals) chooseTables(ctx context.Context, files []*ndf.File, choice *tableChoice, b *memory.Budget) (*plan.Plan, error) {
+func (g *globals) chooseTables(ctx context.Context, files []*ndf.File, choice *tableChoice, lengths bool, b *memory.Budget) (*plan.Plan, error) {
 	c, err := collectFiles(ctx, files)
 	if err != nil {
 		return nil, err
+	}
+	if lengths {
+		c.idBytes += 4 * c.documents
 	}
 	c.request(&choice.request)
 	p, err := choice.choose(ctx, g, c, b)

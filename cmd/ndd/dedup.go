@@ -98,6 +98,7 @@ index holds no texts: for --verify, give the files that it was made from with
 	f.StringVar(&d.keep, "keep", "first", "document of each cluster to keep: first, longest, shortest, newest, or the name of a field, whose largest value is kept")
 	f.StringVar(&d.time, "time", "", "JSONL, CSV and WARC: the field or header with the date, for --keep newest")
 	f.BoolVar(&d.star, "star", false, "put into a cluster only documents within k of its representative, without chains")
+	d.ratio.register(f, ", compared with the document that is kept")
 	f.StringVar(&d.against, "against", "", "index of known documents: drop what is near one of them")
 	f.StringArrayVar(&d.againstDocs, "against-docs", nil, "with --verify: file, folder or glob with the documents of the index; may be repeated")
 	f.StringVar(&d.quality, "quality", "", "choose -k and --verify: fast, balanced or thorough")
@@ -118,6 +119,7 @@ type deduping struct {
 	out         string
 	keep, time  string
 	star        bool
+	ratio       lengthRatio
 	against     string
 	againstDocs []string
 	quality     string
@@ -185,7 +187,10 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if err = d.unused(prints); err != nil {
 		return o, read, err
 	}
-	o = dedup.Options{K: d.k, Star: d.star, Threads: d.g.threads}
+	if err := d.ratio.check(); err != nil {
+		return o, read, err
+	}
+	o = dedup.Options{K: d.k, Star: d.star, Threads: d.g.threads, MaxLengthRatio: float64(d.ratio)}
 	if d.k < 0 || d.k > permute.MaxK {
 		return o, read, usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
 	}
@@ -293,7 +298,7 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 	var x *engine.Index
 	var recipe *simhash.Recipe
 	if d.against != "" {
-		if x, err = engine.Open(ctx, d.against, engine.OpenOptions{Threads: d.g.threads}); err != nil {
+		if x, err = engine.Open(ctx, d.against, engine.OpenOptions{Threads: d.g.threads, MaxLengthRatio: float64(d.ratio)}); err != nil {
 			return nil, nil, nil, err
 		}
 		defer x.Close()
@@ -378,9 +383,12 @@ const knownBytes = 256 << 20
 
 // known looks fingerprints up in the index: of each that is near one there, the
 // first document of the nearest.
-func known(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64, func(int, string, int) error) error {
-	return func(ctx context.Context, prints []uint64, found func(int, string, int) error) error {
+func known(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64, []uint32, func(int, string, int) error) error {
+	return func(ctx context.Context, prints []uint64, lengths []uint32, found func(int, string, int) error) error {
 		names := x.IDs()
+		if len(lengths) > 0 {
+			o.TextBytes = lengths
+		}
 		return x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
 			name, err := names.ID(hits[0].Docs[0])
 			if err != nil {
@@ -421,7 +429,14 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 		msg += "; largest distance " + number(farthest, "bit")
 	}
 	if r.Rejected > 0 {
-		msg += fmt.Sprintf("; %s near by fingerprint, but not by text", number(r.Rejected, "more document"))
+		what := "text"
+		if d.ratio != 0 {
+			what = "length"
+			if r.Verified() {
+				what = "length or text"
+			}
+		}
+		msg += fmt.Sprintf("; %s near by fingerprint, but not by %s", number(r.Rejected, "more document"), what)
 	}
 	d.g.log.Info(msg)
 }

@@ -24,6 +24,7 @@ type indexFlags struct {
 	k   int
 	openFlags
 	spread spreadFlags
+	ratio  lengthRatio
 }
 
 func (i *indexFlags) register(cmd *cobra.Command) {
@@ -31,17 +32,21 @@ func (i *indexFlags) register(cmd *cobra.Command) {
 	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "largest Hamming distance (default: what the index was built for)")
 	cmd.Flags().Lookup("distance").DefValue = "0" // pflag says no default that is 0
 	i.openFlags.register(cmd)
+	i.ratio.register(cmd.Flags(), needsKept)
 }
 
 func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error) {
 	if i.dir == "" {
 		return nil, usagef("missing -i INDEX")
 	}
+	if err := i.ratio.check(); err != nil {
+		return nil, err
+	}
 	spread, err := i.spread.options(g)
 	if err != nil {
 		return nil, err
 	}
-	x, err := i.openFlags.open(cmd.Context(), g, i.dir, spread)
+	x, err := i.openFlags.openWith(cmd.Context(), g, i.dir, engine.OpenOptions{Spread: spread, MaxLengthRatio: float64(i.ratio)})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +95,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 				return err
 			}
 			if !asDocuments {
-				if err := g.refuse("applies only with --document", append(documentFlagNames, "document-format")...); err != nil {
+				if err := g.refuse("applies only with --document", append(documentFlagNames, "document-format", "max-length-ratio")...); err != nil {
 					return err
 				}
 			}
@@ -136,8 +141,9 @@ type querier struct {
 	hit   bool // there was one
 }
 
-func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint) error {
-	hits, err := q.index.Query(ctx, f, q.k, engine.AllDocs)
+// ask answers a query: what is near the fingerprint of a text of so many bytes, 0 where that is not known.
+func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint, bytes uint32) error {
+	hits, err := q.index.QueryText(ctx, f, bytes, q.k, engine.AllDocs)
 	if err != nil {
 		return err
 	}
@@ -164,7 +170,7 @@ func (g *globals) queryPrints(ctx context.Context, q *querier, args []string) er
 		if err != nil {
 			return usagef("%w", err)
 		}
-		if err := q.ask(ctx, f.String(), f); err != nil {
+		if err := q.ask(ctx, f.String(), f, 0); err != nil {
 			return err
 		}
 	}
@@ -182,7 +188,7 @@ func (g *globals) queryLines(ctx context.Context, q *querier) error {
 		}
 		f, err := simhash.Parse(text)
 		if err == nil {
-			err = q.ask(ctx, f.String(), f)
+			err = q.ask(ctx, f.String(), f, 0)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
@@ -229,7 +235,7 @@ func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, 
 			g.log.Warn(r.ID + ": too short for a fingerprint; not queried")
 			return nil
 		}
-		return q.ask(ctx, r.ID, r.Fingerprint)
+		return q.ask(ctx, r.ID, r.Fingerprint, textBytes(r.TextBytes))
 	})
 	return err
 }

@@ -37,6 +37,7 @@ type scanned struct {
 	walked   *engine.Index   // nil unless F is one
 	docNames *live.IDs       // of it
 	ctx      context.Context // of a walk
+	lengths  []uint32        // of the texts of a file, with --max-length-ratio; else nil
 }
 
 func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
@@ -47,6 +48,9 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		b.index.k = 3
 	}
 	if document.ReadOnce(b.scan) {
+		if b.index.ratio != 0 {
+			return nil, usagef("--max-length-ratio needs the lengths of the texts, which a pipe of integers does not have: scan an .ndf file")
+		}
 		return &scanned{b: b, streamed: true, once: true, open: func() (scan.Source, error) {
 			return func(yield func(scan.Chunk) bool) error {
 				return b.g.readPipe(cmd.Context(), b.scan, func(r io.Reader) error { return scan.Reader(r)(yield) })
@@ -67,6 +71,12 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	from, to := b.shard.of(f.Len())
 	s := &scanned{b: b, prints: f.Fingerprints()[from:to], first: from, total: to - from, file: f}
 	s.open = func() (scan.Source, error) { return scan.Slice(s.prints, s.first), nil }
+	if b.index.ratio != 0 {
+		if s.lengths, err = textLengths(f); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
 	if f.HasIDs() {
 		s.names = f.Lookup()
 	}
@@ -75,7 +85,7 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 
 // openWalk scans an index, whose first table is decoded block by block.
 func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
-	flags := indexFlags{dir: b.scan, openFlags: b.index.openFlags} // its tables are not asked
+	flags := indexFlags{dir: b.scan, openFlags: b.index.openFlags, ratio: b.index.ratio} // its tables are not asked
 	x, err := flags.open(cmd, b.g)
 	if err != nil {
 		return nil, err
@@ -193,6 +203,9 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 		}
 		r := result.Row{Query: int(h.Query), Fingerprint: simhash.Fingerprint(h.Fingerprint), Distance: h.Distance, DocID: h.Row}
 		if s.walked == nil {
+			if s.lengths != nil && b.index.ratio.apart(b.lengths[r.Query], s.lengths[r.DocID]) {
+				continue
+			}
 			if err := line(r); err != nil {
 				return err
 			}
@@ -234,6 +247,9 @@ func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 
 // distinct says that no hit of F is a repetition of another.
 func (s *scanned) distinct() bool {
+	if s.b.index.ratio != 0 {
+		return false // lengths are looked at hit by hit
+	}
 	if s.walked == nil {
 		return !s.b.unique
 	}
@@ -252,7 +268,11 @@ func (s *scanned) documentsOf(fingerprint uint64) (n uint64, err error) {
 
 // documents makes a line of every document that has the row's fingerprint.
 func (s *scanned) documents(r result.Row, line func(result.Row) error) error {
-	hits, err := s.walked.Query(s.ctx, r.Fingerprint, 0, engine.AllDocs)
+	length := uint32(0)
+	if s.b.lengths != nil {
+		length = s.b.lengths[r.Query]
+	}
+	hits, err := s.walked.QueryText(s.ctx, r.Fingerprint, length, 0, engine.AllDocs)
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,7 @@ once.`,
 	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), interval=DURATION, or never (when the system writes them)")
 	registerConflict(cmd, &s.onConflict)
 	registerTTL(cmd, &s.ttl)
+	s.ratio.register(f, ": such documents are not near (an index that exists must have been built with --lengths)")
 	s.design.register(cmd)
 	s.docs.register(cmd, "format")
 	s.spread.register(cmd)
@@ -97,6 +98,7 @@ type serving struct {
 	sync       string
 	onConflict string
 	ttl        ttlFlag
+	ratio      lengthRatio
 	create     bool // dir does not exist and is made
 	how        engine.OpenOptions
 	design     designFlags
@@ -154,6 +156,10 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 		return err
 	}
 	s.how.TTL = time.Duration(s.ttl)
+	if err := s.ratio.check(); err != nil {
+		return err
+	}
+	s.how.MaxLengthRatio = float64(s.ratio)
 	s.how.Write, s.how.Disk = !s.memoryOnly, s.g.disk
 	if s.memoryOnly && cmd.Flags().Changed("sync") {
 		return usagef("--sync applies only without --memory-only")
@@ -229,7 +235,8 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict, TTL: s.how.TTL}
+	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict, TTL: s.how.TTL,
+		Lengths: s.ratio != 0, MaxLengthRatio: float64(s.ratio)}
 	if s.memoryOnly {
 		return engine.New(design.K, o)
 	}
@@ -264,7 +271,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 			l.LeftOut()
 			return nil
 		}
-		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, ID: r.ID})
+		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, ID: r.ID, TextBytes: textBytes(r.TextBytes)})
 		if len(waiting) < insertDocs {
 			return nil
 		}

@@ -75,6 +75,8 @@ type made struct {
 	Recipe  *simhash.Recipe `json:"recipe"`
 	Format  string          `json:"outputFormat"`
 	Unique  bool            `json:"unique"`
+
+	MaxLengthRatio float64 `json:"maxLengthRatio,omitempty"`
 }
 
 // successVersion counts changes of outputs and of this record.

@@ -26,6 +26,8 @@
 // document that is dropped has been compared with the very one that is kept for it,
 // however long the chain of near pairs was that joined them.
 //
+// With Options.MaxLengthRatio clusters are split in the same way by the lengths of texts.
+//
 // What is known already is compared with the document that it is near, whose text is looked up by
 // its ID in Verify.Known (against.go); if they are not alike it is compared with the others.
 //

@@ -32,28 +32,33 @@ func TestExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dropped, left := 0, 0
+	dropped, left, apart := 0, 0, 0
 	for _, set := range sets.All(n, n, k, 99) {
 		rng := rand.New(rand.NewPCG(1, 2))
-		scores := make([]int, len(set.Queries))
+		scores, lengths := make([]int, len(set.Queries)), make([]int, len(set.Queries))
 		prints := slices.Clone(set.Queries)
 		for i := range scores {
+			lengths[i] = []int{0, 100, 200, 201, 400}[rng.IntN(5)]
 			if scores[i] = rng.IntN(9); i%3 == 1 { // near another new one, too
 				prints[i] = sets.Near(rng, prints[i-1], rng.IntN(k+1))
 			}
 		}
 		index := indexOf(t, set.Base)
 		for _, keep := range []dedup.Keep{{}, fields} {
-			for mode := range 4 {
-				e := exact{prints: prints, k: k, star: mode&1 > 0}
-				if mode&2 > 0 {
+			for mode := range 6 {
+				e := exact{prints: prints, lengths: lengths, k: k, star: mode&1 > 0}
+				switch mode / 2 {
+				case 1:
 					e.old = set.Base
+				case 2:
+					e.ratio = 2
 				}
 				if keep == fields {
 					e.scores = scores
 				}
 				want := e.result()
 				dropped += strings.Count(want, "goes")
+				apart += []int{-1, 0, 1}[mode/2] * strings.Count(want, "stays")
 				if e.old != nil {
 					left += strings.Count(want, "cluster")
 				}
@@ -62,18 +67,21 @@ func TestExact(t *testing.T) {
 						if e.old == nil && memory > 0 {
 							continue
 						}
-						o := dedup.Options{K: k, Star: e.star, Threads: threads}
+						o := dedup.Options{K: k, Star: e.star, Threads: threads, MaxLengthRatio: e.ratio}
 						if e.old != nil && index != nil {
 							o.Known = asking(index, engine.BatchOptions{K: k, Docs: 1, Threads: threads, MatchBytes: memory})
 						}
-						if got := resultOf(t, prints, scores, keep, o); got != want {
-							t.Errorf("%s, star %v, against %d, keep %s, %d threads, memory %d: got\n%s\nwant\n%s",
-								set.Name, e.star, len(e.old), keep, threads, memory, got, want)
+						if got := resultOf(t, prints, lengths, scores, keep, o); got != want {
+							t.Errorf("%s, star %v, against %d, ratio %g, keep %s, %d threads, memory %d: got\n%s\nwant\n%s",
+								set.Name, e.star, len(e.old), e.ratio, keep, threads, memory, got, want)
 						}
 					}
 				}
 			}
 		}
+	}
+	if apart < 300 {
+		t.Errorf("only %d documents stay for their lengths", apart)
 	}
 	if dropped < 1000 || left < 100 {
 		t.Errorf("only %d documents could go in all, %d clusters of those that an index does not have", dropped, left)
@@ -83,7 +91,9 @@ func TestExact(t *testing.T) {
 // exact is a task and its solution by definition.
 type exact struct {
 	prints, old []uint64
-	scores      []int // nil to keep the first
+	lengths     []int
+	ratio       float64 // of lengths; 0: any
+	scores      []int   // nil to keep the first
 	k           int
 	star        bool
 }
@@ -135,8 +145,12 @@ func (e *exact) result() string {
 				}
 			}
 		}
-		slices.Sort(members)
-		clusters[members[0]], kept[members[0]] = members, row
+		for _, group := range e.split(rows, members) {
+			least := slices.Min(group)
+			kept[least] = group[0]
+			slices.Sort(group)
+			clusters[least] = group
+		}
 	}
 	number := 0
 	for first := range e.prints {
@@ -160,12 +174,33 @@ func (e *exact) result() string {
 	return sorted(out.String())
 }
 
+// split returns the groups of a cluster, each with the document that is kept first: by preference, each document goes to the
+// first group whose length suits.
+func (e *exact) split(preferred, members []int) (groups [][]int) {
+	for _, row := range preferred {
+		if !slices.Contains(members, row) {
+			continue
+		}
+		a := float64(e.lengths[row])
+		i := slices.IndexFunc(groups, func(g []int) bool {
+			b := float64(e.lengths[g[0]])
+			return e.ratio == 0 || a*b == 0 || a <= e.ratio*b && b <= e.ratio*a
+		})
+		if i < 0 {
+			groups = append(groups, []int{row})
+		} else {
+			groups[i] = append(groups[i], row)
+		}
+	}
+	return groups
+}
+
 // resultOf is what Find says.
-func resultOf(t *testing.T, prints []uint64, scores []int, keep dedup.Keep, o dedup.Options) string {
+func resultOf(t *testing.T, prints []uint64, lengths, scores []int, keep dedup.Keep, o dedup.Options) string {
 	t.Helper()
 	c := dedup.NewCorpus(nil, dedup.ReadOptions{Keep: keep})
 	for i, f := range prints {
-		d := dedup.Document{ID: fmt.Sprint("new ", i), Fingerprint: simhash.Fingerprint(f), Value: document.Value{Text: fmt.Sprint(scores[i]), Found: true}}
+		d := dedup.Document{ID: fmt.Sprint("new ", i), Fingerprint: simhash.Fingerprint(f), TextBytes: lengths[i], Value: document.Value{Text: fmt.Sprint(scores[i]), Found: true}}
 		if err := c.Append(d); err != nil {
 			t.Fatal(err)
 		}
@@ -228,8 +263,8 @@ func indexOf(t *testing.T, base []uint64) *engine.Index {
 }
 
 // asking looks fingerprints up in an index.
-func asking(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64, func(int, string, int) error) error {
-	return func(ctx context.Context, prints []uint64, found func(int, string, int) error) error {
+func asking(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64, []uint32, func(int, string, int) error) error {
+	return func(ctx context.Context, prints []uint64, _ []uint32, found func(int, string, int) error) error {
 		return x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
 			return found(row, fmt.Sprint("old ", hits[0].Docs[0]), hits[0].Distance)
 		})

@@ -134,7 +134,7 @@ func ExampleOptions_known() {
 			log.Fatal(err)
 		}
 	}
-	known := func(ctx context.Context, fingerprints []uint64, found func(row int, id string, distance int) error) error {
+	known := func(ctx context.Context, fingerprints []uint64, _ []uint32, found func(row int, id string, distance int) error) error {
 		for answer, err := range index.Answers(ctx, simhash.Fingerprints(fingerprints), engine.BatchOptions{K: 3, Docs: 1}) {
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"errors"
 
 	"ndd/engine/near/cluster"
 )
@@ -13,10 +14,14 @@ type Options struct {
 	Star    bool // members must be within K of what is kept, no chains
 	Threads int  // goroutines; 0 or less: as many as there are processors
 
-	// Known, if not nil, is called once with all fingerprints, and calls found for each row
+	// MaxLengthRatio, unless 0, is how many times as long as the other a text may be, of a document and the one that is kept
+	// for it. Clusters are split so, as by Verify. The corpus must have the lengths of texts; Known has to compare them itself.
+	MaxLengthRatio float64
+
+	// Known, if not nil, is called once with all fingerprints, and the lengths of their texts if these are known, and calls found for each row
 	// that is near a document that is there already, ascending, with that document's ID.
 	// These rows are dropped; the others are compared with each other.
-	Known func(ctx context.Context, fingerprints []uint64, found func(row int, id string, distance int) error) error
+	Known func(ctx context.Context, fingerprints []uint64, lengths []uint32, found func(row int, id string, distance int) error) error
 
 	// KnownBytes is the most memory that Known takes for so many fingerprints; nil: none worth counting.
 	KnownBytes func(documents int) uint64
@@ -29,6 +34,9 @@ type Options struct {
 	// the one that it names, and only with that.
 	Verify *Verify
 }
+
+// ErrNoLengths is wrapped where lengths of texts are to be compared and fingerprints have none beside them.
+var ErrNoLengths = errors.New("fingerprints without the lengths of their texts")
 
 // Find returns the clusters of a corpus. The errors are those of what it reads, and of ctx.
 func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
@@ -44,6 +52,9 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 		if o.Known != nil && len(o.Verify.Known) == 0 {
 			return nil, errNoTexts
 		}
+	}
+	if o.MaxLengthRatio != 0 && len(c.lengths) == 0 && c.Len() > 0 {
+		return nil, ErrNoLengths
 	}
 	prints := c.prints
 	var rest []uint32 // the rows to compare; all of them if it is nil
@@ -69,14 +80,14 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 	}
 	r.Distinct = found.Distinct
 	r.adopt(found, rest)
-	if o.Verify != nil {
-		return r, r.verify(ctx, o.Verify, o.Threads, prefer)
+	if o.Verify != nil || o.MaxLengthRatio != 0 {
+		return r, r.split(ctx, o, prefer)
 	}
 	return r, nil
 }
 
 // findKnown calls known and returns the rows that it did not find.
-func (r *Result) findKnown(ctx context.Context, known func(context.Context, []uint64, func(int, string, int) error) error) (rest []uint32, err error) {
+func (r *Result) findKnown(ctx context.Context, known func(context.Context, []uint64, []uint32, func(int, string, int) error) error) (rest []uint32, err error) {
 	next := 0
 	upTo := func(row int) {
 		for ; next < row; next++ {
@@ -84,7 +95,7 @@ func (r *Result) findKnown(ctx context.Context, known func(context.Context, []ui
 		}
 	}
 	rest = make([]uint32, 0, len(r.corpus.prints))
-	err = known(ctx, r.corpus.prints, func(row int, id string, distance int) error {
+	err = known(ctx, r.corpus.prints, r.corpus.lengths, func(row int, id string, distance int) error {
 		upTo(row)
 		next = row + 1
 		r.Known = append(r.Known, Known{Row: uint32(row), ID: id, Distance: distance})

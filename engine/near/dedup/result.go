@@ -9,7 +9,7 @@ import (
 type Result struct {
 	Distinct int     // fingerprints that were compared
 	Known    []Known // rows that the caller has already, ascending
-	Rejected int     // documents that would go by their fingerprints and stay by their texts
+	Rejected int     // documents that would go by their fingerprints and stay by their texts or the lengths of these
 
 	corpus   *Corpus
 	verified bool

@@ -42,11 +42,13 @@ type group struct {
 	shares []float32
 }
 
-// A splitter splits clusters by their texts. It belongs to one goroutine.
+// A splitter splits clusters by what documents must have in common beside a fingerprint. It belongs to one goroutine.
 type splitter struct {
-	least   float64
-	sets    *sets
-	members []uint32
+	lengths []uint32 // of texts, by row
+	ratio   float64  // of lengths, at most; 0: any
+	least   float64  // Jaccard of texts; 0: any
+	sets    *sets    // of the members; nil where texts are not compared
+	members []uint32 // ascending
 	prefer  func(a, b int) int
 	bufs    [2][]uint64
 }
@@ -62,20 +64,23 @@ func (p *splitter) split(ctx context.Context, c Cluster) ([]group, error) {
 		return cmp.Compare(a, b)
 	})
 	var groups []group
-	var leaders []int // members that groups keep
+	var leaders []leader // that groups keep
 	for _, row := range rows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		member, _ := slices.BinarySearch(p.members, row)
-		g, share, err := p.find(leaders, member)
+		one := leader{row: row}
+		if p.sets != nil {
+			one.member, _ = slices.BinarySearch(p.members, row)
+		}
+		g, share, err := p.find(leaders, one)
 		if err != nil {
 			return nil, err
 		}
 		if g < 0 {
 			g, share = len(groups), 1
 			groups = append(groups, group{kept: row})
-			leaders = append(leaders, member)
+			leaders = append(leaders, one)
 		}
 		groups[g].rows = append(groups[g].rows, row)
 		groups[g].shares = append(groups[g].shares, float32(share))
@@ -86,20 +91,32 @@ func (p *splitter) split(ctx context.Context, c Cluster) ([]group, error) {
 	return groups, nil
 }
 
-// find returns the first leader that is similar enough to a member, -1 for none.
-func (p *splitter) find(leaders []int, member int) (g int, share float64, err error) {
+// A leader is a document that may be kept.
+type leader struct {
+	row    uint32
+	member int // its place among the members, where texts are compared
+}
+
+// find returns the first leader that is similar enough to a document, -1 for none.
+func (p *splitter) find(leaders []leader, one leader) (g int, share float64, err error) {
 	var set []uint64
 	for i, leader := range leaders {
-		if shingle.JaccardBound(p.sets.size(leader), p.sets.size(member)) < p.least {
+		if p.ratio != 0 && lengthsApart(p.lengths[leader.row], p.lengths[one.row], p.ratio) {
+			continue
+		}
+		if p.sets == nil {
+			return i, 0, nil
+		}
+		if shingle.JaccardBound(p.sets.size(leader.member), p.sets.size(one.member)) < p.least {
 			continue
 		}
 		if set == nil {
-			if set, p.bufs[0], err = p.sets.get(member, p.bufs[0]); err != nil {
+			if set, p.bufs[0], err = p.sets.get(one.member, p.bufs[0]); err != nil {
 				return 0, 0, err
 			}
 		}
 		var other []uint64
-		if other, p.bufs[1], err = p.sets.get(leader, p.bufs[1]); err != nil {
+		if other, p.bufs[1], err = p.sets.get(leader.member, p.bufs[1]); err != nil {
 			return 0, 0, err
 		}
 		if share := shingle.Jaccard(other, set); share >= p.least {
@@ -107,6 +124,11 @@ func (p *splitter) find(leaders []int, member int) (g int, share float64, err er
 		}
 	}
 	return -1, 0, nil
+}
+
+// lengthsApart reports whether one text is more than ratio times as long as the other. Lengths of 0 are not known.
+func lengthsApart(a, b uint32, ratio float64) bool {
+	return a != 0 && b != 0 && float64(max(a, b)) > ratio*float64(min(a, b))
 }
 
 // sort puts the rows in order.
@@ -134,6 +156,9 @@ func (r *Result) replaceClusters(groups []group) {
 		}
 		r.rows, r.shares = append(r.rows, g.rows...), append(r.shares, g.shares...)
 		r.ends, r.kept = append(r.ends, uint32(len(r.rows))), append(r.kept, g.kept)
+	}
+	if !r.verified {
+		r.shares = nil
 	}
 	r.Rejected += before - (len(r.rows) - len(r.ends))
 }

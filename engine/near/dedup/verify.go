@@ -68,11 +68,24 @@ func changed(where string) error {
 	return fmt.Errorf("%s: changed since it was first read: run again while nothing writes to it", where)
 }
 
-// verify splits the clusters by their texts.
-func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func(a, b int) int) (err error) {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
+// split splits the clusters by the lengths of their texts, and by the texts.
+func (r *Result) split(ctx context.Context, o Options, prefer func(a, b int) int) error {
+	p := splitter{lengths: r.corpus.lengths, ratio: o.MaxLengthRatio, prefer: prefer}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
 	}
+	if o.Verify != nil {
+		return r.verify(ctx, o.Verify, o.Threads, p)
+	}
+	groups, err := r.splitClusters(ctx, p, o.Threads)
+	if err == nil {
+		r.replaceClusters(groups)
+	}
+	return err
+}
+
+// verify splits the clusters by their texts too.
+func (r *Result) verify(ctx context.Context, v *Verify, threads int, p splitter) (err error) {
 	if v.Begin != nil {
 		v.Begin()
 	}
@@ -84,7 +97,8 @@ func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func
 		return err
 	}
 
-	groups, err := r.splitClusters(ctx, splitter{least: v.Jaccard, sets: s, members: members, prefer: prefer}, threads)
+	p.least, p.sets, p.members = v.Jaccard, s, members
+	groups, err := r.splitClusters(ctx, p, threads)
 	if err == nil {
 		r.replaceClusters(groups)
 	}

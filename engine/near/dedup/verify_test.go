@@ -274,7 +274,7 @@ func TestCancel(t *testing.T) {
 	if _, err := Find(ctx, c, Options{K: 3}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := r.verify(ctx, &Verify{Jaccard: 0.5}, 2, nil); !errors.Is(err, context.Canceled) {
+	if err := r.verify(ctx, &Verify{Jaccard: 0.5}, 2, splitter{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	names, err := NewCopies(t.Context(), []string{path}, t.TempDir()+"/new")
@@ -294,7 +294,7 @@ func TestKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Find(t.Context(), c, Options{K: 1, Known: func(_ context.Context, prints []uint64, found func(int, string, int) error) error {
+	r, err := Find(t.Context(), c, Options{K: 1, Known: func(_ context.Context, prints []uint64, _ []uint32, found func(int, string, int) error) error {
 		for row, f := range prints {
 			if f == 0 {
 				if err := found(row, "old", 1); err != nil {
@@ -355,7 +355,7 @@ func TestVerifyKnown(t *testing.T) {
 		return c
 	}
 	was, c := read(old), read(fresh)
-	known := func(_ context.Context, prints []uint64, found func(int, string, int) error) error {
+	known := func(_ context.Context, prints []uint64, _ []uint32, found func(int, string, int) error) error {
 		for row, f := range prints {
 			best, least := 0, k+1
 			for i, o := range was.prints {
@@ -373,7 +373,7 @@ func TestVerifyKnown(t *testing.T) {
 	}
 	var want []Known
 	rejected := map[uint32]bool{}
-	err = known(t.Context(), c.prints, func(row int, id string, distance int) error {
+	err = known(t.Context(), c.prints, nil, func(row int, id string, distance int) error {
 		var number int
 		if _, err := fmt.Sscanf(id, "d%d", &number); err != nil {
 			return err
