@@ -2,6 +2,7 @@ package postings
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -111,6 +112,34 @@ func (b *Builder) Documents() int { return len(b.ends) }
 
 // Spilled reports whether the sets are in a temporary file.
 func (b *Builder) Spilled() bool { return b.file != nil }
+
+// Sets returns the distinct sets, to be stored; nothing may be added any more. They are valid until Close. The error is of ctx or
+// of a temporary file, or is [ErrTooMany].
+func (b *Builder) Sets(ctx context.Context, threads int) (_ *Sets, err error) {
+	defer store.CatchFault(&err)()
+	if err := b.seal(); err != nil {
+		return nil, err
+	}
+	r, err := b.rank(ctx, threads)
+	if err != nil {
+		return nil, err
+	}
+	return &Sets{Docs: r.docs, Equal: r.equal, Documents: len(b.ends), builder: b}, nil
+}
+
+// Sets are the distinct sets of a Builder.
+type Sets struct {
+	Docs      []uint32   // that have a signature, of equal ones the first, in order of size
+	Equal     [][]uint32 // groups of documents with equal sets, in order of the first
+	Documents int        // all of them
+	builder   *Builder
+}
+
+// Set returns the set of a document: its signatures, ascending.
+func (s *Sets) Set(doc uint32) []uint64 { return s.builder.set(doc) }
+
+// Chunks returns the sets of s.Docs in order of the documents, those of neighbours together.
+func (s *Sets) Chunks() [][]uint64 { return s.builder.chunks(s.Docs) }
 
 // NeedBytes returns the memory that the sets take: none for those in a temporary file.
 func (b *Builder) NeedBytes() uint64 {

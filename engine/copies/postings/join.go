@@ -97,7 +97,7 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 
 // complete checks the options and puts the defaults in.
 func (o *Options) complete() error {
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return err
 	}
 	o.MaxDocuments = cmp.Or(o.MaxDocuments, defaultMaxDocuments)

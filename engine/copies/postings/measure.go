@@ -51,7 +51,8 @@ const (
 	defaultMaxEqual     = 1_000
 )
 
-func (o *Options) check() error {
+// Check returns an error that names the option that is out of range.
+func (o *Options) Check() error {
 	if !(o.Threshold > 0 && o.Threshold <= 1) {
 		return fmt.Errorf("threshold %g: must be above 0 and at most 1", o.Threshold)
 	}
@@ -144,4 +145,16 @@ func (o *Options) smallest(n int) int {
 		size++
 	}
 	return size
+}
+
+// Bounds are what follows of a threshold for the sets that may be similar to one of n signatures.
+type Bounds struct {
+	Smallest, Largest int // sizes
+	Least             int // signatures that any of them shares
+}
+
+// Bounds returns the bounds for a set of n signatures, at least 1.
+func (o *Options) Bounds(n int) Bounds {
+	smallest := o.smallest(n)
+	return Bounds{smallest, o.largest(n), o.needed(smallest, n)}
 }

@@ -21,7 +21,7 @@ type Searcher struct {
 // Searcher returns a Searcher, or says which option is out of range. It looks at all signatures, however many documents have
 // them: Options.MaxDocuments and MaxEqual say nothing here.
 func (x *Index) Searcher(o Options) (*Searcher, error) {
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	return &Searcher{search: newSearch(x, &o)}, nil
@@ -30,8 +30,8 @@ func (x *Index) Searcher(o Options) (*Searcher, error) {
 // AppendSimilar appends the documents that are similar to a set, in order of size, those of one set together.
 func (s *Searcher) AppendSimilar(dst []Match, set []uint64) []Match {
 	n := len(set)
-	smallest := s.o.smallest(n)
-	return s.append(dst, set, s.index.rankOf(smallest), s.o.needed(smallest, n))
+	b := s.o.Bounds(n)
+	return s.append(dst, set, s.index.rankOf(b.Smallest), b.Least)
 }
 
 // AppendLarger is AppendSimilar for those documents that have at least as many signatures as the set: of two documents with

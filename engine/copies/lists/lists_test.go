@@ -1,0 +1,368 @@
+package lists
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ndd/engine/copies/postings"
+	"ndd/engine/copies/signature"
+	"ndd/engine/oracle"
+	"ndd/engine/storage/store"
+)
+
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
+
+// randomSets returns sets of which many are near each other, some equal, some empty, and one signature is in most.
+func randomSets(random *rand.Rand, n int) (sets [][]uint64) {
+	for i := range n {
+		var set []uint64
+		switch {
+		case i > 0 && random.IntN(3) > 0: // a copy with some signatures left out and others put in
+			for _, h := range sets[random.IntN(i)] {
+				if random.IntN(6) > 0 {
+					set = append(set, h)
+				}
+			}
+			for range random.IntN(4) {
+				set = append(set, random.Uint64())
+			}
+		case i > 0 && random.IntN(4) == 0:
+			set = slices.Clone(sets[random.IntN(i)])
+		default:
+			for range random.IntN(60) {
+				set = append(set, random.Uint64())
+			}
+			set = append(set, 1<<40)
+		}
+		slices.Sort(set)
+		sets = append(sets, slices.Compact(set))
+	}
+	return sets
+}
+
+// written returns the sections of sets.
+func written(t testing.TB, sets [][]uint64, o Options) (*store.Memory, Stats) {
+	t.Helper()
+	b := postings.NewBuilder(o.Room)
+	defer b.Close()
+	for _, s := range sets {
+		b.Add(s)
+	}
+	s, err := b.Sets(context.Background(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := new(store.Memory)
+	stats, err := Write(context.Background(), to, "words", s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to, stats
+}
+
+func opened(t testing.TB, from store.Source) *Lists {
+	t.Helper()
+	l, err := Open(from, "words")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Check(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// brute compares a set with all others.
+func brute(set []uint64, sets [][]uint64, o *postings.Options, counts map[uint64]int) (all []postings.Match) {
+	for doc, other := range sets {
+		shared, rare := 0, false
+		for _, h := range set {
+			if _, ok := slices.BinarySearch(other, h); ok {
+				shared++
+				rare = rare || counts[h] <= o.MaxDocuments
+			}
+		}
+		if rare && o.Similar(len(set), len(other), shared) {
+			all = append(all, postings.Match{Doc: uint32(doc), Size: len(other), Shared: shared})
+		}
+	}
+	return all
+}
+
+// distinctCounts returns how many different sets have each signature.
+func distinctCounts(sets [][]uint64) map[uint64]int {
+	counts := map[uint64]int{}
+	for i, s := range sets {
+		if slices.IndexFunc(sets, func(x []uint64) bool { return slices.Equal(x, s) }) == i {
+			for _, h := range s {
+				counts[h]++
+			}
+		}
+	}
+	return counts
+}
+
+// TestSearch holds what is found in stored lists against all pairs, with signatures that find no candidates and without, in one
+// index and in two that are searched as one.
+func TestSearch(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for _, n := range []int{1, 3, 90, 700} {
+		all := randomSets(random, n+60)
+		sets, queries := all[:n], all[n:]
+		queries = append(queries, sets[:min(n, 40)]...)
+		first, _ := written(t, sets[:n/2], Options{})
+		second, _ := written(t, sets[n/2:], Options{})
+		indexes := []*Lists{opened(t, first.Source()), opened(t, second.Source())}
+		offsets := []uint32{0, uint32(n / 2)}
+		counts := distinctCounts(sets[:n/2])
+		for h, c := range distinctCounts(sets[n/2:]) {
+			counts[h] += c
+		}
+		for _, o := range []postings.Options{{Threshold: 0.45, MaxDocuments: 1 << 30}, {Threshold: 0.45, MaxDocuments: 5}, {Threshold: 1, MaxDocuments: 1},
+			{Measure: postings.Containment, Threshold: 0.6, MaxDocuments: 1 << 30}, {Measure: postings.Containment, Threshold: 0.1, MaxDocuments: 4}} {
+			searchers := []*Searcher{indexes[0].Searcher(&o), indexes[1].Searcher(&o)}
+			for _, q := range queries {
+				var got []postings.Match
+				found := make([]int, len(q))
+				for _, s := range searchers {
+					if err := s.Look(q, found); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for i, s := range searchers {
+					from := len(got)
+					var err error
+					if got, err = s.AppendSimilar(got, len(q), found); err != nil {
+						t.Fatal(err)
+					}
+					for j := range got[from:] {
+						got[from+j].Doc += offsets[i]
+					}
+				}
+				if want := brute(q, sets, &o, counts); !slices.Equal(got, want) {
+					t.Fatalf("%d documents, %+v: %v, want %v", n, o, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSameBytes: the same sets make the same sections whatever the memory and the threads.
+func TestSameBytes(t *testing.T) {
+	sets := randomSets(rand.New(rand.NewPCG(1, 2)), 2000)
+	want, stats := written(t, sets, Options{})
+	for _, o := range []Options{{Threads: 3}, {Room: postings.Room{Bytes: 1 << 16, Dir: t.TempDir()}}} {
+		got, again := written(t, sets, o)
+		if again != stats {
+			t.Errorf("%+v, want %+v", again, stats)
+		}
+		for _, name := range sections {
+			a, err1 := want.Source().Section("words" + name)
+			b, err2 := got.Source().Section("words" + name)
+			if err1 != nil || err2 != nil || !bytes.Equal(a.Data, b.Data) {
+				t.Errorf("%s: %v, %v, %d and %d bytes", name, err1, err2, len(a.Data), len(b.Data))
+			}
+		}
+	}
+	single, postings := uint64(0), 0
+	for _, c := range distinctCounts(sets) {
+		if c == 1 {
+			single++
+		} else {
+			postings += c
+		}
+	}
+	if stats.Single != single || stats.Postings != uint64(postings) || stats.Lists >= stats.Shared {
+		t.Errorf("%+v; %d signatures of one document, %d postings", stats, single, postings)
+	}
+}
+
+var sections = []string{".lists", ".shared", ".shared.index", ".single", ".single.index", ".documents", ".head"}
+
+// TestCommon: a signature of every document, many times over a block, is counted where candidates have it.
+func TestCommon(t *testing.T) {
+	var sets [][]uint64
+	for i := range uint64(20_000) {
+		sets = append(sets, []uint64{7, 100 + i/2, 1<<32 + i})
+	}
+	to, stats := written(t, sets, Options{})
+	s := opened(t, to.Source()).Searcher(&postings.Options{Threshold: 0.5, MaxDocuments: 100})
+	for _, q := range []uint64{0, 1, 9_999, 19_999} {
+		set := []uint64{7, 100 + q/2, 1<<32 + q}
+		counts := make([]int, 3)
+		if err := s.Look(set, counts); err != nil || !slices.Equal(counts, []int{20_000, 2, 1}) {
+			t.Fatal(counts, err)
+		}
+		got, err := s.AppendSimilar(nil, 3, counts)
+		pair := uint32(q &^ 1)
+		want := []postings.Match{{Doc: pair, Size: 3, Shared: 2}, {Doc: pair + 1, Size: 3, Shared: 2}}
+		want[q&1].Shared = 3
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d: %v, want %v, %v", q, got, want, err)
+		}
+	}
+	if stats.ListBytes > 20_000/8*2+10_000*6 {
+		t.Errorf("%d bytes of lists: ranks that follow each other take a bit each", stats.ListBytes)
+	}
+}
+
+// TestEqualDocuments: documents with one set have one rank, and are all found.
+func TestEqualDocuments(t *testing.T) {
+	sets := [][]uint64{{1, 2}, nil, {1, 2}, {1, 3}, {1, 2}}
+	to, stats := written(t, sets, Options{})
+	if stats.Distinct != 2 || stats.Documents != 5 {
+		t.Errorf("%+v", stats)
+	}
+	s := opened(t, to.Source()).Searcher(&postings.Options{Threshold: 0.6, MaxDocuments: 100})
+	counts := make([]int, 2)
+	if err := s.Look([]uint64{1, 2}, counts); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.AppendSimilar(nil, 2, counts)
+	if want := []postings.Match{{Doc: 0, Size: 2, Shared: 2}, {Doc: 2, Size: 2, Shared: 2}, {Doc: 4, Size: 2, Shared: 2}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, want %v, %v", got, want, err)
+	}
+}
+
+// sourceOf is sections that a test has changed.
+type sourceOf map[string][]byte
+
+func (s sourceOf) Section(name string) (store.Section, error) {
+	b, ok := s[name]
+	if !ok {
+		return store.Section{}, store.ErrCorrupt
+	}
+	return store.Section{Name: name, Data: b}, nil
+}
+
+// TestHostile: every byte of every section changed, cut or lengthened gives an error or another answer, and no panic.
+func TestHostile(t *testing.T) {
+	sets := randomSets(rand.New(rand.NewPCG(5, 6)), 12)
+	for range 140 {
+		sets = append(sets, []uint64{1 << 40, rand.Uint64() | 1<<63})
+	}
+	to, _ := written(t, sets, Options{})
+	good := sourceOf{}
+	for _, name := range sections {
+		s, err := to.Source().Section("words" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		good["words"+name] = s.Data
+	}
+	found, refused := 0, 0
+	for _, name := range sections {
+		data := good["words"+name]
+		for i := range data {
+			for _, change := range []func([]byte) []byte{
+				func(b []byte) []byte { b[i] ^= 1 << (i % 8); return b },
+				func(b []byte) []byte { b[i] = 0xff; return b },
+				func(b []byte) []byte { return b[:i] },
+			} {
+				bad := sourceOf{}
+				for k, v := range good {
+					bad[k] = v
+				}
+				bad["words"+name] = change(slices.Clone(data))
+				if try(t, bad, sets) {
+					refused++
+				}
+				found++
+			}
+		}
+	}
+	if refused < found/2 {
+		t.Errorf("of %d changes %d were noticed without checksums; those of a signature itself cannot be", found, refused)
+	}
+}
+
+// try opens, checks and searches sections that lie; it reports whether that was noticed.
+func try(t *testing.T, from store.Source, sets [][]uint64) (noticed bool) {
+	l, err := Open(from, "words")
+	if err != nil {
+		return corrupt(t, err)
+	}
+	if err := l.Check(context.Background()); err != nil {
+		noticed = corrupt(t, err)
+	}
+	s := l.Searcher(&postings.Options{Threshold: 0.3, MaxDocuments: 1000})
+	for _, q := range sets[:3] {
+		counts := make([]int, len(q))
+		if err = s.Look(q, counts); err == nil {
+			_, err = s.AppendSimilar(nil, len(q), counts)
+		}
+		if err != nil {
+			noticed = corrupt(t, err)
+		}
+	}
+	return noticed
+}
+
+func corrupt(t *testing.T, err error) bool {
+	if !errors.Is(err, store.ErrCorrupt) {
+		t.Fatalf("%v is not said to be corrupt", err)
+	}
+	return true
+}
+
+// TestBits: what is written is read again, at the edges of the codes.
+func TestBits(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for k := range 64 {
+		var values []uint64
+		for i := range 200 {
+			values = append(values, random.Uint64()>>(i%64))
+		}
+		values = append(values, 0, ^uint64(0), 40<<k-1, 40<<k)
+		var w bitWriter
+		want := 0
+		for _, v := range values {
+			w.rice(v, k)
+			want += riceBits([]uint64{v}, k)
+		}
+		if got := 8*len(w.data) + w.n; got != want {
+			t.Fatalf("%d bits of remainder: %d bits, want %d", k, got, want)
+		}
+		w.flush()
+		r := bitReader{data: w.data}
+		for _, v := range values {
+			if got := r.rice(k); got != v || r.bad {
+				t.Fatalf("%d bits of remainder: %d, want %d", k, got, v)
+			}
+		}
+	}
+}
+
+// TestPartitions: each size belongs to the partition that begins at or below it.
+func TestPartitions(t *testing.T) {
+	for size := 1; size < 5000; size++ {
+		p := partitionOf(size)
+		if partitionFrom[p] > size || partitionFrom[p+1] <= size {
+			t.Fatalf("%d is in the partition from %d", size, partitionFrom[p])
+		}
+	}
+	if partitionOf(8) != 7 || partitionOf(9) != 7 || partitionOf(10) != 8 {
+		t.Error("the steps are not those of the package comment", partitionFrom[:12])
+	}
+}
+
+// TestSharedCounts holds Shared of package signature and the searcher against each other on one pair.
+func TestSharedCounts(t *testing.T) {
+	a, b := []uint64{1, 5, 9}, []uint64{1, 9, 12, 15}
+	to, _ := written(t, [][]uint64{b}, Options{})
+	s := opened(t, to.Source()).Searcher(&postings.Options{Measure: postings.Containment, Threshold: 0.5, MaxDocuments: 1})
+	counts := make([]int, len(a))
+	if err := s.Look(a, counts); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.AppendSimilar(nil, len(a), counts)
+	if err != nil || len(got) != 1 || got[0].Shared != signature.Shared(a, b) {
+		t.Errorf("%v, %v", got, err)
+	}
+}

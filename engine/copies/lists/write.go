@@ -1,0 +1,263 @@
+package lists
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+
+	"ndd/engine/copies/postings"
+	"ndd/engine/index/radix"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// Stats say how large stored lists are.
+type Stats struct {
+	Documents int    `json:"documents"` // numbers of documents are below this
+	Distinct  int    `json:"distinct"`  // sets that are not empty: documents with a rank
+	Shared    uint64 `json:"shared"`    // signatures of at least two of these
+	Single    uint64 `json:"single"`    // signatures of one
+	Postings  uint64 `json:"postings"`  // documents of shared signatures
+	Lists     uint64 `json:"lists"`     // different ones
+
+	// The bytes of the sections: SingleBytes are those of the signatures of one document.
+	DocumentBytes, ListBytes, SharedBytes, SingleBytes uint64 `json:"-"`
+}
+
+// Bytes returns the bytes of all but the signatures of one document.
+func (s *Stats) Bytes() uint64 { return s.DocumentBytes + s.ListBytes + s.SharedBytes }
+
+// Options configures Write. The zero value is a thread, the system's disk and no limit.
+type Options struct {
+	Threads int
+	Room    postings.Room // memory for sorting, and where temporary files are
+}
+
+// Write writes the index of sets as sections whose names begin with name. What does not come in the order of the sections waits in
+// temporary files. The same sets make the same bytes, whatever the options. The error is of ctx, to, or of a temporary file.
+func Write(ctx context.Context, to store.Sink, name string, s *postings.Sets, o Options) (_ Stats, err error) {
+	defer store.CatchFault(&err)()
+	d := rank(s)
+	w := &writer{to: to, stats: Stats{Documents: s.Documents, Distinct: len(d.docs)}, room: o.Room}
+	defer func() { err = errors.Join(err, w.close()) }()
+	if err := w.open(); err != nil {
+		return w.stats, err
+	}
+	to.Section(name + ".lists")
+	if err := w.signatures(ctx, s, &d, o); err != nil {
+		return w.stats, err
+	}
+	return w.stats, w.sections(name, &d)
+}
+
+// A writer is a Write under way.
+type writer struct {
+	to             store.Sink
+	room           postings.Room
+	stats          Stats
+	shared, single dictionaryWriter
+	spools         [2]*spool // of these
+	lists          listWriter
+	encoded        []byte
+	known          []knownList // by the hash of the list
+}
+
+// A knownList is a list that was written: its bytes, and where they begin.
+type knownList struct {
+	bytes []byte
+	at    uint64
+}
+
+const (
+	knownLists = 1 << 18 // the latest of each hash
+	knownBytes = 64      // a longer list is written again
+)
+
+func (w *writer) open() (err error) {
+	for i, d := range []*dictionaryWriter{&w.shared, &w.single} {
+		if w.spools[i], err = newSpool(w.room); err != nil {
+			return err
+		}
+		d.out = w.spools[i]
+	}
+	w.known = make([]knownList, knownLists)
+	return nil
+}
+
+func (w *writer) close() error {
+	return errors.Join(w.spools[0].close(), w.spools[1].close())
+}
+
+// signatures sorts all signatures with their documents and writes the lists.
+func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents, o Options) error {
+	rows := newRows(s, d)
+	var hash uint64
+	var ranks []uint32
+	radixOptions := radix.Options{Mask: 0xffffffff << 32, Threads: max(o.Threads, 1), Room: int(min(o.Room.Bytes/pairBytes, 1<<40))}
+	err := radix.WalkPairs(ctx, s.Chunks(), radixOptions, func(pairs []radix.Pair) error {
+		for _, p := range pairs {
+			if p[0] != hash && len(ranks) > 0 {
+				if err := w.signature(hash, ranks); err != nil {
+					return err
+				}
+				ranks = ranks[:0]
+			}
+			hash = p[0]
+			ranks = append(ranks, rows.rank(p[1]))
+		}
+		return nil
+	})
+	if err == nil && len(ranks) > 0 {
+		err = w.signature(hash, ranks)
+	}
+	return err
+}
+
+// pairBytes is the memory of a signature while it is sorted.
+const pairBytes = 40
+
+// signature writes one signature.
+func (w *writer) signature(hash uint64, ranks []uint32) error {
+	if len(ranks) == 1 {
+		w.stats.Single++
+		return w.single.add(term{hash, uint64(ranks[0])})
+	}
+	slices.Sort(ranks)
+	w.stats.Shared++
+	w.stats.Postings += uint64(len(ranks))
+	at, err := w.list(ranks)
+	if err != nil {
+		return err
+	}
+	return w.shared.add(term{hash, at})
+}
+
+// list writes a list, unless it stands there already, and returns where.
+func (w *writer) list(ranks []uint32) (at uint64, err error) {
+	w.encoded = w.lists.appendList(w.encoded[:0], ranks)
+	known := &w.known[hashOf(w.encoded)%knownLists]
+	if slices.Equal(known.bytes, w.encoded) {
+		return known.at, nil
+	}
+	at = w.stats.ListBytes
+	if len(w.encoded) <= knownBytes {
+		known.bytes, known.at = append(known.bytes[:0], w.encoded...), at
+	}
+	w.stats.Lists++
+	w.stats.ListBytes += uint64(len(w.encoded))
+	_, err = w.to.Write(w.encoded)
+	return at, err
+}
+
+// hashOf is FNV-1a: the same on every machine, so that the same lists are found again.
+func hashOf(b []byte) (h uint64) {
+	h = 14695981039346656037
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// sections writes what follows the lists.
+func (w *writer) sections(name string, d *documents) error {
+	for i, x := range []*dictionaryWriter{&w.shared, &w.single} {
+		if err := x.flush(); err != nil {
+			return err
+		}
+		section := name + []string{".shared", ".single"}[i]
+		w.to.Section(section)
+		if err := w.spools[i].copyTo(w.to); err != nil {
+			return err
+		}
+		w.to.Section(section + ".index")
+		if _, err := w.to.Write(x.indexBytes()); err != nil {
+			return err
+		}
+	}
+	w.stats.SharedBytes = w.shared.bytes + 8*uint64(len(w.shared.index))
+	w.stats.SingleBytes = w.single.bytes + 8*uint64(len(w.single.index))
+	w.to.Section(name + ".documents")
+	b := d.append(nil)
+	w.stats.DocumentBytes = uint64(len(b))
+	if _, err := w.to.Write(b); err != nil {
+		return err
+	}
+	head, err := json.Marshal(&w.stats)
+	if err != nil {
+		return err
+	}
+	w.to.Section(name + ".head")
+	_, err = w.to.Write(head)
+	return err
+}
+
+// rows says which rank a row of the sorted signatures belongs to.
+type rows struct {
+	ends  []uint64 // of each document, in order of the documents
+	ranks []uint32 // likewise
+	at    []uint32 // of each step rows: the document that the first of them belongs to
+}
+
+const step = 64
+
+func newRows(s *postings.Sets, d *documents) *rows {
+	type place struct{ doc, rank uint32 }
+	places := make([]place, len(d.docs))
+	for rank, doc := range d.docs {
+		places[rank] = place{doc, uint32(rank)}
+	}
+	slices.SortFunc(places, func(a, b place) int { return int(a.doc) - int(b.doc) })
+	r := &rows{}
+	sum := uint64(0)
+	for i, p := range places {
+		sum += uint64(len(s.Set(p.doc)))
+		r.ends = append(r.ends, sum)
+		r.ranks = append(r.ranks, p.rank)
+		for uint64(len(r.at))*step < sum {
+			r.at = append(r.at, uint32(i))
+		}
+	}
+	return r
+}
+
+func (r *rows) rank(row uint64) uint32 {
+	i := r.at[row/step]
+	for r.ends[i] <= row {
+		i++
+	}
+	return r.ranks[i]
+}
+
+// A spool keeps bytes in a temporary file.
+type spool struct {
+	file *disk.Temp
+	out  *bufio.Writer
+}
+
+func newSpool(r postings.Room) (*spool, error) {
+	file, err := r.Disk.Temp(r.Dir, "postings")
+	if err != nil {
+		return nil, err
+	}
+	return &spool{file, bufio.NewWriterSize(file, 1<<18)}, nil
+}
+
+func (s *spool) Write(p []byte) (int, error) { return s.out.Write(p) }
+
+func (s *spool) copyTo(to io.Writer) error {
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	_, err := io.Copy(to, io.NewSectionReader(s.file.File(), 0, 1<<62))
+	return err
+}
+
+func (s *spool) close() error {
+	if s == nil {
+		return nil
+	}
+	return s.file.Close()
+}
