@@ -67,6 +67,7 @@ have.`,
 		},
 	}
 	f.docs.register(cmd, "document-format")
+	g.skipped.register(cmd)
 	g.registerForce(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet or winnow")

@@ -70,9 +70,11 @@ parquet writes clusters, dropped and kept with that ending.
 
 --write-kept DIR copies the inputs to a new folder, without the dropped documents.
 JSONL, JSON, CSV and WARC files lose their dropped lines and records and are otherwise
-copied byte for byte, with the same compression; a file that is one document is
-copied if it is kept. Lines that could not be compared (broken or too short) are
-kept. A damaged file is copied as far as it can be read, a gzip WARC file without
+copied byte for byte, with the same compression (xz and bzip2 become .zst); Parquet
+files lose rows and keep all columns, their order and their compression; a file that
+is one document is copied if it is kept. What could not be compared is kept: lines
+that are broken or too short, and whole files, which are named (--leave-unjudged leaves
+these out). A damaged file is copied as far as it can be read, a gzip WARC file without
 its damaged records. File names are relative to the deepest folder that holds all
 inputs.
 
@@ -90,6 +92,7 @@ index holds no texts: for --verify, give the files that it was made from with
 		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), args) },
 	}
 	d.docs.register(cmd, "document-format")
+	g.skipped.register(cmd)
 	d.format.register(cmd)
 	g.registerForce(cmd)
 	f := cmd.Flags()
@@ -106,6 +109,8 @@ index holds no texts: for --verify, give the files that it was made from with
 	f.IntVar(&d.shingles.Words, "shingle-words", 3, "with --verify: words per shingle, 1 to 16")
 	f.IntVar(&d.shingles.Chars, "shingle-chars", 5, "with --verify: characters per shingle in scripts without spaces, 1 to 16")
 	f.StringVar(&d.writeKept, "write-kept", "", "folder to create with copies of the inputs, without the dropped documents")
+	f.BoolVar(&d.leaveUnjudged, "leave-unjudged", false, "with --write-kept: leave out files of which nothing could be compared, instead of copying them as they are")
+	f.BoolVar(&d.dryRun, "dry-run", false, "do everything but write the outputs, and say what would be kept and dropped")
 	f.BoolVar(&d.json, "json", false, "print the clusters as JSON lines")
 	f.StringVar(&d.memory, "memory", "", "memory limit, such as 16GiB; fails before the work if more is needed (default: what is available)")
 	return cmd
@@ -129,7 +134,9 @@ type deduping struct {
 	writeKept   string
 	format      tableFormat
 	json        bool
-	memory      string
+
+	leaveUnjudged, dryRun bool
+	memory                string
 }
 
 func (d *deduping) run(ctx context.Context, inputs []string) error {
@@ -161,6 +168,11 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
+	if d.dryRun {
+		d.sum(c, r)
+		d.g.log.Info("dry run: nothing was written; " + d.wouldWrite(to, c, r))
+		return partly
+	}
 	if err := d.write(ctx, inputs, to, c, r); err != nil {
 		return err
 	}
@@ -174,7 +186,10 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 // unused refuses flags that would have no effect.
 func (d *deduping) unused(prints bool) (err error) {
 	if prints {
-		err = d.g.refuse("applies only to documents; fingerprint files have no texts", append(documentFlagNames, "document-format")...)
+		err = d.g.refuse("applies only to documents; fingerprint files have no texts", append(documentFlagNames, "document-format", "skipped")...)
+	}
+	if err == nil && d.writeKept == "" {
+		err = d.g.refuse("applies only with --write-kept", "leave-unjudged")
 	}
 	if err == nil && d.verify == "" {
 		err = d.g.refuse("applies only with --verify", "shingle-words", "shingle-chars")
@@ -271,6 +286,9 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 	}
 	if d.json && (d.out != "" || d.g.given["format"]) {
 		return usagef("--json prints objects of whole clusters to standard output and cannot be combined with -o or --format")
+	}
+	if d.dryRun && d.out == "" && d.writeKept == "" {
+		return usagef("--dry-run applies only with -o or --write-kept: without them nothing is written but the clusters")
 	}
 	if d.g.given["format"] && d.out == "" && d.writeKept != "" {
 		return usagef("--format is for clusters, which --write-kept does not print: give -o, too")

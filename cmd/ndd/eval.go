@@ -57,6 +57,7 @@ texts are held in memory.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return g.eval(cmd, args, &f) },
 	}
 	f.docs.register(cmd, "document-format")
+	g.skipped.register(cmd)
 	g.registerForce(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.compare, "compare", nil, "another recipe to measure beside that of --recipe; may be given more than once")

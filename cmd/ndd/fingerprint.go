@@ -73,6 +73,7 @@ back. 'ndd help recipes' says what each finds.`,
 		},
 	}
 	docs.register(cmd, "format")
+	g.skipped.register(cmd)
 	g.registerForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write (.ndf)")
 	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe and stop")

@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
@@ -23,16 +26,45 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 		if to.names, err = dedup.NewCopies(ctx, inputs, d.writeKept); err != nil {
 			return to, err
 		}
-		if to.copies, err = d.g.createFolder(d.writeKept, to.names.Has); err != nil {
+		if to.copies, err = d.folder(d.writeKept, to.names.Has); err != nil {
 			return to, err
 		}
 	}
 	if d.out != "" {
-		if to.clusters, err = d.g.createFolder(d.out, named(clusterNames()...)); err != nil {
+		if to.clusters, err = d.folder(d.out, named(clusterNames()...)); err != nil {
 			to.abort()
 		}
 	}
 	return to, err
+}
+
+// folder begins an output folder; with --dry-run it only finds out whether it could, and returns nil.
+func (d *deduping) folder(path string, own func(name string) bool) (*disk.Folder, error) {
+	switch {
+	case !d.dryRun:
+		return d.g.createFolder(path, own)
+	case d.g.force:
+		return nil, disk.Replaceable(path, own)
+	}
+	return nil, disk.Absent(filepath.Clean(path))
+}
+
+// wouldWrite says what --dry-run left out.
+func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) string {
+	var parts []string
+	if d.out != "" {
+		clusters, dropped, kept := clusterFiles(d.format.Format)
+		parts = append(parts, fmt.Sprintf("%s would hold %s, %s and %s", d.out, clusters, dropped, kept))
+	}
+	if d.writeKept != "" {
+		n := 0
+		for range r.Dropped() {
+			n++
+		}
+		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, without %s", d.writeKept,
+			number(to.names.Len(), "file"), number(n, "document")))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (f *folders) all() []*disk.Folder {
@@ -59,13 +91,14 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 	if to.copies != nil {
 		meter := &document.Meter{}
 		bar := d.g.newInputBar(ctx, "copying", inputs, meter)
-		err := r.Copy(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
+		report, err := r.Copy(ctx, to.names, dedup.CopyOptions{Meter: meter, LeaveUnjudged: d.leaveUnjudged}, func(name string, fill func(io.Writer) error) error {
 			return to.copies.Write(name, func(w *bufio.Writer) error { return fill(w) })
 		})
 		bar.end()
 		if err != nil {
 			return err
 		}
+		d.sayCopied(report)
 	}
 	switch {
 	case to.clusters != nil:
@@ -79,3 +112,25 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 	}
 	return cmp.Or(err, ctx.Err())
 }
+
+// sayCopied names the files of a copy that are not what the user may expect.
+func (d *deduping) sayCopied(r dedup.CopyReport) {
+	for _, of := range []struct {
+		files []string
+		what  string
+	}{
+		{r.Unjudged, "copied as it is, because nothing of it could be compared (--leave-unjudged leaves such files out)"},
+		{r.Repacked, "copied with the ending .zst: its compression can be read and not written"},
+	} {
+		for i, path := range of.files {
+			if i == namedMost {
+				d.g.log.Warn(fmt.Sprintf("%s more: %s", number(len(of.files)-i, "file"), of.what))
+				break
+			}
+			d.g.log.Warn(path + ": " + of.what)
+		}
+	}
+}
+
+// namedMost is how many files are named before the rest is counted.
+const namedMost = 20

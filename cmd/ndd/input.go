@@ -54,6 +54,9 @@ func (d *documentFlags) config(g *globals, recipe *simhash.Recipe) (ingest.Confi
 	}
 	c.Document = document.Options{Format: format, TextField: d.text, IDField: d.id, Strict: d.strict, MaxDocumentBytes: int64(most),
 		Chosen: g.sayFields()}
+	if err := g.skipped.begin(g, &c); err != nil {
+		return c, err
+	}
 	if c.Recipe, err = recipeOf(d.recipe); err != nil {
 		return c, err
 	}
@@ -104,7 +107,7 @@ func (g *globals) ingest(ctx context.Context, inputs []string, c ingest.Config, 
 	return err
 }
 
-// ingested reports what was read, and returns errPartly when input was lost.
+// ingested reports what was read, publishes the table of --skipped, and returns errPartly when input was lost.
 func (g *globals) ingested(report ingest.Report) error {
 	for _, s := range report.Skipped.Examples {
 		g.log.Warn("skipped " + s.Error() + advice(g.cmd, s))
@@ -123,6 +126,9 @@ func (g *globals) ingested(report ingest.Report) error {
 		msg += "; skipped: " + s
 	}
 	g.log.Info(msg)
+	if err := g.skipped.commit(); err != nil {
+		return err
+	}
 	if report.Skipped.Lost() > 0 {
 		return errPartly
 	}

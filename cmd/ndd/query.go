@@ -95,7 +95,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 				return err
 			}
 			if !asDocuments {
-				if err := g.refuse("applies only with --document", append(documentFlagNames, "document-format", "max-length-ratio")...); err != nil {
+				if err := g.refuse("applies only with --document", append(documentFlagNames, "document-format", "max-length-ratio", "skipped", "force")...); err != nil {
 					return err
 				}
 			}
@@ -124,6 +124,8 @@ no hit, as that of grep; other failures have the same status, but with a message
 	}
 	index.register(cmd)
 	docs.register(cmd, "document-format")
+	g.skipped.register(cmd)
+	g.registerForce(cmd)
 	cmd.Flags().BoolVar(&asDocuments, "document", false, "the arguments are documents, not fingerprints")
 	format.register(cmd)
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is no hit")

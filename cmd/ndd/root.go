@@ -59,6 +59,7 @@ type globals struct {
 	verbose    bool
 	noProgress bool
 	force      bool // of commands with --force
+	skipped    skippedFlag
 
 	disk    *disk.Disk     // is written to; the system's outside of tests
 	machine memory.Machine // is asked for memory; this one outside of tests
@@ -88,6 +89,7 @@ func (g *globals) run(ctx context.Context, args []string) int {
 	root.SetOut(out)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	g.skipped.abort() // unless it was published
 	g.stop()
 	if e := out.Flush(); err == nil && e != nil {
 		err = fmt.Errorf("standard output: %w", e)

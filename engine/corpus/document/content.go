@@ -27,6 +27,9 @@ type Content struct {
 	Rows    bool // its documents are parts of it: lines, records, JSON objects
 	List    bool // it is JSON: between its documents there may be commas
 	Members bool // its records are compressed each by itself, if they are compressed: it is WARC
+
+	Columns io.ReaderAt // of a Parquet file, whose documents are rows; else nil
+	Size    int64       // of the file, where Columns is set
 	closer  func()
 }
 
@@ -59,12 +62,16 @@ func (f File) Open(ctx context.Context, opts Options, gaps []Gap) (*Content, err
 		closer()
 		return nil, bare(f.Path, err)
 	}
-	return &Content{Reader: r, Packing: s.packing, Rows: format.rows(), List: format == JSON,
-		Members: format == WARC, closer: closer}, nil
+	c := &Content{Reader: r, Packing: s.packing, Rows: format.rows(), List: format == JSON, Members: format == WARC, closer: closer}
+	if format == Parquet && s.plain != nil {
+		c.Columns, c.Size = &meteredReaderAt{s, s.plain}, s.size
+	}
+	return c, nil
 }
 
-// CannotWrite returns why a file of documents can be read and not be written without some of them, "" where it can. It looks at its first bytes.
-func (f File) CannotWrite() (why string, err error) {
+// CopyPacking returns how a copy of the file is compressed: as the file is, or by zstd, with the name's ending to match,
+// where nothing writes the file's compression. The ending is "" where the name stays. It looks at the first bytes.
+func (f File) CopyPacking() (ending string, err error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
 		return "", bare(f.Path, err)
@@ -75,13 +82,8 @@ func (f File) CannotWrite() (why string, err error) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 		return "", bare(f.Path, err)
 	}
-	switch head = head[:n]; {
-	case bytes.HasPrefix(head, []byte("PAR1")):
-		return "a Parquet file", nil
-	case bytes.HasPrefix(head, xzMagic):
-		return "compressed by xz", nil
-	case bytes.HasPrefix(head, bzipMagic):
-		return "compressed by bzip2", nil
+	if head = head[:n]; bytes.HasPrefix(head, xzMagic) || isBzip(head) {
+		return ".zst", nil
 	}
 	return "", nil
 }

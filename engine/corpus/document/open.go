@@ -88,13 +88,18 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 			return nil, damage{fmt.Errorf("xz: %w", err)}
 		}
 		s.wrap(&unpacking{Xz, x, source})
-	case bytes.HasPrefix(head, bzipMagic) && len(head) > 3 && head[3] >= '1' && head[3] <= '9':
+	case isBzip(head):
 		s.wrap(&unpacking{Bzip2, bzip2.NewReader(disk), source})
 	default:
 		s.r = disk
 		s.plain, _ = src.(*os.File)
 	}
 	return closer, nil
+}
+
+// isBzip tells the first bytes of what bzip2 wrote: its signature and a size from 1 to 9.
+func isBzip(head []byte) bool {
+	return bytes.HasPrefix(head, bzipMagic) && len(head) > 3 && head[3] >= '1' && head[3] <= '9'
 }
 
 // bufferFor is small for small files: most are.

@@ -136,6 +136,9 @@ func (p *pipeline[R]) take(it *item[R]) error {
 			return it.err
 		}
 		r.Skipped.Add(skip)
+		if p.cfg.Skipped != nil {
+			return p.cfg.Skipped(skip)
+		}
 		return nil
 	}
 	r.Documents++

@@ -17,6 +17,10 @@ type Config struct {
 	Stdin    io.Reader      // what the input - reads; may be nil if none is
 	Budget   int64          // bytes of documents that are read ahead, [BudgetBytes] at most; 0 is that
 
+	// Skipped, if not nil, is called with everything that did not become a document, in the order of the inputs, by the
+	// goroutine that called Run or Extract. An error ends the run.
+	Skipped func(*document.Skip) error
+
 	// Progress, if not nil, is called about ten times a second while records come, and once at the end.
 	Progress func(Progress)
 }

@@ -16,10 +16,15 @@ import (
 //	crawl.jsonl.gz         ->  crawl.jsonl.gz
 //	pages/                 ->  what is in pages
 //	2024/a.jsonl 2025/     ->  2024/a.jsonl, and 2025/ with what is in it
+//	crawl.jsonl.xz         ->  crawl.jsonl.zst
 type Copies struct {
 	root  string
 	names map[string]bool
+	files int
 }
+
+// Len returns the number of files.
+func (c *Copies) Len() int { return c.files }
 
 // Has reports whether a copy has that name, a path relative to the folder of the copies.
 func (c *Copies) Has(name string) bool { return c.names[name] }
@@ -36,16 +41,36 @@ func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error
 		if err != nil {
 			continue // it came up before
 		}
-		name, err := c.name(f)
-		if err != nil {
+		if err := c.add(f); err != nil {
 			return nil, err
 		}
-		if c.names[name] {
-			return nil, fmt.Errorf("%s is named twice among the inputs", f.Path)
-		}
-		c.names[name] = true
 	}
 	return c, ctx.Err()
+}
+
+// add adds the names that a file's copy may have: its own, and that of its rows if nothing writes its compression.
+func (c *Copies) add(f document.File) error {
+	name, err := c.name(f, "")
+	if err != nil {
+		return err
+	}
+	if c.names[name] {
+		return fmt.Errorf("%s is named twice among the inputs", f.Path)
+	}
+	c.names[name] = true
+	c.files++
+	ending, err := f.CopyPacking()
+	if err != nil || ending == "" {
+		return nil // what cannot be opened is named when it is read
+	}
+	if name, err = c.name(f, ending); err != nil {
+		return err
+	}
+	if c.names[name] {
+		return fmt.Errorf("%s: its copy, which is compressed by zstd, would have the name of another's, %s", f.Path, name)
+	}
+	c.names[name] = true
+	return nil
 }
 
 // findRoot sets root to the deepest folder that holds all inputs.
@@ -65,13 +90,6 @@ func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) erro
 		}
 		if document.ReadOnce(f.Path) {
 			return fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
-		}
-		why, err := f.CannotWrite()
-		if err != nil && f.Root == "" {
-			return err // in a folder it is named when it is read
-		}
-		if why != "" {
-			return fmt.Errorf("%s is %s, which can be read and not written: convert it first, or leave out the documents that dropped.tsv names", f.Path, why)
 		}
 		top := f.Root
 		if top == "" {
@@ -108,11 +126,15 @@ func within(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// name returns the name of a file's copy.
-func (c *Copies) name(f document.File) (string, error) {
+// name returns the name of a file's copy, with another ending in place of its compression's, unless that is "".
+func (c *Copies) name(f document.File, ending string) (string, error) {
 	dir, err := real(filepath.Dir(f.Path))
 	if err != nil {
 		return "", err
 	}
-	return filepath.Rel(c.root, filepath.Join(dir, filepath.Base(f.Path)))
+	base := filepath.Base(f.Path)
+	if ending != "" {
+		base = strings.TrimSuffix(strings.TrimSuffix(base, ".bz2"), ".xz") + ending
+	}
+	return filepath.Rel(c.root, filepath.Join(dir, base))
 }

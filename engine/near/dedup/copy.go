@@ -15,36 +15,51 @@ import (
 // A Create creates a file of that name, which may have folders in it, and fills it.
 type Create func(name string, fill func(w io.Writer) error) error
 
+// CopyOptions configure a copy. The zero value copies all that stays.
+type CopyOptions struct {
+	Meter         *document.Meter // counts what is read; may be nil
+	LeaveUnjudged bool            // do not copy files of which nothing could be compared
+}
+
+// A CopyReport says what became of files that could not be compared.
+type CopyReport struct {
+	Unjudged []string // copied as they are, because nothing of them could be compared
+	Repacked []string // compressed by zstd instead of xz or bzip2
+}
+
 // Copy reads the inputs again and copies them without what was dropped.
 //
-// JSONL, CSV and WARC files are copied without the lines or records that can go, byte
-// for byte, compressed as they were, WARC records each by itself; lines that are no
-// documents, or have too few features to be compared, stay, and so do WARC records
-// of other types. A file that is one document is copied as
-// it is if it is kept. Files that hold no documents are not copied.
-func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) error {
+// JSONL, JSON, CSV, lines and WARC files are copied without the lines or records that can go, byte
+// for byte, compressed as they were, WARC records each by itself; xz and bzip2, which nothing
+// writes, become zstd. Lines that are no documents, or have too few features to be compared, stay,
+// and so do WARC records of other types. Of Parquet files all columns of the rows that stay are
+// copied, in order, with the encodings and compression that they had. A file that is one document is copied as
+// it is if it is kept, and so is a file that could not be judged: that is no text, too
+// long, or damaged from the beginning. Hidden files and what links lead to are not copied.
+func (r *Result) Copy(ctx context.Context, names *Copies, o CopyOptions, create Create) (CopyReport, error) {
 	c := r.corpus
 	if err := c.readable(); err != nil {
-		return err
+		return CopyReport{}, err
 	}
 	opts := c.options
-	opts.Meter = meter
-	k := &copier{ctx: ctx, corpus: c, opts: opts, dropped: r.droppedRows(), extractor: document.NewExtractor(opts), row: -1}
+	opts.Meter = o.Meter
+	k := &copier{ctx: ctx, corpus: c, opts: opts, o: o, names: names, create: create,
+		dropped: r.droppedRows(), extractor: document.NewExtractor(opts), row: -1}
 	for f, err := range document.Files(ctx, c.inputs) {
 		if _, skipped := errors.AsType[*document.Skip](err); skipped {
 			continue
 		}
 		if err != nil {
-			return err
+			return k.report, err
 		}
-		if err := k.file(f, names, create); err != nil {
-			return err
+		if err := k.file(f); err != nil {
+			return k.report, err
 		}
 	}
 	if k.unit != c.scanned {
-		return changed(strings.Join(c.inputs, ", "))
+		return k.report, changed(strings.Join(c.inputs, ", "))
 	}
-	return nil
+	return k.report, nil
 }
 
 // copier is the state of one Copy.
@@ -52,57 +67,98 @@ type copier struct {
 	ctx       context.Context
 	corpus    *Corpus
 	opts      document.Options
+	o         CopyOptions
+	names     *Copies
+	create    Create
 	dropped   bitmap
 	extractor *document.Extractor
 	unit, row int // counted so far
+	report    CopyReport
 }
 
 // cut is a range of bytes that is left out.
 type cut struct{ from, to int64 }
 
 // file copies a file without what was dropped.
-func (k *copier) file(f document.File, names *Copies, create Create) error {
+func (k *copier) file(f document.File) error {
 	x, err := k.scan(f)
 	if err != nil {
 		return err
 	}
+	if x.units == 0 && x.lost {
+		return k.unjudged(f)
+	}
 	content, err := f.Open(k.ctx, k.corpus.options, x.gaps)
 	if err != nil {
 		if (f.Root != "" || errors.Is(err, document.ErrDamaged)) && k.ctx.Err() == nil {
-			return nil // unreadable, as the first time
+			return k.unjudged(f)
 		}
 		return err
 	}
 	defer content.Close()
-	content.Reader = io.LimitReader(content.Reader, x.whole)
-	if !content.Rows && (x.units == 0 || x.kept == 0) {
+	switch {
+	case content.Columns != nil && x.whole < math.MaxInt64: // what is behind the damage would be lost
+		return k.unjudged(f)
+	case content.Columns != nil && len(x.cuts) > 0:
+		return k.write(f, "", func(w io.Writer) error { return copyColumns(w, content, x.rows) })
+	case content.Columns != nil, !content.Rows && x.kept > 0:
+		return k.write(f, "", func(w io.Writer) error { return copyFile(w, f.Path) })
+	case !content.Rows:
 		return nil
 	}
-	name, err := names.name(f)
+	content.Reader = io.LimitReader(content.Reader, x.whole)
+	ending, err := f.CopyPacking()
 	if err != nil {
 		return err
 	}
-	return create(name, func(w io.Writer) error {
-		if !content.Rows {
-			return copyFile(w, f.Path)
-		}
+	if ending != "" {
+		k.report.Repacked = append(k.report.Repacked, f.Path)
+	}
+	return k.write(f, ending, func(w io.Writer) error {
 		if !content.Members {
 			x.starts = nil
 		}
 		if content.List {
 			x.cuts = x.list()
 		}
-		if err := without(w, content, x.cuts, x.starts); err != nil {
+		return without(w, content, x.cuts, x.starts)
+	})
+}
+
+// write creates the copy of a file and fills it.
+func (k *copier) write(f document.File, ending string, fill func(io.Writer) error) error {
+	name, err := k.names.name(f, ending)
+	if err != nil {
+		return err
+	}
+	return k.create(name, func(w io.Writer) error {
+		if err := fill(w); err != nil {
 			return fmt.Errorf("copying %s: %w", f.Path, err)
 		}
 		return nil
 	})
 }
 
+// unjudged copies a file of which nothing could be compared, as it is, if it can be opened.
+func (k *copier) unjudged(f document.File) error {
+	if k.o.LeaveUnjudged {
+		return nil
+	}
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return nil // as it was named when it was read
+	}
+	file.Close()
+	k.report.Unjudged = append(k.report.Unjudged, f.Path)
+	return k.write(f, "", func(w io.Writer) error { return copyFile(w, f.Path) })
+}
+
 // scanned is what a scan found in a file.
 type scanned struct {
 	units, kept int
+	lost        bool           // something could not be read
 	cuts        []cut          // to leave out
+	rows        []int64        // of a Parquet file, from 1, to leave out
 	starts      []int64        // of records that stay
 	gaps        []document.Gap // where it is damaged and goes on
 	whole       int64          // where it is damaged and does not
@@ -136,6 +192,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 	x.whole = math.MaxInt64
 	for u, err := range f.Scan(k.ctx, k.opts, nil) {
 		if skip, skipped := errors.AsType[*document.Skip](err); skipped {
+			x.lost = x.lost || skip.Reason.LosesData()
 			switch {
 			case skip.ResumedAt > 0:
 				x.gaps = append(x.gaps, document.Gap{At: skip.At, ResumedAt: skip.ResumedAt})
@@ -165,6 +222,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			return x, changed(k.corpus.ID(uint32(k.row)))
 		}
 		x.cuts = append(x.cuts, cut{u.From, u.To})
+		x.rows = append(x.rows, int64(u.Line))
 	}
 	return x, nil
 }

@@ -3,6 +3,7 @@ package dedup
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"maps"
@@ -22,10 +23,20 @@ import (
 
 func simhashOf(f uint64) simhash.Fingerprint { return simhash.Fingerprint(f) }
 
+// into returns what puts copies into a map by name.
+func into(copies map[string][]byte) Create {
+	return func(name string, fill func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := fill(&b)
+		copies[filepath.ToSlash(name)] = b.Bytes()
+		return err
+	}
+}
+
 // copyAll is the copies by name.
 func copyAll(ctx context.Context, r *Result, names *Copies) (map[string]string, error) {
 	copies := map[string]string{}
-	err := r.Copy(ctx, names, nil, func(name string, fill func(io.Writer) error) error {
+	_, err := r.Copy(ctx, names, CopyOptions{}, func(name string, fill func(io.Writer) error) error {
 		var b bytes.Buffer
 		err := fill(&b)
 		copies[filepath.ToSlash(name)] = b.String()
@@ -112,6 +123,7 @@ func TestCopy(t *testing.T) {
 		"2/empty.jsonl":   "",
 		"3/c.txt.gz":      files["in/3/c.txt.gz"],
 		"3/few.txt":       "few",
+		"3/picture.bin":   "\x00\x01", // not judged
 	}
 	want["2/table.csv"] = "id,text\n\n2,few\n"
 	t.Chdir(t.TempDir())
@@ -278,5 +290,60 @@ func TestCopies(t *testing.T) {
 		if want, err := real(c.want); err != nil || names.root != want {
 			t.Errorf("%v: below %s, want %s", c.inputs, names.root, c.want)
 		}
+	}
+}
+
+// TestCopyRepacked: what bzip2 and xz compressed is copied by zstd, under a name that says so, unless it stays whole; two files never get one name.
+func TestCopyRepacked(t *testing.T) {
+	const (
+		bzip = "QlpoOTFBWSZTWZJIGMsAAH1bgAAQUAQwEBAAP2ffajAAuAoAAAAAUAAAAACqgqb1T2Uj9KfpQ9T8qPKdvR0yii3Em76copslGlG7tZZpjFGENLLuHJFCyzTQoykqi6UWTKkg8tGn8qmyu5SVbvCaTp5ZcJOGyx0sSbNkJMKHaTCaDwihddZdVCh22f4u5IpwoSEkkDGW"
+		xz   = "/Td6WFoAAATm1rRGAgAhARYAAAB0L+Wj4AD9AGldAD2IiSaBk1Ox5jXSonxX7+2V3Sz5GOeD7dTtcWhVebMwEHpmVJ1mzmbJ/qV5lVBpgZmYcU7aDyoijKWFxN4a1oC9xBCdRBI4dMVdQCeh9hL1uiTUd6P05ZutHpjMIWGjAJzOa9ZMebQAAAAAAABA8T3BXXKKyQABhQH+AQAApXMz17HEZ/sCAAAAAARZWg=="
+		line = `{"id":1,"text":"Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"}` + "\n"
+	)
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("in", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, coded := range map[string]string{"in/a.jsonl.bz2": bzip, "in/b.jsonl.xz": xz} {
+		raw, err := base64.StdEncoding.DecodeString(coded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := NewCopies(t.Context(), []string{"in"}, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := ReadDocuments(t.Context(), []string{"in"}, ingest.Config{}, ReadOptions{})
+	if err != nil || c.Len() != 4 {
+		t.Fatal(err, c.Len())
+	}
+	r, err := Find(t.Context(), c, Options{K: 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies := map[string][]byte{}
+	report, err := r.Copy(t.Context(), names, CopyOptions{}, into(copies))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for name, raw := range copies {
+		got[name] = unpack(t, name, string(raw))
+	}
+	if want := map[string]string{"a.jsonl.zst": line, "b.jsonl.zst": ""}; !maps.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if want := []string{"in/a.jsonl.bz2", "in/b.jsonl.xz"}; !slices.Equal(report.Repacked, want) || !names.Has("a.jsonl.zst") {
+		t.Errorf("%q, want %q", report.Repacked, want)
+	}
+	if err := os.WriteFile("in/a.jsonl.zst", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewCopies(t.Context(), []string{"in"}, "out"); err == nil || !strings.Contains(err.Error(), "would have the name of another's") && !strings.Contains(err.Error(), "named twice") {
+		t.Error(err)
 	}
 }

@@ -20,7 +20,7 @@ func without(w io.Writer, content *document.Content, cuts []cut, starts []int64)
 	switch content.Packing {
 	case document.Gzip:
 		out = gzip.NewWriter(w)
-	case document.Zstd:
+	case document.Zstd, document.Xz, document.Bzip2: // nothing writes the last two
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			return err
