@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"ndd/engine"
 )
@@ -18,6 +19,9 @@ type arguments struct {
 	k, limit *int
 	id       *string
 	unique   bool
+
+	onConflict engine.OnConflict // 0: as the server was started
+	ttl        time.Duration     // 0: as the server was started
 }
 
 // argumentsKey is that of a request's arguments in its context.
@@ -96,6 +100,9 @@ func parseArguments(values url.Values) (*arguments, *problem) {
 			return nil, p
 		}
 		a.id = &id
+	}
+	if p := a.parseLifetime(values); p != nil {
+		return nil, p
 	}
 	switch text := values.Get("unique"); {
 	case !values.Has("unique") || text == "false":

@@ -101,9 +101,13 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) ([]check
 			if results[i], err = s.outcome(x, docs[0], outcomes[0], k, limit); err != nil {
 				return nil, broken(err)
 			}
+			list[i].fail = s.conflict(ctx, docs[0], &outcomes[0])
 			outcomes, docs = outcomes[1:], docs[1:]
 		}
 		results[i].ItemResult = list[i].result()
+	}
+	if in.Documents == nil && list[0].fail != nil {
+		return nil, list[0].fail
 	}
 	return results, nil
 }

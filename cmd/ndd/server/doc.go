@@ -46,6 +46,9 @@
 //	> POST /v1/check-and-insert?id=https://e.example/&k=3   Content-Type: text/html (or text/plain), the document itself as the body
 //	< 200 {"inserted":true,"id":"https://e.example/",...}
 //
+// Both take ?on_conflict=replace|keep|error, which says what becomes of a document whose id is taken, and ?ttl=90d
+// (d, h, m, s, or forever), which says how long the document is kept.
+//
 // Wherever a document can stand alone it may be the body. Its id is then the parameter id, or the header
 // Document-Id (printable ASCII without spaces).
 //
@@ -73,7 +76,7 @@
 //	403  role too low; a foreign web page      503  loading, draining, or the index is damaged
 //	404  405  no such place, no such method    507  the disk is full: Retry-After; queries are answered
 //	408  413  415  too slow, large, strange
-//	409  the id is taken (--on-conflict error)
+//	409  the id is taken (on_conflict error)
 //	421  a Host that is not this machine
 //	422  understood, but makes no sense: fields, k beyond the index's, too few features
 //

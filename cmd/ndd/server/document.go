@@ -93,6 +93,7 @@ func (s *service) document(ctx context.Context, d *Document, place string) (doc 
 		}
 		doc.ID = *d.ID
 	}
+	s.lifetime(ctx, &doc)
 	of, p := s.sketch(ctx, &d.Subject, place)
 	doc.Fingerprint, doc.TextBytes = of.Fingerprint, of.textBytes
 	return doc, p

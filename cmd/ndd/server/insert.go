@@ -88,16 +88,20 @@ func (s *service) insert(ctx context.Context, in *insertRequest) ([]insertAnswer
 	}
 	results := make([]insertAnswer, len(list))
 	for i := range list {
-		results[i].ItemResult = list[i].result()
 		if list[i].fail != nil {
+			results[i].ItemResult = list[i].result()
 			continue
 		}
 		o, d, number := &outcomes[0], docs[0], uint64(outcomes[0].Doc)
-		results[i] = insertAnswer{results[i].ItemResult, o.Inserted, idOf(d, o.Doc), &number, d.Fingerprint.String(), o.Replaced, !o.Inserted}
+		list[i].fail = s.conflict(ctx, d, o)
+		results[i] = insertAnswer{list[i].result(), o.Inserted, idOf(d, o.Doc), &number, d.Fingerprint.String(), o.Replaced, !o.Inserted}
 		if o.Inserted {
 			s.metrics.added.Inc()
 		}
 		outcomes, docs = outcomes[1:], docs[1:]
+	}
+	if in.Documents == nil && list[0].fail != nil {
+		return nil, list[0].fail
 	}
 	return results, nil
 }

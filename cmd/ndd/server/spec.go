@@ -187,7 +187,7 @@ func describeRoute(o object, r *route, t traits) {
 
 // parameterOf describes a query parameter, nil where the index has none.
 func parameterOf(name string, t traits) object {
-	if name == "id" && !t.ids {
+	if (name == "id" || name == "on_conflict") && !t.ids {
 		return nil
 	}
 	schema, text := object{}, ""
@@ -198,6 +198,10 @@ func parameterOf(name string, t traits) object {
 		schema, text = object{"type": "integer", "minimum": 1, "maximum": limitMost}, "Largest number of ids in the answer. A field limit of a JSON body goes before it."
 	case "id":
 		schema, text = object{"type": "string", "minLength": 1, "maxLength": idMax, "pattern": idPattern}, "Id of the document, for a body that is the document itself."
+	case "on_conflict":
+		schema, text = object{"type": "string", "enum": []string{"replace", "keep", "error"}}, "What becomes of a document whose id is taken: it takes the place of the other, is not added, or is answered with 409. The default is the server's."
+	case "ttl":
+		schema, text = object{"type": "string", "pattern": ttlPattern, "maxLength": 7, "example": "90d"}, "How long the document is kept, such as 90d, 36h, 10m, 30s, or forever. The default is the server's."
 	case "unique":
 		schema, text = object{"type": "boolean"}, "One line for each distinct fingerprint, with the id of its first document."
 	}
@@ -217,7 +221,7 @@ var statuses = []struct {
 	{401, "No token, or an unknown one", func(r *route) bool { return r.least > access.Anyone }},
 	{403, "The token's role is too low, or the request comes from another web site's page", always},
 	{408, "The body did not come in time", hasBody},
-	{409, "The id is taken (--on-conflict error)", func(r *route) bool { return r.least == access.Write }},
+	{409, "The id is taken, and that is to be an error (on_conflict)", func(r *route) bool { return r.least == access.Write }},
 	{413, "The body is too large, or has too many fingerprints or documents", hasBody},
 	{415, "The body is of a type that is not taken", hasBody},
 	{421, "The Host is not this machine", always},
