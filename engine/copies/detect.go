@@ -3,7 +3,6 @@ package copies
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"ndd/engine/copies/postings"
@@ -63,6 +62,7 @@ type Report struct {
 	Fallback  int            // documents with too few signatures of their own method, compared by winnow
 	None      int            // documents with no signature at all, or too few by the only method: in no pair
 	Unlisted  int            // documents with the same signatures as very many others: each is in one pair, with the first of them
+	SameSite  int            // pairs that were left out for being of one site
 	Pairs     int
 
 	// What the joins say, added up; see [postings.Report].
@@ -83,77 +83,12 @@ func (r *Report) add(j *postings.Report) {
 
 // A Detector takes the signatures of documents and finds pairs. It belongs to one goroutine.
 type Detector struct {
-	o       Options
-	methods []methodIndex
-	few     []bool // by document: too few signatures of its own method
-	report  Report
-}
-
-// methodIndex is the documents of one method.
-type methodIndex struct {
-	method  Method
-	docs    []uint32
-	builder *postings.Builder
+	collection
 }
 
 // NewDetector returns a Detector without documents.
 func NewDetector(o Options) *Detector {
-	o.complete()
-	return &Detector{o: o, report: Report{Methods: map[Method]int{}}}
-}
-
-// Add adds the sets of the next document.
-func (d *Detector) Add(s Sets) {
-	doc := uint32(d.report.Documents)
-	d.report.Documents++
-	d.report.Methods[s.Method]++
-	few := len(s.Own) < d.least(s.Method)
-	d.few = append(d.few, few)
-	fallback := d.o.Method == Auto && len(s.Winnow) >= d.least(Winnow)
-	none := few && !fallback
-	switch {
-	case none:
-		d.report.None++
-	case few:
-		d.report.Fallback++
-	default:
-		d.add(s.Method, doc, s.Own)
-	}
-	if fallback {
-		d.add(Winnow, doc, s.Winnow)
-	}
-}
-
-// least returns how many signatures of a method are enough.
-func (d *Detector) least(m Method) int { return cmp.Or(d.o.MinFeatures, m.MinFeatures()) }
-
-func (d *Detector) add(m Method, doc uint32, set []uint64) {
-	i := slices.IndexFunc(d.methods, func(x methodIndex) bool { return x.method == m })
-	if i < 0 {
-		i = len(d.methods)
-		d.methods = append(d.methods, methodIndex{method: m, builder: postings.NewBuilder(d.o.Room)})
-	}
-	x := &d.methods[i]
-	x.docs = append(x.docs, doc)
-	x.builder.Add(set)
-}
-
-// NeedBytes returns the most memory that the documents so far take until a join begins.
-func (d *Detector) NeedBytes() uint64 {
-	const document = 1 + 4 + 8 + 8 // few, number, end, key of its set
-	sum := uint64(len(d.few)) * document
-	for i := range d.methods {
-		sum += d.methods[i].builder.NeedBytes()
-	}
-	return sum * 5 / 4 // slices grow by a quarter
-}
-
-// Close gives temporary files back. It may be called again.
-func (d *Detector) Close() (err error) {
-	for i := range d.methods {
-		err = errors.Join(err, d.methods[i].builder.Close())
-	}
-	return err
+	return &Detector{newCollection(o)}
 }
 
 // Pairs returns all pairs, ordered by A and B, and forgets the documents. A pair that two methods find is that of its language's
@@ -163,9 +98,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	slices.SortFunc(d.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range d.methods {
 		m := &d.methods[i]
-		o := d.o.Join
-		o.Measure, o.Threshold, o.Threads = m.method.Measure(), cmp.Or(d.o.Threshold, m.method.Threshold()), d.o.Threads
-		pairs, r, err := m.builder.Join(ctx, o)
+		pairs, r, err := m.builder.Join(ctx, d.o.join(m.method))
 		if err != nil {
 			return nil, d.report, err
 		}
@@ -174,6 +107,10 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 			a, b := m.docs[p.A], m.docs[p.B]
 			if m.method == Winnow && d.o.Method == Auto && !d.few[a] && !d.few[b] {
 				continue // both are compared by their languages' methods
+			}
+			if d.o.OtherSites && d.site(a) != 0 && d.site(a) == d.site(b) {
+				d.report.SameSite++
+				continue
 			}
 			all = append(all, Pair{A: a, B: b, Relation: RelationOf(p.SizeA, p.SizeB, p.Shared), Method: m.method,
 				Score: m.method.Measure().Similarity(p.SizeA, p.SizeB, p.Shared), SizeA: p.SizeA, SizeB: p.SizeB, Shared: p.Shared})

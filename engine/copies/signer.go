@@ -70,6 +70,9 @@ type Options struct {
 	MinFeatures int              // fewer signatures than this are too few to tell by; default: each method's own
 	SpotSigs    spotsigs.Options // lists, spot distance, chain length
 	Ends        string           // sentence ends of CCDet; default ccdet.Ends
+	Bags        bool             // a signature counts as often as it occurs in both, as in SpotSigs' code; default: once
+
+	OtherSites bool // pairs of documents of one site are left out
 
 	Threads int              // of the join; default: one for each processor
 	Room    postings.Room    // for the sets of each method
@@ -83,6 +86,7 @@ func (o *Options) complete() {
 	if o.Ends == "" {
 		o.Ends = ccdet.Ends
 	}
+	o.SpotSigs.Complete()
 }
 
 // A Signer makes the signatures of texts. It belongs to one goroutine.
@@ -118,6 +122,15 @@ type Sets struct {
 	Method Method // that tells its language, or the one that was asked for
 	Own    []uint64
 	Winnow []uint64 // of Auto
+	Site   uint64   // where the document is from, by SiteOf; 0: unknown
+}
+
+// SiteOf returns the number that stands for the name of a site, 0 for the empty one.
+func SiteOf(name string) (site uint64) {
+	for i := range len(name) {
+		site = signature.Fold(site, uint64(name[i])+1)
+	}
+	return site
 }
 
 // Sign returns a text's sets. They are the caller's.
@@ -125,11 +138,19 @@ func (s *Signer) Sign(text string) Sets {
 	sets := Sets{Method: s.o.Method}
 	if sets.Method == Auto {
 		sets.Method = MethodOf(text)
-		sets.Winnow = signature.AppendSet(nil, s.Append(nil, Winnow, text))
+		sets.Winnow = s.set(Winnow, text)
 	}
-	s.signed = s.Append(s.signed[:0], sets.Method, text)
-	sets.Own = signature.AppendSet(nil, s.signed)
+	sets.Own = s.set(sets.Method, text)
 	return sets
+}
+
+// set returns the set of a text's signatures by one method.
+func (s *Signer) set(m Method, text string) []uint64 {
+	s.signed = s.Append(s.signed[:0], m, text)
+	if s.o.Bags {
+		return signature.AppendBag(nil, s.signed)
+	}
+	return signature.AppendSet(nil, s.signed)
 }
 
 // Append appends the signatures of a text by one method, with their places. Auto is not one.

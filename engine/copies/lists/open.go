@@ -54,6 +54,20 @@ func Open(from store.Source, name string) (_ *Lists, err error) {
 // Stats returns how large the lists are.
 func (l *Lists) Stats() Stats { return l.stats }
 
+// Add adds the figures of other lists.
+func (s *Stats) Add(other Stats) {
+	s.Documents += other.Documents
+	s.Distinct += other.Distinct
+	s.Shared += other.Shared
+	s.Single += other.Single
+	s.Postings += other.Postings
+	s.Lists += other.Lists
+	s.DocumentBytes += other.DocumentBytes
+	s.ListBytes += other.ListBytes
+	s.SharedBytes += other.SharedBytes
+	s.SingleBytes += other.SingleBytes
+}
+
 // Check reads all signatures and lists, and compares them with the documents: each must be as large as it is said to be.
 func (l *Lists) Check(ctx context.Context) (err error) {
 	defer store.CatchFault(&err)()

@@ -100,8 +100,8 @@ func (o *Options) complete() error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	o.MaxDocuments = cmp.Or(o.MaxDocuments, defaultMaxDocuments)
-	o.MaxEqual = cmp.Or(o.MaxEqual, defaultMaxEqual)
+	o.MaxDocuments = cmp.Or(o.MaxDocuments, MaxDocuments)
+	o.MaxEqual = cmp.Or(o.MaxEqual, MaxEqual)
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}

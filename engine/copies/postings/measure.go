@@ -46,9 +46,10 @@ type Options struct {
 	MaxEqual int
 }
 
+// The bounds where no others are asked for.
 const (
-	defaultMaxDocuments = 10_000
-	defaultMaxEqual     = 1_000
+	MaxDocuments = 10_000
+	MaxEqual     = 1_000
 )
 
 // Check returns an error that names the option that is out of range.

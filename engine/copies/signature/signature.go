@@ -43,6 +43,28 @@ func AppendSet(dst []uint64, signatures []Signature) []uint64 {
 	return dst[:from+len(slices.Compact(set))]
 }
 
+// AppendBag appends the hashes of signatures as AppendSet does, but those that occur several times as often: the second time as
+// the hash of hash and 2, and so on. So the sets of two bags share as many as the bags do.
+func AppendBag(dst []uint64, signatures []Signature) []uint64 {
+	from := len(dst)
+	for i := range signatures {
+		dst = append(dst, signatures[i].Hash)
+	}
+	bag := dst[from:]
+	slices.Sort(bag)
+	last, n := uint64(0), uint64(0)
+	for i, hash := range bag {
+		if i == 0 || hash != last {
+			last, n = hash, 0
+		}
+		if n++; n > 1 {
+			bag[i] = Fold(hash, n)
+		}
+	}
+	slices.Sort(bag)
+	return dst[:from+len(slices.Compact(bag))]
+}
+
 // Shared returns how many hashes two sets have in common.
 func Shared(a, b []uint64) (n int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {

@@ -22,6 +22,32 @@ type Lists struct {
 // Name returns the lists' name, or that of the file that they were read from.
 func (l *Lists) Name() string { return l.name }
 
+// Hashes returns the hashes of the antecedents and of the other stop words, each ascending: what [FromHashes] takes.
+func (l *Lists) Hashes() (antecedents, stops []uint64) {
+	for hash, kind := range l.kinds {
+		if kind == antecedent {
+			antecedents = append(antecedents, hash)
+		} else {
+			stops = append(stops, hash)
+		}
+	}
+	slices.Sort(antecedents)
+	slices.Sort(stops)
+	return antecedents, stops
+}
+
+// FromHashes returns lists of words of which only hashes are known.
+func FromHashes(name string, antecedents, stops []uint64) *Lists {
+	l := &Lists{name: name, kinds: map[uint64]uint64{}}
+	for _, h := range stops {
+		l.kinds[h] = stop
+	}
+	for _, h := range antecedents {
+		l.kinds[h] = antecedent
+	}
+	return l
+}
+
 // kind returns what a word is.
 func (l *Lists) kind(hash uint64) uint64 {
 	if k, ok := l.kinds[hash]; ok {

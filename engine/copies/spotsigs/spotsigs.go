@@ -18,6 +18,7 @@
 package spotsigs
 
 import (
+	"cmp"
 	"fmt"
 
 	"ndd/engine/copies/signature"
@@ -29,6 +30,15 @@ type Options struct {
 	Lists    *Lists
 	Distance int // 1 to 16; default 1
 	Chain    int // 1 to 16; default 3
+}
+
+// Complete puts the defaults in.
+func (o *Options) Complete() {
+	if o.Lists == nil {
+		o.Lists = Wide
+	}
+	o.Distance = cmp.Or(o.Distance, 1)
+	o.Chain = cmp.Or(o.Chain, 3)
 }
 
 // A Selector makes signatures. It reuses its memory.
@@ -52,15 +62,7 @@ type spot struct {
 
 // New returns a Selector, or says which option is out of range.
 func New(o Options) (*Selector, error) {
-	if o.Lists == nil {
-		o.Lists = Wide
-	}
-	if o.Distance == 0 {
-		o.Distance = 1
-	}
-	if o.Chain == 0 {
-		o.Chain = 3
-	}
+	o.Complete()
 	for name, v := range map[string]int{"spot distance": o.Distance, "chain length": o.Chain} {
 		if v < 1 || v > 16 {
 			return nil, fmt.Errorf("%s %d: must be 1 to 16", name, v)

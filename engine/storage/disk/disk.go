@@ -158,3 +158,6 @@ func (d *Disk) Truncate(path string, length int64) error {
 	}
 	return f.Close()
 }
+
+// ErrLocked is wrapped by the error of [Lock] where another process, or this one, has the lock.
+var ErrLocked = errors.New("another process writes here")

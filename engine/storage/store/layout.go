@@ -37,6 +37,8 @@ const (
 	KindSegment      Kind = 2 // one segment of an index
 	KindManifest     Kind = 3 // the list of an index's segments
 	KindDocuments    Kind = 4 // of a segment: its documents' numbers, the index of their IDs, deletions
+	KindPostings     Kind = 5 // signatures of documents, to find copies
+	KindCopies       Kind = 6 // the list of such files of an index
 )
 
 func (k Kind) String() string {
@@ -49,6 +51,10 @@ func (k Kind) String() string {
 		return "index manifest"
 	case KindDocuments:
 		return "index documents"
+	case KindPostings:
+		return "postings"
+	case KindCopies:
+		return "copies index manifest"
 	}
 	return fmt.Sprintf("file of kind %d", uint32(k))
 }

@@ -1,0 +1,299 @@
+package copies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/copies/postings"
+	"ndd/engine/copies/spotsigs"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// corpus returns texts of which many have much in common, in both kinds of languages, and some are short or empty.
+func corpus(random *rand.Rand, n int) (texts []string) {
+	for i := range n {
+		write := english
+		if random.IntN(2) == 0 {
+			write = chinese
+		}
+		text := write(random, random.IntN(20))
+		if i > 0 && random.IntN(2) == 0 {
+			other := texts[random.IntN(i)]
+			from := random.IntN(len(other)/2 + 1)
+			text = other[from:] + text // may begin within a character
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+func id(i int) string { return fmt.Sprintf("page-%d", i) }
+
+// siteOf puts two documents of three on one of four sites.
+func siteOf(i int) uint64 {
+	if i%3 == 0 {
+		return 0
+	}
+	return SiteOf(fmt.Sprintf("site-%d", i%4))
+}
+
+// write adds the texts from one to another to an index.
+func write(t testing.TB, w *IndexWriter, o Options, texts []string, from int) {
+	t.Helper()
+	s, err := NewSigner(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		sets := s.Sign(text)
+		sets.Site = siteOf(from + i)
+		if err := w.Add(id(from+i), sets); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := w.Commit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Abort(); err != nil { // nothing, behind Commit
+		t.Fatal(err)
+	}
+}
+
+// TestIndexAnswersAsDetector: what is found in an index of three segments is what all pairs have of the same documents, by every
+// method, with bags and without, and with the pairs of one site left out.
+func TestIndexAnswersAsDetector(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	texts := corpus(random, 240)
+	const stored = 200
+	for n, o := range []Options{{}, {Method: SpotSigs, SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, {Method: CCDet, Threshold: 0.3}, {Method: Winnow, MinFeatures: 2},
+		{Bags: true, OtherSites: true}} {
+		dir := filepath.Join(t.TempDir(), "index")
+		o.Join.MaxEqual = 1000
+		w, err := CreateIndex(dir, o, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, o, texts[:50], 0)
+		o.Room = postings.Room{Bytes: 1 << 12, Dir: t.TempDir()} // through files
+		for from := 50; from < stored; from += 75 {
+			if w, err = AppendIndex(dir, o); err != nil {
+				t.Fatal(err)
+			}
+			write(t, w, o, texts[from:from+75], from)
+		}
+		x, err := OpenIndex(context.Background(), dir, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Check(context.Background()); err != nil || x.Documents() != stored || len(x.segments) != 3 {
+			t.Fatal(err, x.Documents())
+		}
+		searcher, err := x.Searcher(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signer, _ := NewSigner(o)
+		total := 0
+		for q := stored; q < len(texts); q++ {
+			sets := signer.Sign(texts[q])
+			sets.Site = siteOf(q)
+			hits, err := searcher.Search(&sets)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got, want []string
+			for _, h := range hits {
+				got = append(got, fmt.Sprint(h.ID, h.Relation, h.Method, h.Score, h.SizeA, h.SizeB, h.Shared))
+			}
+			d := NewDetector(o)
+			for i, text := range append(texts[:stored:stored], texts[q]) {
+				s := signer.Sign(text)
+				s.Site = siteOf(i)
+				if i == stored {
+					s.Site = siteOf(q)
+				}
+				d.Add(s)
+			}
+			pairs, _, err := d.Pairs(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range pairs {
+				if p.B == stored { // the pair the other way round
+					r := map[Relation]Relation{Contains: Contained, Contained: Contains, Duplicate: Duplicate, Overlap: Overlap}[p.Relation]
+					want = append(want, fmt.Sprint(id(int(p.A)), r, p.Method, p.Score, p.SizeB, p.SizeA, p.Shared))
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("options %d, document %d:\n%s\nwant\n%s", n, q, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			total += len(got)
+		}
+		if total == 0 {
+			t.Errorf("options %d: nothing is found", n)
+		}
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestIndexBytes: memory and threads do not change a segment but for its identity.
+func TestIndexBytes(t *testing.T) {
+	texts := corpus(rand.New(rand.NewPCG(1, 2)), 100)
+	var want map[string][]byte
+	for _, o := range []Options{{Threads: 1}, {Threads: 3}, {Threads: 2, Room: postings.Room{Bytes: 1 << 10, Dir: t.TempDir()}}} {
+		dir := filepath.Join(t.TempDir(), "index")
+		w, err := CreateIndex(dir, o, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, o, texts, 0)
+		f, err := store.Open(filepath.Join(dir, "00000001.postings"), store.KindPostings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string][]byte{}
+		for _, s := range f.Sections() {
+			got[s.Name] = slices.Clone(s.Data)
+		}
+		f.Close()
+		if want == nil {
+			want = got
+		}
+		for name := range want {
+			if !slices.Equal(got[name], want[name]) || len(got) != len(want) {
+				t.Errorf("%s: %d bytes, want %d", name, len(got[name]), len(want[name]))
+			}
+		}
+	}
+}
+
+// TestIndexRefuses: other recipes, damage, lost files, and two writers.
+func TestIndexRefuses(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	w, err := CreateIndex(dir, Options{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, w, Options{}, corpus(rand.New(rand.NewPCG(5, 6)), 30), 0)
+	if _, err := CreateIndex(dir, Options{}, false); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over an index: %v", err)
+	}
+	for _, o := range []Options{{Method: Winnow}, {Bags: true}, {MinFeatures: 4}, {Ends: "。"}, {SpotSigs: spotsigs.Options{Chain: 2}},
+		{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, {SpotSigs: spotsigs.Options{Lists: spotsigs.FromHashes("wide", []uint64{1}, nil)}}} {
+		if _, err := AppendIndex(dir, o); err == nil || !strings.Contains(err.Error(), "another recipe") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	first, err := AppendIndex(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := AppendIndex(dir, Options{}); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("a second writer: %v", err)
+	}
+	if err := first.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 3 {
+		t.Errorf("left behind: %v", left)
+	}
+	if _, err := OpenIndex(context.Background(), t.TempDir(), 1); !errors.Is(err, fs.ErrNotExist) || IsIndex(t.TempDir()) || !IsIndex(dir) {
+		t.Errorf("no index: %v", err)
+	}
+	path := filepath.Join(dir, "00000001.postings")
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(good); at += 1 + len(good)/300 {
+		bad := slices.Clone(good)
+		bad[at] ^= 4
+		if err := os.WriteFile(path, bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if x, err := OpenIndex(context.Background(), dir, 1); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("byte %d changed: %v, %v", at, x, err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenIndex(context.Background(), dir, 1); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("a lost file: %v", err)
+	}
+}
+
+// TestIndexFaults: whichever call to the disk fails, a new index is there whole or not at all, and one that is appended to answers
+// as before or as after.
+func TestIndexFaults(t *testing.T) {
+	texts := corpus(rand.New(rand.NewPCG(8, 9)), 12)
+	add := func(o Options, w *IndexWriter, err error) error {
+		if err != nil {
+			return err
+		}
+		defer w.Abort()
+		s, _ := NewSigner(o)
+		for i, text := range texts {
+			if err := w.Add(id(i), s.Sign(text)); err != nil {
+				return err
+			}
+		}
+		_, _, err = w.Commit(context.Background())
+		return err
+	}
+	for _, appending := range []bool{false, true} {
+		for fails := 0; ; fails++ {
+			dir := filepath.Join(t.TempDir(), "index")
+			if appending {
+				w, err := CreateIndex(dir, Options{}, false)
+				if err := add(Options{}, w, err); err != nil {
+					t.Fatal(err)
+				}
+			}
+			calls := 0
+			o := Options{Room: postings.Room{Disk: disk.Failing(func(call disk.Call, path string) error {
+				if calls++; calls == fails+1 {
+					return errors.New("injected")
+				}
+				return nil
+			})}}
+			var err error
+			if appending {
+				var w *IndexWriter
+				w, err = AppendIndex(dir, o)
+				err = add(o, w, err)
+			} else {
+				var w *IndexWriter
+				w, err = CreateIndex(dir, o, false)
+				err = add(o, w, err)
+			}
+			x, openErr := OpenIndex(context.Background(), dir, 1)
+			n := uint64(0)
+			if openErr == nil {
+				n = x.Documents()
+				x.Close()
+			}
+			before := uint64(0)
+			if appending {
+				before = 12
+			}
+			if openErr != nil && (appending || !errors.Is(openErr, fs.ErrNotExist)) || err == nil && n != before+12 || n != before && n != before+12 {
+				t.Fatalf("appending %t, call %d fails: %v; %d documents, %v", appending, fails, err, n, openErr)
+			}
+			if calls <= fails {
+				break // none failed
+			}
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package copies
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+
+	"ndd/engine/storage/store"
+)
+
+// The names of an index's files. The manifest is not called as that of an index of fingerprints is, so that neither is taken
+// for the other.
+const (
+	manifestName = "copies"
+	lockName     = "lock"
+)
+
+var segmentName = regexp.MustCompile(`^[0-9]{8}\.postings$`)
+
+// ManifestMax is the most bytes that a manifest has: some thousand segments.
+const ManifestMax = 1 << 20
+
+// A Manifest says what an index is: the section "manifest" of the file "copies", as JSON. To append is to write a segment, and
+// then a new manifest that replaces this one by a rename.
+type Manifest struct {
+	Recipe   Recipe            `json:"recipe"`
+	Segments []ManifestSegment `json:"segments"`
+
+	Generation uint64 `json:"-"` // the file's
+}
+
+// A ManifestSegment is one file of postings.
+type ManifestSegment struct {
+	File      string `json:"file"`
+	ID        string `json:"id"` // of the file: 32 hexadecimal digits
+	Documents uint64 `json:"documents"`
+}
+
+// IsIndex reports whether there is an index that can be searched for copies in folder dir.
+func IsIndex(dir string) bool {
+	kind, ok, err := store.Sniff(filepath.Join(dir, manifestName))
+	return err == nil && ok && kind == store.KindCopies
+}
+
+// Paths returns the files of the index in folder dir, the manifest first.
+func (m *Manifest) Paths(dir string) []string {
+	all := []string{filepath.Join(dir, manifestName)}
+	for _, s := range m.Segments {
+		all = append(all, filepath.Join(dir, s.File))
+	}
+	return all
+}
+
+// ReadManifest reads the manifest of the index in folder dir. The error wraps [store.ErrCorrupt] where there is one that is
+// damaged.
+func ReadManifest(dir string) (_ *Manifest, err error) {
+	defer store.CatchFault(&err)()
+	f, err := store.Open(filepath.Join(dir, manifestName), store.KindCopies)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no index of copies (there is no file %q in it): %w", dir, manifestName, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := f.Verify(context.Background(), 1, nil); err != nil {
+		return nil, err
+	}
+	s, err := f.Section("manifest")
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Data) > ManifestMax {
+		return nil, s.Corrupt(0, "%d bytes: a manifest has at most %d", len(s.Data), ManifestMax)
+	}
+	m := &Manifest{Generation: f.Identity().Generation}
+	if err := s.JSON(m); err != nil {
+		return nil, err
+	}
+	for _, x := range m.Segments {
+		if id, err := hex.DecodeString(x.ID); !segmentName.MatchString(x.File) || err != nil || len(id) != 16 || x.Documents > 1<<32 {
+			return nil, s.Corrupt(0, "segment %q, %s", x.File, x.ID)
+		}
+	}
+	return m, nil
+}
+
+// write makes the manifest that of the index in folder dir.
+func (m *Manifest) write(dir string, o store.Options) error {
+	w, err := store.CreateWith(filepath.Join(dir, manifestName), store.KindCopies, m.Generation, o)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	w.Section("manifest")
+	w.Write(data)
+	return w.Commit()
+}

@@ -1,0 +1,118 @@
+package copies
+
+import (
+	"fmt"
+	"strings"
+
+	"ndd/engine/copies/ccdet"
+	"ndd/engine/copies/signature"
+	"ndd/engine/copies/spotsigs"
+	"ndd/engine/copies/winnow"
+)
+
+// A Recipe says how the signatures of an index were made. Documents are compared with it by the same recipe alone.
+type Recipe struct {
+	Version     int    `json:"version"`
+	Method      Method `json:"method"`
+	MinFeatures int    `json:"min_features,omitempty"` // 0: each method's own
+	Bags        bool   `json:"bags,omitempty"`         // signatures count as often as they occur
+
+	Ends string `json:"ends"` // of ccdet
+
+	Lists       string   `json:"lists"`        // of spotsigs: their name
+	Digest      string   `json:"lists_digest"` // of their words
+	Antecedents []uint64 `json:"antecedents,omitempty"`
+	Stops       []uint64 `json:"stops,omitempty"` // hashes of the words, of lists that no program knows by name
+	Distance    int      `json:"distance"`
+	Chain       int      `json:"chain"`
+
+	Words  int `json:"words"` // of winnow
+	Chars  int `json:"chars"`
+	Window int `json:"window"`
+}
+
+// recipeVersion is that of the tokeniser and the hashes that this package makes signatures with.
+const recipeVersion = 1
+
+// Recipe returns the recipe of the signatures that these options make.
+func (o Options) Recipe() Recipe {
+	o.complete()
+	r := Recipe{Version: recipeVersion, Method: o.Method, MinFeatures: o.MinFeatures, Bags: o.Bags, Ends: o.Ends,
+		Distance: o.SpotSigs.Distance, Chain: o.SpotSigs.Chain, Words: winnow.Words, Chars: winnow.Chars, Window: winnow.Window}
+	l := o.SpotSigs.Lists
+	antecedents, stops := l.Hashes()
+	r.Lists, r.Digest = l.Name(), digest(antecedents, stops)
+	if known, err := spotsigs.ByName(l.Name()); err != nil || known != l {
+		r.Antecedents, r.Stops = antecedents, stops
+	}
+	return r
+}
+
+// Options returns the options that make signatures by the recipe. The error says what of it cannot be.
+func (r *Recipe) Options() (o Options, err error) {
+	if r.Version != recipeVersion {
+		return o, fmt.Errorf("signatures of version %d: this program makes version %d", r.Version, recipeVersion)
+	}
+	if r.Words != winnow.Words || r.Chars != winnow.Chars || r.Window != winnow.Window {
+		return o, fmt.Errorf("winnowing of %d words, %d characters, windows of %d: this program has %d, %d, %d",
+			r.Words, r.Chars, r.Window, winnow.Words, winnow.Chars, winnow.Window)
+	}
+	if _, err := ParseMethod(string(r.Method)); err != nil {
+		return o, fmt.Errorf("method %q: %w", r.Method, err)
+	}
+	lists := spotsigs.FromHashes(r.Lists, r.Antecedents, r.Stops)
+	if len(r.Antecedents) == 0 {
+		if lists, err = spotsigs.ByName(r.Lists); err != nil {
+			return o, err
+		}
+	}
+	if d := digest(lists.Hashes()); d != r.Digest {
+		return o, fmt.Errorf("lists of stop words %s of digest %s, not %s: another version of the program made them", r.Lists, d, r.Digest)
+	}
+	o = Options{Method: r.Method, MinFeatures: r.MinFeatures, Bags: r.Bags, Ends: r.Ends,
+		SpotSigs: spotsigs.Options{Lists: lists, Distance: r.Distance, Chain: r.Chain}}
+	_, err = NewSigner(o)
+	return o, err
+}
+
+// digest returns a digest of lists of words.
+func digest(antecedents, stops []uint64) string {
+	h := uint64(0)
+	for _, words := range [][]uint64{antecedents, stops} {
+		h = signature.Fold(h, uint64(len(words)))
+		for _, w := range words {
+			h = signature.Fold(h, w)
+		}
+	}
+	return fmt.Sprintf("%016x", h)
+}
+
+// Difference returns what two recipes differ in, in words, and nothing where they are the same.
+func (r *Recipe) Difference(other *Recipe) string {
+	var all []string
+	differ := func(what string, a, b any) {
+		if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {
+			all = append(all, fmt.Sprintf("%s %s and %s", what, x, y))
+		}
+	}
+	differ("version", r.Version, other.Version)
+	differ("method", r.Method, other.Method)
+	differ("minimum of signatures", r.MinFeatures, other.MinFeatures)
+	differ("signatures counted as often as they occur:", r.Bags, other.Bags)
+	differ("sentence ends", r.ends(), other.ends())
+	differ("lists of stop words", r.Lists, other.Lists)
+	if r.Lists == other.Lists {
+		differ("words in these lists, of digests", r.Digest, other.Digest)
+	}
+	differ("spot distance", r.Distance, other.Distance)
+	differ("chain length", r.Chain, other.Chain)
+	differ("winnowing", []int{r.Words, r.Chars, r.Window}, []int{other.Words, other.Chars, other.Window})
+	return strings.Join(all, ", ")
+}
+
+func (r *Recipe) ends() string {
+	if r.Ends == "" {
+		return ccdet.Ends
+	}
+	return r.Ends
+}

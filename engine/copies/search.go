@@ -1,0 +1,175 @@
+package copies
+
+import (
+	"cmp"
+	"slices"
+
+	"ndd/engine/copies/lists"
+	"ndd/engine/copies/postings"
+	"ndd/engine/index/idlist"
+)
+
+// A Hit is a document of an index that has text in common with another document, which is the first of the pair.
+type Hit struct {
+	ID           string
+	Relation     Relation // of the other document to this one
+	Method       Method
+	Score        float64
+	SizeA, SizeB int // signatures: of the other document, and of this one
+	Shared       int
+}
+
+// ContainmentA returns the share of the other document's signatures that this one has.
+func (h *Hit) ContainmentA() float64 { return float64(h.Shared) / float64(h.SizeA) }
+
+// ContainmentB returns the share of this document's signatures that the other has.
+func (h *Hit) ContainmentB() float64 { return float64(h.Shared) / float64(h.SizeB) }
+
+// A Searcher finds the documents of an index that are copies of others. It belongs to one goroutine.
+type Searcher struct {
+	o       Options
+	index   *Index
+	methods map[Method]*methodSearch
+	ids     []*idlist.Cursor // of each segment
+	matches []postings.Match
+	counts  []int
+
+	// SameSite is how many hits were left out for being of the document's own site.
+	SameSite int
+}
+
+// methodSearch is one method's part of a Searcher.
+type methodSearch struct {
+	o         postings.Options
+	searchers []*lists.Searcher // of each segment, nil where it has no documents of the method
+}
+
+// NeedBytes returns the memory that one Searcher takes.
+func (x *Index) NeedBytes() (n uint64) {
+	for _, s := range x.segments {
+		for _, m := range s.methods {
+			n += 8 * uint64(len(m.rows))
+		}
+	}
+	return n
+}
+
+// Searcher returns a Searcher. Of the options those count that are about a search: threshold, bounds, same-site.
+func (x *Index) Searcher(o Options) (*Searcher, error) {
+	made, err := x.Recipe().Options()
+	if err != nil {
+		return nil, err
+	}
+	o.Method, o.MinFeatures = made.Method, made.MinFeatures
+	s := &Searcher{o: o, index: x, methods: map[Method]*methodSearch{}}
+	for _, m := range []Method{CCDet, SpotSigs, Winnow} {
+		j := &methodSearch{o: o.join(m)}
+		if err := j.o.Check(); err != nil {
+			return nil, err
+		}
+		for _, segment := range x.segments {
+			var l *lists.Searcher
+			if sm := segment.methods[m]; sm != nil {
+				l = sm.lists.Searcher(&j.o)
+			}
+			j.searchers = append(j.searchers, l)
+		}
+		s.methods[m] = j
+	}
+	for _, segment := range x.segments {
+		s.ids = append(s.ids, segment.ids.Cursor())
+	}
+	return s, nil
+}
+
+// join returns the options of one method's join.
+func (o *Options) join(m Method) postings.Options {
+	j := o.Join
+	j.Measure, j.Threshold, j.Threads = m.Measure(), cmp.Or(o.Threshold, m.Threshold()), o.Threads
+	j.MaxDocuments = cmp.Or(j.MaxDocuments, postings.MaxDocuments)
+	return j
+}
+
+// Search returns the documents that are copies of one, in order of the index; none where the document has too few signatures to be
+// compared, which [Searcher.Compared] tells. Each document is in one hit: that of its language's method before that of winnow.
+// The error wraps store.ErrCorrupt.
+func (s *Searcher) Search(sets *Sets) (hits []Hit, err error) {
+	own, winnow := s.o.compared(sets)
+	type found struct {
+		segment int
+		doc     uint32
+		hit     Hit
+	}
+	var all []found
+	search := func(m Method, set []uint64) error {
+		return s.each(m, set, func(segment int, doc uint32, p postings.Match) {
+			if m == Winnow && s.o.Method == Auto && own && !s.index.segments[segment].isFew(doc) {
+				return // both are compared by their languages' methods
+			}
+			if s.o.OtherSites && sets.Site != 0 && s.index.segments[segment].site(doc) == sets.Site {
+				s.SameSite++
+				return
+			}
+			all = append(all, found{segment, doc, Hit{Relation: RelationOf(len(set), p.Size, p.Shared), Method: m,
+				Score: m.Measure().Similarity(len(set), p.Size, p.Shared), SizeA: len(set), SizeB: p.Size, Shared: p.Shared}})
+		})
+	}
+	if own {
+		err = search(sets.Method, sets.Own)
+	}
+	if err == nil && winnow {
+		err = search(Winnow, sets.Winnow)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.doc, b.doc)) })
+	all = slices.CompactFunc(all, func(a, b found) bool { return a.segment == b.segment && a.doc == b.doc })
+	for _, f := range all {
+		if f.hit.ID, err = s.ids[f.segment].ID(uint64(f.doc)); err != nil {
+			return nil, err
+		}
+		hits = append(hits, f.hit)
+	}
+	return hits, nil
+}
+
+// Compared reports whether a document has enough signatures to be compared at all.
+func (s *Searcher) Compared(sets *Sets) bool {
+	own, winnow := s.o.compared(sets)
+	return own || winnow
+}
+
+// each calls yield with the matches of a set in all segments.
+func (s *Searcher) each(m Method, set []uint64, yield func(segment int, doc uint32, p postings.Match)) (err error) {
+	j := s.methods[m]
+	s.counts = append(s.counts[:0], make([]int, len(set))...)
+	for _, l := range j.searchers {
+		if l == nil {
+			continue
+		}
+		if err := l.Look(set, s.counts); err != nil {
+			return err
+		}
+	}
+	for i, l := range j.searchers {
+		if l == nil {
+			continue
+		}
+		if s.matches, err = l.AppendSimilar(s.matches[:0], len(set), s.counts); err != nil {
+			return err
+		}
+		for _, p := range s.matches {
+			yield(i, s.index.segments[i].methods[m].rows[p.Doc], p)
+		}
+	}
+	return nil
+}
+
+// site returns the site of a document, 0 for none.
+func (s *segment) site(doc uint32) uint64 {
+	if s.sites == nil {
+		return 0
+	}
+	return s.sites[doc]
+}

@@ -1,0 +1,247 @@
+package copies
+
+import (
+	"context"
+	"encoding/binary"
+
+	"ndd/engine/copies/lists"
+	"ndd/engine/index/idlist"
+	"ndd/engine/storage/store"
+)
+
+// A segmentWriter writes one file of postings.
+//
+//	names, names.ends   IDs of the documents (package idlist)
+//	few                 a bit a document: it has too few signatures of its own method
+//	sites               a number a document, where any has a site: see SiteOf
+//	manifest            methods and documents, as JSON
+//	ccdet..., ...       lists of each method (package lists), and METHOD.rows, the numbers of its documents
+type segmentWriter struct {
+	collection
+	file *store.Writer
+	ids  *idlist.Writer
+}
+
+// segmentHead is the section "manifest" of a file of postings.
+type segmentHead struct {
+	Documents uint64   `json:"documents"`
+	Methods   []Method `json:"methods"`
+}
+
+func newSegmentWriter(path string, generation uint64, o Options) (*segmentWriter, error) {
+	file, err := store.CreateWith(path, store.KindPostings, generation, store.Options{Disk: o.Room.Disk})
+	if err != nil {
+		return nil, err
+	}
+	file.Section("names")
+	return &segmentWriter{newCollection(o), file, idlist.NewWriter(file)}, nil
+}
+
+// add adds the next document.
+func (w *segmentWriter) add(id string, s Sets) error {
+	w.collection.Add(s)
+	return w.ids.Append(id)
+}
+
+// commit writes all that is not written, and gives the file its name.
+func (w *segmentWriter) commit(ctx context.Context) (stats map[Method]lists.Stats, err error) {
+	ends, err := w.ids.Close()
+	if err != nil {
+		return nil, err
+	}
+	w.file.Section("names.ends")
+	w.file.Write(store.Bytes64(ends))
+	w.file.Section("few")
+	w.file.Write(bitsOf(w.few))
+	if w.sites != nil {
+		w.file.Section("sites")
+		w.sites = append(w.sites, make([]uint64, len(w.few)-len(w.sites))...)
+		w.file.Write(store.Bytes64(w.sites))
+	}
+	head := segmentHead{Documents: uint64(len(w.few))}
+	stats = map[Method]lists.Stats{}
+	for i := range w.methods {
+		m := &w.methods[i]
+		head.Methods = append(head.Methods, m.method)
+		if stats[m.method], err = w.method(ctx, m); err != nil {
+			return nil, err
+		}
+	}
+	w.file.Section("manifest")
+	if err := writeJSON(w.file, &head); err != nil {
+		return nil, err
+	}
+	return stats, w.file.Commit()
+}
+
+func (w *segmentWriter) method(ctx context.Context, m *methodIndex) (lists.Stats, error) {
+	w.file.Section(string(m.method) + ".rows")
+	rows := []byte{}
+	before := uint32(0)
+	for _, doc := range m.docs {
+		rows = binary.AppendUvarint(rows, uint64(doc-before))
+		before = doc
+	}
+	w.file.Write(rows)
+	sets, err := m.builder.Sets(ctx, w.o.Threads)
+	if err != nil {
+		return lists.Stats{}, err
+	}
+	stats, err := lists.Write(ctx, w.file, string(m.method), sets, lists.Options{Threads: w.o.Threads, Room: w.o.Room})
+	if err != nil {
+		return stats, err
+	}
+	return stats, m.builder.Close()
+}
+
+func (w *segmentWriter) abort() error {
+	w.file.Abort()
+	return w.Close()
+}
+
+// bitsOf returns a bit for each value, the lowest first.
+func bitsOf(values []bool) []byte {
+	b := make([]byte, (len(values)+7)/8)
+	for i, v := range values {
+		if v {
+			b[i/8] |= 1 << (i % 8)
+		}
+	}
+	return b
+}
+
+// A segment is an open file of postings.
+type segment struct {
+	file    *store.File
+	head    segmentHead
+	ids     *idlist.List
+	few     []byte
+	sites   []uint64
+	methods map[Method]*segmentMethod
+}
+
+// segmentMethod is the documents of one method in a segment.
+type segmentMethod struct {
+	rows  []uint32 // by number in the lists: the document
+	lists *lists.Lists
+}
+
+// openSegment opens a file of postings and verifies all of it.
+func openSegment(ctx context.Context, path string, threads int) (_ *segment, err error) {
+	f, err := store.Open(path, store.KindPostings)
+	if err != nil {
+		return nil, err
+	}
+	s := &segment{file: f, methods: map[Method]*segmentMethod{}}
+	if err := s.open(ctx, threads); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *segment) open(ctx context.Context, threads int) (err error) {
+	defer store.CatchFault(&err)()
+	if err := s.file.Verify(ctx, threads, nil); err != nil {
+		return err
+	}
+	head, err := s.file.Section("manifest")
+	if err != nil {
+		return err
+	}
+	if err := head.JSON(&s.head); err != nil {
+		return err
+	}
+	blocks, err := s.file.Section("names")
+	if err != nil {
+		return err
+	}
+	ends, err := s.file.Section("names.ends")
+	if err != nil {
+		return err
+	}
+	if s.ids, err = idlist.Open(blocks, ends); err != nil {
+		return err
+	}
+	few, err := s.file.Section("few")
+	if err != nil {
+		return err
+	}
+	if s.few = few.Data; s.ids.Len() != s.head.Documents || s.head.Documents > 1<<32 || uint64(len(s.few)) != (s.head.Documents+7)/8 {
+		return few.Corrupt(0, "%d bytes, %d IDs for %d documents", len(s.few), s.ids.Len(), s.head.Documents)
+	}
+	if err := s.openSites(); err != nil {
+		return err
+	}
+	for _, m := range s.head.Methods {
+		if s.methods[m], err = s.openMethod(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *segment) openSites() error {
+	for _, x := range s.file.Sections() {
+		if x.Name != "sites" {
+			continue
+		}
+		if s.sites = store.Uint64s(x.Data); uint64(len(s.sites)) != s.head.Documents {
+			return x.Corrupt(0, "%d sites for %d documents", len(s.sites), s.head.Documents)
+		}
+	}
+	return nil
+}
+
+func (s *segment) openMethod(m Method) (*segmentMethod, error) {
+	if _, err := ParseMethod(string(m)); err != nil || m == Auto || s.methods[m] != nil {
+		return nil, s.file.Corrupt("method %q", m)
+	}
+	rows, err := s.file.Section(string(m) + ".rows")
+	if err != nil {
+		return nil, err
+	}
+	x := new(segmentMethod)
+	at := uint64(0)
+	for data := rows.Data; len(data) > 0; {
+		v, n := binary.Uvarint(data)
+		if at += v; n <= 0 || v > s.head.Documents || at >= s.head.Documents || v == 0 && len(x.rows) > 0 {
+			return nil, rows.Corrupt(uint64(len(rows.Data)-len(data)), "documents that lie")
+		}
+		x.rows = append(x.rows, uint32(at))
+		data = data[n:]
+	}
+	if x.lists, err = lists.Open(s.file, string(m)); err != nil {
+		return nil, err
+	}
+	if x.lists.Stats().Documents != len(x.rows) {
+		return nil, rows.Corrupt(0, "%d documents, and %d in the lists", len(x.rows), x.lists.Stats().Documents)
+	}
+	return x, nil
+}
+
+// isFew reports whether a document has too few signatures of its own method.
+func (s *segment) isFew(doc uint32) bool { return s.few[doc/8]>>(doc%8)&1 == 1 }
+
+// check reads all that the segment has.
+func (s *segment) check(ctx context.Context) (err error) {
+	defer store.CatchFault(&err)()
+	for _, err := range s.ids.All() {
+		if err != nil {
+			return err
+		}
+	}
+	for _, m := range s.head.Methods {
+		if err := s.methods[m].lists.Check(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *segment) close() error {
+	if s.ids != nil {
+		s.ids.Close()
+	}
+	return s.file.Close()
+}

@@ -1,0 +1,219 @@
+package copies
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"ndd/engine/copies/lists"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// An IndexWriter writes the documents of a new index, or further ones of an index that exists. Nothing of them is there until
+// [IndexWriter.Commit]. It belongs to one goroutine.
+type IndexWriter struct {
+	segment  *segmentWriter
+	manifest Manifest
+	dir      string       // where the files are written
+	folder   *disk.Folder // of a new index
+	lock     *os.File     // of one that exists
+}
+
+// CreateIndex begins an index in the folder dir, where nothing may stand, or, with replace, an index. The options say how the
+// signatures are made and what memory and threads there are.
+func CreateIndex(dir string, o Options, replace bool) (w *IndexWriter, err error) {
+	w = &IndexWriter{manifest: Manifest{Recipe: o.Recipe(), Generation: 1}}
+	if replace {
+		w.folder, err = o.Room.Disk.ReplaceFolder(dir, isOwn)
+	} else {
+		w.folder, err = o.Room.Disk.CreateFolder(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.dir = w.folder.Dir()
+	if err := w.begin(o); err != nil {
+		w.folder.Abort()
+		return nil, err
+	}
+	return w, nil
+}
+
+// isOwn says whether a file belongs to an index.
+func isOwn(name string) bool {
+	return name == manifestName || name == lockName || segmentName.MatchString(name)
+}
+
+// AppendIndex begins to append documents to the index in the folder dir. The options must make signatures by the recipe of the index:
+// see [Manifest] and [Recipe.Options]. The error wraps [disk.ErrLocked] where somebody else appends to it.
+func AppendIndex(dir string, o Options) (w *IndexWriter, err error) {
+	w = &IndexWriter{dir: dir}
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	if w.lock, err = disk.Lock(filepath.Join(dir, lockName)); err != nil {
+		return nil, err
+	}
+	if m, err = ReadManifest(dir); err == nil { // as it is under the lock
+		w.manifest = *m
+		w.manifest.Generation++
+		recipe := o.Recipe()
+		if d := recipe.Difference(&m.Recipe); d != "" {
+			err = fmt.Errorf("%s: made by another recipe: %s", dir, d)
+		}
+	}
+	if err == nil {
+		err = w.begin(o)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.lock.Close())
+	}
+	return w, nil
+}
+
+func (w *IndexWriter) begin(o Options) (err error) {
+	w.manifest.Segments = append(w.manifest.Segments, ManifestSegment{File: fmt.Sprintf("%08d.postings", w.manifest.Generation)})
+	w.segment, err = newSegmentWriter(filepath.Join(w.dir, w.current().File), w.manifest.Generation, o)
+	return err
+}
+
+func (w *IndexWriter) current() *ManifestSegment {
+	return &w.manifest.Segments[len(w.manifest.Segments)-1]
+}
+
+// Add adds the next document. The error is of the disk.
+func (w *IndexWriter) Add(id string, s Sets) error { return w.segment.add(id, s) }
+
+// NeedBytes returns the memory that the documents so far take.
+func (w *IndexWriter) NeedBytes() uint64 { return w.segment.NeedBytes() }
+
+// Commit writes the index, and makes what was added a part of it.
+func (w *IndexWriter) Commit(ctx context.Context) (stats map[Method]lists.Stats, r Report, err error) {
+	at := w.current()
+	id := w.segment.file.Identity()
+	at.ID, at.Documents = hex.EncodeToString(id.ID[:]), uint64(w.segment.report.Documents)
+	if stats, err = w.segment.commit(ctx); err != nil {
+		return nil, r, err
+	}
+	if err := w.manifest.write(w.dir, store.Options{Disk: w.segment.o.Room.Disk}); err != nil {
+		return nil, r, err
+	}
+	if w.folder != nil {
+		err = w.folder.Commit()
+	}
+	return stats, w.segment.report, err
+}
+
+// Abort gives up, unless the index was committed.
+func (w *IndexWriter) Abort() error {
+	err := w.segment.abort()
+	if w.folder != nil {
+		w.folder.Abort()
+	}
+	if w.lock != nil {
+		err = errors.Join(err, w.lock.Close())
+		w.lock = nil
+	}
+	return err
+}
+
+func writeJSON(w io.Writer, value any) error {
+	b, err := json.Marshal(value)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	return err
+}
+
+// An Index is an open index: documents to compare others with. It may be used from many goroutines.
+type Index struct {
+	dir      string
+	manifest *Manifest
+	segments []*segment
+}
+
+// OpenIndex opens the index in folder dir and verifies all of it, at some 5 GB/s for each thread. The errors wrap
+// [store.ErrCorrupt] where it is damaged, or was made by a recipe that this program does not know.
+func OpenIndex(ctx context.Context, dir string, threads int) (_ *Index, err error) {
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.Recipe.Options(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", dir, store.ErrCorrupt, err)
+	}
+	x := &Index{dir: dir, manifest: m}
+	for i := range m.Segments {
+		if err := x.open(ctx, &m.Segments[i], threads); err != nil {
+			return nil, errors.Join(err, x.Close())
+		}
+	}
+	return x, nil
+}
+
+func (x *Index) open(ctx context.Context, m *ManifestSegment, threads int) error {
+	path := filepath.Join(x.dir, m.File)
+	s, err := openSegment(ctx, path, threads)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: %w: the manifest names this file, and it is missing: copy it from where it is, or build the index again", path, store.ErrCorrupt)
+	}
+	if err != nil {
+		return err
+	}
+	x.segments = append(x.segments, s)
+	id := s.file.Identity()
+	if hex.EncodeToString(id.ID[:]) != m.ID || s.head.Documents != m.Documents {
+		return fmt.Errorf("%s: %w: not the file that the manifest names", path, store.ErrCorrupt)
+	}
+	return nil
+}
+
+// Recipe returns how the index's signatures were made.
+func (x *Index) Recipe() *Recipe { return &x.manifest.Recipe }
+
+// Documents returns how many documents the index has.
+func (x *Index) Documents() (n uint64) {
+	for _, s := range x.segments {
+		n += s.head.Documents
+	}
+	return n
+}
+
+// Stats returns how large the lists of each method are, all segments together.
+func (x *Index) Stats() map[Method]lists.Stats {
+	all := map[Method]lists.Stats{}
+	for _, s := range x.segments {
+		for m, l := range s.methods {
+			sum := all[m]
+			sum.Add(l.lists.Stats())
+			all[m] = sum
+		}
+	}
+	return all
+}
+
+// Check reads all content and compares its parts.
+func (x *Index) Check(ctx context.Context) error {
+	for i, s := range x.segments {
+		if err := s.check(ctx); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(x.dir, x.manifest.Segments[i].File), err)
+		}
+	}
+	return nil
+}
+
+// Close closes the index. Nobody may use it any more.
+func (x *Index) Close() (err error) {
+	for _, s := range x.segments {
+		err = errors.Join(err, s.close())
+	}
+	x.segments = nil
+	return err
+}
