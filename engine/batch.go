@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"sync/atomic"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
@@ -19,33 +20,41 @@ const chunkQueries = 256
 
 func chunksOf(queries int) int { return (queries + chunkQueries - 1) / chunkQueries }
 
-// Batch answers queries in parallel and calls emit once for each that has
-// hits, in order of the queries, from the goroutine that called it. An error of
-// emit, or of ctx, ends it.
+// Batch is [View.Batch] of what the index holds now.
+func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
+	v, err := x.View()
+	if err != nil {
+		return err
+	}
+	defer v.Release()
+	return v.Batch(ctx, queries, o, emit)
+}
+
+// Batch answers queries in parallel and calls emit for each that has hits, in order of the queries, from
+// the goroutine that called it: once with all hits, or several times, where they have tens of thousands of
+// documents, with the next ones in order each time. A hit with very many documents comes in several
+// calls, with other documents of its in each. An error of emit, or of ctx, ends it.
 //
 // Of 8,192 queries or more, segments are swept in order (see
 // segment.Segment.Sweep), 4 million queries at a time, or fewer, so that their
 // matches fit in o.MatchBytes; the memory for that is reserved from o.Budget,
 // and the error is a memory.TooLargeError where it does not fit. Smaller
-// batches are answered in chunks of 256, and memory is bounded by the hits of
-// 4 * Threads * 256 queries.
-func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
-	if err := x.checkK(o.K); err != nil {
+// batches are answered in chunks of up to 256. Memory is bounded whatever the queries find: see [BatchPlan].
+func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
+	if err := v.index.checkK(o.K); err != nil {
 		return err
 	}
-	w, err := x.live.View() // one for all queries
-	if err != nil {
-		return err
-	}
-	defer w.Release()
-	p := planBatch(w, len(queries), o)
+	p := planBatch(v.live, len(queries), o)
 	reserved, err := p.reserve(o.Budget)
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
 	o.Threads, o.MatchBytes = p.Threads, p.matchBytes
-	b := &batch{index: x, view: w, o: o, emit: emit, goroutines: x.live.Goroutines(o.Threads)}
+	b := &batch{index: v.index, view: v.live, o: o, emit: emit, goroutines: v.index.live.Goroutines(o.Threads)}
+	b.size.Store(chunkQueries)
+	b.rest = b.searcher(ctx)
+	defer b.rest.Done()
 	words := simhash.Words(queries)
 	for first := 0; first < len(words); first += sweepQueries {
 		if err := b.run(ctx, first, words[first:min(first+sweepQueries, len(words))]); err != nil {
@@ -58,7 +67,8 @@ func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o Batc
 // sweepQueries are swept at a time at most.
 const sweepQueries = 4 << 20
 
-// An Answer is what one query found.
+// An Answer is what one query found, or a part of it where that is much: then the next answer, of
+// the same query, goes on.
 type Answer struct {
 	Query int // its number
 	Hits  []Hit
@@ -87,6 +97,14 @@ type batch struct {
 	o          BatchOptions
 	goroutines int // that answer chunks
 	emit       func(query int, hits []Hit) error
+	size       atomic.Int64   // queries of the next chunk: fewer where they find much
+	rest       *live.Searcher // of what chunks left, in the goroutine that emits
+}
+
+func (b *batch) searcher(ctx context.Context) *live.Searcher {
+	s := b.index.live.Searcher()
+	s.Until(ctx)
+	return s
 }
 
 // run answers the queries, of which the first is number first of all.
@@ -105,14 +123,15 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	}
 	o := parallel.Options{Workers: min(b.goroutines, chunksOf(len(queries))), Ahead: 4 * b.goroutines}
 	return parallel.Ordered(ctx, o, func(_ context.Context, yield func(*chunk) bool) error {
-		for at := 0; at < len(queries); at += chunkQueries {
-			c := &chunk{first: first + at, queries: queries[at:min(at+chunkQueries, len(queries))], swept: swept.From(at), lengths: b.lengths(first + at)}
-			if !yield(c) {
+		for at := 0; at < len(queries); {
+			end := min(at+int(b.size.Load()), len(queries))
+			if !yield(&chunk{first: first + at, queries: queries[at:end], swept: swept.From(at), lengths: b.lengths(first + at)}) {
 				break
 			}
+			at = end
 		}
 		return nil
-	}, b.search, func(c *chunk) error { return c.answers.Each(c.first, b.emit) })
+	}, b.search, b.finish)
 }
 
 // lengths returns what leaves out documents of the queries from number first on.
@@ -130,18 +149,48 @@ type chunk struct {
 	queries []uint64
 	swept   live.Swept
 	lengths live.Lengths
-	answers live.Answers
+	answers live.Answers // of the first
+	done    int          // queries: the others find too much to be held
 }
 
 // search answers chunks.
 func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error) {
-	s := b.index.live.Searcher()
-	s.Until(ctx)
+	s := b.searcher(ctx)
 	defer s.Done()
 	for c := range chunks {
-		if c.answers, err = s.Search(b.view, c.queries, b.o.K, b.o.Docs, c.swept, c.lengths); err != nil {
+		if c.answers, c.done, err = s.SearchSome(b.view, c.queries, b.o.K, b.o.Docs, c.swept, c.lengths); err != nil {
 			return err
+		}
+		if n := len(c.queries); c.done < n {
+			b.size.Store(int64(max(c.done, 1)))
+		} else if n == int(b.size.Load()) {
+			b.size.Store(int64(min(2*n, chunkQueries)))
 		}
 	}
 	return nil
+}
+
+// finish emits the answers of a chunk, and then those that were too much to be held beside others.
+func (b *batch) finish(c *chunk) error {
+	for {
+		if err := c.answers.Each(c.first, b.emit); err != nil {
+			return err
+		}
+		c.first, c.queries, c.swept, c.lengths = c.first+c.done, c.queries[c.done:], c.swept.From(c.done), c.lengths.From(c.done)
+		if len(c.queries) == 0 {
+			return nil
+		}
+		var err error
+		if c.answers, c.done, err = b.rest.SearchSome(b.view, c.queries, b.o.K, b.o.Docs, c.swept, c.lengths); err != nil {
+			return err
+		}
+		if c.done > 0 {
+			continue
+		}
+		emit := func(hits []Hit) error { return b.emit(c.first, hits) }
+		if err := b.rest.Stream(b.view, simhash.Fingerprint(c.queries[0]), c.lengths, b.o.K, b.o.Docs, emit); err != nil {
+			return err
+		}
+		c.done = 1
+	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A BatchPlan is how a batch will be answered, and the memory that it will take, in bytes, at most,
-// beside the index, the queries, and the documents of the hits of 1,024 queries a goroutine.
+// beside the index and the queries, whatever these find.
 type BatchPlan struct {
 	Queries int
 	Threads int    // at a time

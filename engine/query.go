@@ -16,7 +16,8 @@ type Hit = live.Hit
 const AllDocs = live.AllDocs
 
 // Query returns the stored fingerprints within distance k of q, nearest first, equal distances by
-// fingerprint, each with the first docs of its documents. It never waits for inserts.
+// fingerprint, each with the first docs of its documents. It never waits for inserts. It holds all of that
+// in memory, as much as there is: QueryEach does not.
 func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) ([]Hit, error) {
 	return x.QueryText(ctx, q, 0, k, docs)
 }
@@ -34,6 +35,54 @@ func (x *Index) QueryText(ctx context.Context, q simhash.Fingerprint, textBytes 
 	c.Until(ctx)
 	defer c.Done()
 	return c.Query(q, textBytes, k, docs)
+}
+
+// QueryEach is [View.QueryEach] of what the index holds now.
+func (x *Index) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
+	v, err := x.View()
+	if err != nil {
+		return err
+	}
+	defer v.Release()
+	return v.QueryEach(ctx, q, textBytes, k, docs, emit)
+}
+
+// A View is what an index holds at one moment. It stays as it is, however the index changes or closes
+// meanwhile, until it is released; until then merged segments and deleted documents keep their memory. It
+// may be used by many goroutines.
+type View struct {
+	index *Index
+	live  live.View
+}
+
+// View returns what the index holds now, to be released. The error is [ErrClosed].
+func (x *Index) View() (View, error) {
+	v, err := x.live.View()
+	return View{x, v}, err
+}
+
+// Release ends the view.
+func (v View) Release() { v.live.Release() }
+
+// IDs returns a look-up of the IDs of the view's documents, for one goroutine, until the view is released. It knows
+// every document that an answer of the view has, also where it was deleted since.
+func (v View) IDs() *live.IDs { return v.live.IDs() }
+
+// QueryEach finds what [Index.QueryText] does, however much that is, and calls emit with some hits at a time, in
+// order. A hit with very many documents comes in several calls, with other documents of its in each, which
+// Hit.Before counts. Memory is 32 MiB at most. An error of emit, or of ctx, ends it.
+func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
+	if err := v.index.checkK(k); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := v.index.live.Searcher()
+	c.Until(ctx)
+	defer c.Done()
+	lengths := live.Lengths{Ratio: v.index.live.Config().MaxLengthRatio, Of: []uint32{textBytes}}
+	return c.Stream(v.live, q, lengths, k, docs, emit)
 }
 
 // Walk calls yield with all distinct fingerprints of the index, some at a time, until it returns

@@ -30,7 +30,7 @@ type answerer interface {
 
 // made is what the shard's output depends on.
 func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made, err error) {
-	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format.String(), Unique: b.unique, MaxLengthRatio: float64(b.index.ratio)}
+	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format.String(), Unique: b.unique, MaxIDs: b.most, MaxLengthRatio: float64(b.index.ratio)}
 	if m.Queries, err = recordOf(ctx, bytes.NewReader(store.Bytes64(b.queries))); err != nil {
 		return m, err
 	}
@@ -84,10 +84,7 @@ func recordOfIndex(ctx context.Context, dir string, x *engine.Index) (fileRecord
 }
 
 func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {
-	docs := engine.AllDocs
-	if a.b.unique {
-		docs = 1
-	}
+	docs := a.b.docs()
 	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error {
 		for _, doc := range h.Docs {
 			r.DocID = uint64(doc)
@@ -95,8 +92,22 @@ func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error
 				return err
 			}
 		}
+		if a.b.most > 0 && h.Before+uint64(len(h.Docs)) == a.b.most {
+			a.b.tally.LeftOut += h.Documents - a.b.most
+		}
 		return nil
 	})
+}
+
+// docs returns how many documents of a hit are listed.
+func (b *batch) docs() int {
+	switch {
+	case b.unique:
+		return 1
+	case b.most > 0:
+		return int(min(b.most, engine.AllDocs))
+	}
+	return engine.AllDocs
 }
 
 // count lists no documents: an empty page's fingerprint may have millions, for every query.

@@ -63,6 +63,8 @@ order, are the whole result (but for parquet). Parts of F are merged (tsv) by
 	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
 	b.format.register(cmd, result.Binary)
 	f.BoolVar(&b.unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
+	f.Uint64Var(&b.most, "max-ids", 0, "list at most so many ids of a fingerprint for a query, and say how many are left out (default: all)")
+	f.Lookup("max-ids").DefValue = "0"
 	f.BoolVar(&b.count, "count", false, "write no hits, only their number, on standard error (with -q on standard output)")
 	f.BoolVar(&b.checksum, "checksum", false, "also print a checksum of all hits, independent of their order, on standard error")
 	f.StringVar(&b.shardFlag, "shard", "", "do only part i of N, given as i/N with i from 0; requires -o")
@@ -79,6 +81,7 @@ type batch struct {
 	out        string
 	format     tableFormat
 	unique     bool
+	most       uint64 // ids of a fingerprint of a query; 0: all
 	count      bool
 	checksum   bool
 	shardFlag  string
@@ -130,7 +133,10 @@ func (b *batch) check(q string) (err error) {
 		err = b.g.checkOutput(b.out)
 	}
 	if err == nil && b.count {
-		err = b.g.refuse("has no effect with --count, which writes no hits", "output", "format")
+		err = b.g.refuse("has no effect with --count, which writes no hits", "output", "format", "max-ids")
+	}
+	if err == nil && b.unique {
+		err = b.g.refuse("has no effect with --unique, which lists one id", "max-ids")
 	}
 	return err
 }
@@ -168,7 +174,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer q.Close()
-	b.queries, b.tally.Unique = q.Fingerprints(), b.unique
+	b.queries, b.tally.Unique, b.tally.Most = q.Fingerprints(), b.unique, b.most
 	if b.index.ratio != 0 {
 		if b.lengths, err = textLengths(q); err != nil {
 			return err
@@ -264,7 +270,7 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 			return t, err
 		}
 	}
-	return totalsOf(len(b.queries), &b.tally.Totals), nil
+	return totalsOf(len(b.queries), &b.tally), nil
 }
 
 // report says the totals.
@@ -276,7 +282,11 @@ func (b *batch) report(t totals) {
 			to = b.g.stdout
 		}
 	}
-	fmt.Fprintf(to, "queries %d with-hits %d hits %d\n", t.Queries, t.WithHits, t.Hits)
+	left := ""
+	if b.most > 0 {
+		left = fmt.Sprintf(" left-out %d", t.LeftOut)
+	}
+	fmt.Fprintf(to, "queries %d with-hits %d hits %d%s\n", t.Queries, t.WithHits, t.Hits, left)
 	if b.checksum {
 		fmt.Fprintf(b.g.stderr, "checksum %s\n", t.Checksum)
 	}

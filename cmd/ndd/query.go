@@ -74,6 +74,7 @@ func newQuery(g *globals) *cobra.Command {
 	var index indexFlags
 	var docs documentFlags
 	var asDocuments, exitCode bool
+	var most uint64
 	var format tableFormat
 	cmd := &cobra.Command{
 		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
@@ -105,7 +106,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 			}
 			defer x.Close()
 			ids := x.IDs()
-			q := &querier{index: x, k: index.k, rows: result.NewNamedWriter(g.stdout, format.Format, func(doc uint64) (string, error) {
+			q := &querier{index: x, k: index.k, most: most, rows: result.NewNamedWriter(g.stdout, format.Format, func(doc uint64) (string, error) {
 				return ids.ID(engine.DocID(doc))
 			})}
 			if asDocuments {
@@ -115,6 +116,9 @@ no hit, as that of grep; other failures have the same status, but with a message
 			}
 			if err == nil || errors.Is(err, errPartly) {
 				err = cmp.Or(q.rows.Close(), err)
+			}
+			if q.leftOut > 0 {
+				g.log.Info(fmt.Sprintf("%s left out by --max-ids %d", number(q.leftOut, "id"), most))
 			}
 			if err == nil && exitCode && !q.hit {
 				return errNoHits
@@ -128,6 +132,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 	g.registerForce(cmd)
 	cmd.Flags().BoolVar(&asDocuments, "document", false, "the arguments are documents, not fingerprints")
 	format.register(cmd)
+	cmd.Flags().Uint64Var(&most, "max-ids", 0, "list at most so many ids of a fingerprint for a query, and say how many are left out (default: all)")
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is no hit")
 	return cmd
 }
@@ -137,25 +142,40 @@ var errNoHits = errors.New("no hits")
 
 // querier answers queries one by one.
 type querier struct {
-	index *engine.Index
-	k     int
-	rows  *result.Writer
-	hit   bool // there was one
+	index   *engine.Index
+	k       int
+	most    uint64 // ids of a fingerprint; 0: all
+	rows    *result.Writer
+	hit     bool   // there was one
+	leftOut uint64 // ids
 }
 
 // ask answers a query: what is near the fingerprint of a text of so many bytes, 0 where that is not known.
 func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint, bytes uint32) error {
-	hits, err := q.index.QueryText(ctx, f, bytes, q.k, engine.AllDocs)
-	if err != nil {
-		return err
+	docs := engine.AllDocs
+	if q.most > 0 {
+		docs = int(min(q.most, engine.AllDocs))
 	}
-	q.hit = q.hit || len(hits) > 0
-	for i := range hits {
-		for _, doc := range hits[i].Docs {
-			if err := q.rows.WriteNamed(query, result.Row{Fingerprint: hits[i].Fingerprint, Distance: hits[i].Distance, DocID: uint64(doc)}); err != nil {
+	return q.index.QueryEach(ctx, f, bytes, q.k, docs, func(hits []engine.Hit) error {
+		q.hit = true
+		for i := range hits {
+			if err := q.write(query, &hits[i]); err != nil {
 				return err
 			}
 		}
+		return nil
+	})
+}
+
+// write writes a row for each document of a hit.
+func (q *querier) write(query string, h *engine.Hit) error {
+	for _, doc := range h.Docs {
+		if err := q.rows.WriteNamed(query, result.Row{Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}); err != nil {
+			return err
+		}
+	}
+	if q.most > 0 && h.Before+uint64(len(h.Docs)) == q.most {
+		q.leftOut += h.Documents - q.most
 	}
 	return nil
 }

@@ -272,19 +272,17 @@ func (s *scanned) documents(r result.Row, line func(result.Row) error) error {
 	if s.b.lengths != nil {
 		length = s.b.lengths[r.Query]
 	}
-	hits, err := s.walked.QueryText(s.ctx, r.Fingerprint, length, 0, engine.AllDocs)
-	if err != nil {
-		return err
-	}
-	for _, h := range hits {
-		for _, doc := range h.Docs {
-			r.DocID = uint64(doc)
-			if err := line(r); err != nil {
-				return err
+	return s.walked.QueryEach(s.ctx, r.Fingerprint, length, 0, engine.AllDocs, func(hits []engine.Hit) error {
+		for _, h := range hits {
+			for _, doc := range h.Docs {
+				r.DocID = uint64(doc)
+				if err := line(r); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // tempDir returns the folder for hits that do not fit in memory.

@@ -75,6 +75,7 @@ type made struct {
 	Recipe  *simhash.Recipe `json:"recipe"`
 	Format  string          `json:"outputFormat"`
 	Unique  bool            `json:"unique"`
+	MaxIDs  uint64          `json:"maxIDs"` // 0: all
 
 	MaxLengthRatio float64 `json:"maxLengthRatio,omitempty"`
 }
@@ -119,11 +120,12 @@ type totals struct {
 	Queries  int    `json:"queries"`
 	WithHits uint64 `json:"withHits"`
 	Hits     uint64 `json:"hits"`
+	LeftOut  uint64 `json:"leftOut"`
 	Checksum string `json:"checksum"`
 }
 
-func totalsOf(queries int, t *result.Totals) totals {
-	return totals{queries, t.WithHits, t.Hits, fmt.Sprintf("%016x", t.Sum)}
+func totalsOf(queries int, t *result.Tally) totals {
+	return totals{queries, t.WithHits, t.Hits, t.LeftOut, fmt.Sprintf("%016x", t.Sum)}
 }
 
 // recordOf reads all of r.

@@ -20,28 +20,38 @@ func (t *Totals) Add(o Totals) {
 // fingerprint together. Its zero value has counted none.
 type Tally struct {
 	Totals
-	Unique bool // count a fingerprint once for each query, however many documents have it
+	Unique  bool   // count a fingerprint once for each query, however many documents have it
+	Most    uint64 // rows of a fingerprint of a query that are counted; 0: all
+	LeftOut uint64 // rows that Most left out
 
 	last Row
-	some bool
+	same uint64 // rows of the last one's query and fingerprint that are counted
 }
 
 // Count counts a row so many times, once for each document that it stands for. It returns false,
-// and counts nothing, for a row that Unique leaves out.
+// and counts nothing, for a row that Unique or Most leaves out.
 func (t *Tally) Count(r Row, times uint64) bool {
-	again := t.some && r.Query == t.last.Query
+	again := t.same > 0 && r.Query == t.last.Query
+	if !again || r.Fingerprint != t.last.Fingerprint {
+		t.same = 0
+	}
 	if t.Unique {
-		if again && r.Fingerprint == t.last.Fingerprint {
+		if t.same > 0 {
 			return false
 		}
 		times = 1
+	}
+	if t.Most > 0 && t.same >= t.Most {
+		t.LeftOut += times
+		return false
 	}
 	if !again {
 		t.WithHits++
 	}
 	t.Hits += times
 	t.Sum += times * Term(r.Query, r.Fingerprint)
-	t.last, t.some = r, true
+	t.last = r
+	t.same += times
 	return true
 }
 

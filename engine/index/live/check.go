@@ -89,7 +89,7 @@ func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (
 	w := View{index: x, version: v, clock: v.end(), now: x.wall.now()}
 	for i, d := range docs {
 		if near[i].Near == nil {
-			if err := c.since(&near[i], w, p, seen, uint64(d.Fingerprint), k, most, c.lengths.from(i)); err != nil {
+			if err := c.since(&near[i], w, p, seen, uint64(d.Fingerprint), k, most, c.lengths.From(i)); err != nil {
 				return nil, 0, err
 			}
 			if near[i].Near == nil {
@@ -147,13 +147,13 @@ func (c *Searcher) since(o *Outcome, w View, p *pending, seen DocID, query uint6
 	c.matches = p.near(c.matches[:0], c.positions, query, k, lengths)
 	if seen < w.clock {
 		for _, m := range w.version.memtables {
-			c.matches = m.scan(c.matches, c.positions, seen, w, c.query[:], k, lengths)
+			c.matches = m.scan(c.matches, c.positions, seen, w, c.query[:], k, lengths, 0)
 		}
 	}
 	if len(c.matches) == 0 {
 		return nil
 	}
-	a, err := c.hits(w, c.matches, most)
+	a, err := c.hits(w, most)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 type IDs struct {
 	index   *Index
 	slot    uint32
+	view    *version // that it looks in; nil: what is current
 	version *version // of the cursors
 	cursors map[*idlist.List]*idlist.Cursor
 }
@@ -23,14 +24,31 @@ func (x *Index) IDs() *IDs {
 	return &IDs{index: x, slot: x.slot(), cursors: make(map[*idlist.List]*idlist.Cursor)}
 }
 
+// IDs returns a new look-up of the documents of the view, those that were deleted since among them, to be
+// used until the view is released.
+func (w View) IDs() *IDs {
+	n := w.index.IDs()
+	n.view = w.version
+	return n
+}
+
+// hold returns the version to look in, and how to release it.
+func (n *IDs) hold() (_ *version, release func(), err error) {
+	if n.view != nil {
+		return n.view, func() {}, nil
+	}
+	v, err := n.index.hold(n.slot)
+	return v, func() { n.index.release(v, n.slot) }, err
+}
+
 // ID returns the document's ID: its ordinal number in decimal when it has none. It costs about 10
 // microseconds, less for the next document of the same 256.
 func (n *IDs) ID(doc DocID) (_ string, err error) {
-	v, err := n.index.hold(n.slot)
+	v, release, err := n.hold()
 	if err != nil {
 		return "", err
 	}
-	defer n.index.release(v, n.slot)
+	defer release()
 	if v != n.version { // cursors of segments that are gone keep their blocks
 		n.version = v
 		clear(n.cursors)

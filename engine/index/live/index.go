@@ -87,7 +87,9 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 func newIndex(c Config) *Index {
 	x := &Index{config: c}
 	x.wall.system = c.now
-	x.searchers.New = func() any { return &Searcher{index: x, slot: x.slot(), positions: make([]uint32, 1024)} }
+	x.searchers.New = func() any {
+		return &Searcher{index: x, ctx: context.Background(), limits: defaultLimits(), slot: x.slot(), positions: make([]uint32, 1024)}
+	}
 	rand.Read(x.key[:]) // never fails
 	return x
 }

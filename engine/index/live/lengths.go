@@ -23,8 +23,8 @@ func (l Lengths) take(query int, bytes uint32) bool {
 // filters reports whether something may be left out.
 func (l Lengths) filters() bool { return l.Ratio > 0 && l.Of != nil }
 
-// from returns the lengths of the queries from number first on.
-func (l Lengths) from(first int) Lengths {
+// From returns the lengths of the queries from number first on.
+func (l Lengths) From(first int) Lengths {
 	if l.Of != nil {
 		l.Of = l.Of[first:]
 	}

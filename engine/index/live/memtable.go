@@ -107,8 +107,9 @@ func (m *memtable) count(w View) (seen, expired uint64) {
 }
 
 // scan appends a match for each document of a view, from number from on, whose fingerprint is within
-// distance k of a query and which is not left out for its length. found is room for positions.
-func (m *memtable) scan(dst []Match, found []uint32, from DocID, w View, queries []uint64, k int, lengths Lengths) []Match {
+// distance k of a query and which is not left out for its length. found is room for positions. It ends behind
+// the query with which there are more than most matches, if most is not 0.
+func (m *memtable) scan(dst []Match, found []uint32, from DocID, w View, queries []uint64, k int, lengths Lengths, most int) []Match {
 	begin, end := max(from, m.first), min(m.end(), w.clock)
 	if begin >= end {
 		return dst
@@ -124,6 +125,9 @@ func (m *memtable) scan(dst []Match, found []uint32, from DocID, w View, queries
 				}
 			}
 			at += done
+		}
+		if most > 0 && len(dst) > most {
+			break
 		}
 	}
 	return dst

@@ -53,8 +53,8 @@ type submission struct {
 }
 
 // submit hands the queries to the workers of every segment that has some and that no sweep has
-// answered.
-func (a *submission) submit(v *version, queries []uint64, k int, done Swept) {
+// answered. Their search ends as that of the caller does.
+func (a *submission) submit(ctx context.Context, v *version, queries []uint64, k, most int, done Swept) {
 	a.segments, a.numbers = a.segments[:0], a.numbers[:0]
 	for i, s := range v.segments {
 		if s.workers != nil && done.of(i) == nil {
@@ -63,7 +63,7 @@ func (a *submission) submit(v *version, queries []uint64, k int, done Swept) {
 		}
 	}
 	if len(a.segments) > 0 {
-		a.request.Submit(a.segments, queries, k)
+		a.request.Submit(ctx, a.segments, queries, k, most)
 	}
 }
 

@@ -56,8 +56,8 @@ type Swept struct {
 	first int // query of the chunk
 }
 
-// From returns what was found for the queries from number first on.
-func (s Swept) From(first int) Swept { return Swept{s.found, first} }
+// From returns what was found for the queries from number n on.
+func (s Swept) From(n int) Swept { return Swept{s.found, s.first + n} }
 
 // of returns what the sweep of a segment found, nil when there was none.
 func (s Swept) of(segment int) *segment.Found {
@@ -85,12 +85,16 @@ func (w View) Sweep(ctx context.Context, queries []uint64, k, threads, limit int
 	return swept, nil
 }
 
-// matches appends what the sweep of a segment found for the queries of a chunk.
-func (s Swept) matches(dst []Match, number int, queries []uint64) []Match {
+// matches appends what the sweep of a segment found for the queries of a chunk, up to the one with which there are
+// more than most matches, if most is not 0.
+func (s Swept) matches(dst []Match, number int, queries []uint64, most int) []Match {
 	f := s.of(number)
 	for j, q := range queries {
 		for _, x := range f.Of(s.first + j) {
 			dst = append(dst, Match{j, bits.OnesCount64(x ^ q), x, number, 0})
+		}
+		if most > 0 && len(dst) > most {
+			break
 		}
 	}
 	return dst

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ndd/asm"
+	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
 	"ndd/engine/storage/store"
 )
@@ -29,6 +30,16 @@ type Scratch struct {
 	searches []table.Search
 	matches  []table.Match
 	sorted   []int
+	pairs    []radix.Pair // of fingerprints whose documents are looked for
+	ranks    []uint64
+	most     int // matches; 0: any number
+}
+
+// AtMost lets searches with this scratch, from now on, end with [ErrTooMany] once they have found more
+// than so many matches, or soon after; 0 lets none end.
+func (c *Scratch) AtMost(matches int) {
+	c.most = matches
+	c.table.AtMost(matches)
 }
 
 // Search appends to dst, for every query, each distinct fingerprint of the
@@ -108,47 +119,4 @@ func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint6
 		}
 	}
 	return dst, nil
-}
-
-// PrefetchDocs requests the cache lines that [Segment.Docs] reads for each of these fingerprints: a dozen
-// or more, some hundred at most. Docs finds them with five misses one after the other, 1.3 us; those of
-// many are under way together.
-func (s *Segment) PrefetchDocs(fingerprints []uint64, c *Scratch) (err error) {
-	defer store.CatchFault(&err)()
-	n := len(fingerprints)
-	if cap(c.queries) < 2*n {
-		c.queries = make([]uint64, 2*n)
-	}
-	keys, room := c.queries[:n], c.queries[n:2*n]
-	asm.Permute(keys, fingerprints, s.perms[0].Mask())
-	if table.PrefetchRanks(s.tables[0], keys, &c.table) { // they are ranks now
-		s.docs.prefetch(keys, room)
-	}
-	return nil
-}
-
-// Docs appends the rows of the documents that have exactly this fingerprint,
-// ascending, the first most of them; total is how many there are.
-func (s *Segment) Docs(dst []uint64, fingerprint uint64, most int, c *Scratch) (rows []uint64, total uint64, err error) {
-	defer store.CatchFault(&err)()
-	if s.meta.Fingerprints == 0 {
-		return dst, 0, nil
-	}
-	rank, ok, err := s.tables[0].Rank(s.perms[0].Apply(fingerprint), &c.table)
-	if err != nil || !ok {
-		return dst, 0, err
-	}
-	from, to, ok := s.docs.of(rank)
-	if !ok {
-		return dst, 0, s.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank)
-	}
-	total = to - from
-	for i := from; i < from+min(total, uint64(most)); i++ {
-		doc := s.docs.ordinals.At(i)
-		if doc >= s.meta.Documents {
-			return dst, 0, s.docs.corrupt(i, "document %d of %d", doc, s.meta.Documents)
-		}
-		dst = append(dst, doc)
-	}
-	return dst, total, nil
 }

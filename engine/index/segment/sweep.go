@@ -59,8 +59,9 @@ const (
 	sweepProbes  = 1 << 17
 )
 
-// ErrTooMany is what Sweep returns when there are more matches than the limit.
-var ErrTooMany = errors.New("too many matches to hold")
+// ErrTooMany is what Sweep returns when there are more matches than the limit, and searches whose scratch
+// has one.
+var ErrTooMany = table.ErrTooMany
 
 // Sweeps reports whether a sweep should answer n queries faster than a search. It is false of a
 // segment whose file cannot be read any more, of which a search then says so.
@@ -288,12 +289,11 @@ func (r *sweeper) region(region int) error {
 	for group := range p.search[r.table].Flips.Groups(r.regionBits) {
 		from := region ^ int(group.Base>>1>>(63-r.regionBits))
 		first, end := r.starts[from], r.starts[from+1]
-		for ; first < end; first += chunk {
+		for n := 0; first < end; first += n {
 			search := p.search[r.table]
 			search.Flips = group
-			search.Queries = r.keys[first:min(first+chunk, end)]
 			var err error
-			if r.found, err = s.tables[r.table].Search(r.found[:0], &search, &r.scratch); err != nil {
+			if n, err = r.search(&search, r.keys[first:min(first+chunk, end)]); err != nil {
 				return err
 			}
 			before := len(r.out)
@@ -312,8 +312,28 @@ func (r *sweeper) region(region int) error {
 	return nil
 }
 
-// chunk is how many queries one call of Search takes.
-const chunk = 1024
+const (
+	// chunk is how many queries one call of Search takes, or fewer, so that it finds no more than
+	// chunkMatches, unless it is one: what a thread holds of them before it counts.
+	chunk        = 1024
+	chunkMatches = 1 << 16
+)
+
+// search sets r.found to what the table has for the first n of the keys: for all, or for fewer where they find
+// too many.
+func (r *sweeper) search(search *table.Search, keys []uint64) (n int, err error) {
+	for n = len(keys); ; n /= 2 {
+		search.Queries = keys[:n]
+		most := chunkMatches
+		if n == 1 {
+			most = r.limit + 1
+		}
+		r.scratch.AtMost(most)
+		if r.found, err = r.segment.tables[r.table].Search(r.found[:0], search, &r.scratch); n == 1 || !errors.Is(err, ErrTooMany) {
+			return n, err
+		}
+	}
+}
 
 // done hands over what was found.
 func (r *sweeper) done() {

@@ -47,7 +47,8 @@ type huffmanPlace struct {
 
 // A huffmanHalf is what is unpacked of half a block.
 type huffmanHalf struct {
-	keys  []uint64 // as huffman.DecodeHalf gives them, ascending from the fence
+	keys  []uint64      // as huffman.DecodeHalf gives them, ascending from the fence
+	table *huffmanTable // nil: nothing is unpacked
 	block int
 	whole bool // these are all
 }
@@ -136,7 +137,7 @@ func (r *huffmanRounds) step(dst []Match, c *Scratch) (_ []Match, err error) {
 	if r.next.n == 0 && r.now.n == 0 && r.before.n == 0 {
 		return dst, nil
 	}
-	if err := c.stopped(); err != nil {
+	if err := c.stopped(len(dst)); err != nil {
 		return dst, err
 	}
 	r.now.seek.Prefetch(nil, nil)
@@ -227,7 +228,6 @@ func (r *huffmanRound) look() {
 
 // finish appends what a round finds.
 func (r *huffmanRound) finish(dst []Match, c *Scratch) (_ []Match, err error) {
-	c.forget()
 	from := len(dst)
 	for i := range r.n {
 		if dst, err = r.probe(dst, i, c); err != nil {
@@ -262,7 +262,7 @@ func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err err
 		dst = r.found(dst, i, &p)
 	}
 	for ; err == nil && t.last[b] < p.high && b+1 < len(t.last); b++ {
-		if err = c.stopped(); err != nil {
+		if err = c.stopped(len(dst)); err != nil {
 			break
 		}
 		dst, err = t.search(dst, b+1, huffmanPlace{huffman.Up, 1}, &p, c)
@@ -330,7 +330,7 @@ func (t *huffmanTable) searchHalf(dst []Match, b int, p huffmanPlace, r *huffman
 // unpack unpacks of half of block b at least the keys up to bound.
 func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (*huffmanHalf, error) {
 	h := &c.halves[p.side]
-	if h.block == b && (h.whole || h.keys[len(h.keys)-1] >= bound) {
+	if h.table == t && h.block == b && (h.whole || h.keys[len(h.keys)-1] >= bound) {
 		return h, nil
 	}
 	block, fence := t.block(b), t.first
@@ -338,7 +338,7 @@ func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (
 		fence = t.last[at]
 	}
 	h.room(t.blockBytes)
-	h.block = -1
+	h.table = nil
 	steps := huffman.Steps(block, p.side)
 	// Keys are unpacked eight at a time.
 	for want := (int(p.share*float32(steps)) + spareKeys + 7) &^ 7; ; want = steps {
@@ -351,7 +351,7 @@ func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (
 			return nil, t.corrupt(b, err)
 		}
 		if h.whole = want == steps; h.whole || h.keys[want] >= bound {
-			h.block = b
+			h.table, h.block = t, b
 			return h, nil
 		}
 	}

@@ -21,17 +21,47 @@ func (t *huffmanTable) decode(b int, c *Scratch) ([]uint64, error) {
 
 // Rank looks in the nearer half of the key's block, as a probe does.
 func (t *huffmanTable) Rank(key uint64, c *Scratch) (uint64, bool, error) {
-	if t.keys == 0 || key <= t.first {
-		return 0, t.keys > 0 && key == t.first, nil
+	if t.keys == 0 {
+		return 0, false, nil
 	}
 	var at [1]int
 	asm.Interpolate(at[:], t.last, []uint64{key})
-	b := at[0]
+	return t.rankIn(at[0], key, false, c)
+}
+
+// sortedRanks unpacks halves whole of which more than one key is looked for.
+func (t *huffmanTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
+	var blocks [ranksAtOnce]int
+	if t.keys > 0 {
+		asm.Interpolate(blocks[:len(keys)], t.last, keys)
+	}
+	for i, key := range keys {
+		b := blocks[i]
+		shared := i > 0 && blocks[i-1] == b || i+1 < len(keys) && blocks[i+1] == b
+		rank, ok, err := t.rankIn(b, key, shared, c)
+		if err != nil {
+			return err
+		}
+		if ranks[i] = rank; !ok {
+			ranks[i] = NoRank
+		}
+	}
+	return nil
+}
+
+// rankIn is [huffmanTable.Rank] of a key that is in block b, or nowhere. Of the half that it is in,
+// all is unpacked, if whole says so, and found there by the next call.
+func (t *huffmanTable) rankIn(b int, key uint64, whole bool, c *Scratch) (uint64, bool, error) {
+	if t.keys == 0 || key <= t.first {
+		return 0, t.keys > 0 && key == t.first, nil
+	}
 	if b == len(t.last) {
 		return 0, false, nil
 	}
-	c.forget()
 	p := t.place(b, key, key)
+	if whole {
+		p.share = 1
+	}
 	for range 2 {
 		bound := key ^ -uint64(p.side)
 		half, err := t.unpack(b, p, bound, c)

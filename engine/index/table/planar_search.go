@@ -134,7 +134,7 @@ type planarRound struct {
 
 // answer finds the matches of the first n probes.
 func (r *planarRound) answer(n int) error {
-	if err := r.caller.stopped(); err != nil {
+	if err := r.caller.stopped(len(r.dst)); err != nil {
 		return err
 	}
 	r.ranges = r.ranges[:0]
@@ -272,7 +272,7 @@ func (r *planarRound) prefetchRest(t *planarTable, from, to int) {
 // scanLong scans a long extent in pieces.
 func (r *planarRound) scanLong(hits int, t *planarTable, l *longExtent) (_ int, err error) {
 	for start := l.start; start < l.end; {
-		if err := r.caller.stopped(); err != nil {
+		if err := r.caller.stopped(len(r.dst)); err != nil {
 			return 0, err
 		}
 		n := 0

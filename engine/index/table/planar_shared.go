@@ -98,7 +98,7 @@ func (r *planarRound) searchShared() error {
 
 // runShared answers queries [from, to).
 func (r *planarRound) runShared(from, to int) error {
-	if err := r.caller.stopped(); err != nil {
+	if err := r.caller.stopped(len(r.dst)); err != nil {
 		return err
 	}
 	r.makeProbes(from, to)

@@ -21,6 +21,27 @@ func (t *planarTable) Rank(key uint64, _ *Scratch) (uint64, bool, error) {
 	return 0, false, nil
 }
 
+// sortedRanks prefetches what all of them read before it looks at the first.
+func (t *planarTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
+	if len(keys) >= prefetchLeast {
+		copy(ranks, keys)
+		t.prefetchRanks(ranks, c)
+	}
+	for i, key := range keys {
+		rank, ok, err := t.Rank(key, c)
+		if err != nil {
+			return err
+		}
+		if ranks[i] = rank; !ok {
+			ranks[i] = NoRank
+		}
+	}
+	return nil
+}
+
+// prefetchLeast keys are worth it.
+const prefetchLeast = 8
+
 // prefetchRanks finds the keys' buckets, of which each has one key or a few.
 func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 	if c.planar == nil {

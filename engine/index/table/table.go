@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"ndd/engine/storage/store"
@@ -118,15 +119,32 @@ func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Ma
 	return dst, nil
 }
 
-// PrefetchRanks prefetches what t.Rank reads for each of the keys, and replaces each by
-// about its rank. It reports whether it does: a planar table does.
-func PrefetchRanks(t Table, keys []uint64, c *Scratch) bool {
-	p, ok := t.(*planarTable)
-	if ok {
-		p.prefetchRanks(keys, c)
+// NoRank stands for the rank of a key that a table does not have.
+const NoRank = ^uint64(0)
+
+// Ranks sets ranks to the positions of keys, which must be ascending and as many, or to [NoRank]. What
+// neighbours share is read once: of a huffman table half a block, of a planar one the lines that
+// are on their way together, some hundred at a time.
+func Ranks(ranks []uint64, t Table, keys []uint64, c *Scratch) error {
+	for len(keys) > 0 {
+		n := min(len(keys), ranksAtOnce)
+		var err error
+		switch t := t.(type) {
+		case *huffmanTable:
+			err = t.sortedRanks(ranks[:n], keys[:n], c)
+		case *planarTable:
+			err = t.sortedRanks(ranks[:n], keys[:n], c)
+		}
+		if err != nil {
+			return err
+		}
+		ranks, keys = ranks[n:], keys[n:]
 	}
-	return ok
+	return nil
 }
+
+// ranksAtOnce keys are looked for together: what they read is 60 KB.
+const ranksAtOnce = 128
 
 // A Part is one of the arrays that a table is made of.
 type Part struct {
@@ -192,19 +210,28 @@ type Scratch struct {
 	searches []Search
 	flips    flipList
 	ctx      context.Context
+	most     int // matches; 0: any number
 }
+
+// ErrTooMany is what a search returns that finds more matches than [Scratch.AtMost] allows.
+var ErrTooMany = errors.New("too many matches to hold")
+
+// AtMost lets searches with this scratch, from now on, end with [ErrTooMany] once dst has more than
+// so many matches: soon after, as they look at it from time to time. 0 lets none end.
+func (c *Scratch) AtMost(matches int) { c.most = matches }
 
 // Until lets searches with this scratch, from now on, end with the error of ctx once that is done:
 // within some ten thousand comparisons. nil lets none end.
 func (c *Scratch) Until(ctx context.Context) { c.ctx = ctx }
 
-// stopped returns the error of a context that is done.
-func (c *Scratch) stopped() error {
+// stopped returns the error of a context that is done, or [ErrTooMany] where so many matches are more
+// than are allowed.
+func (c *Scratch) stopped(found int) error {
+	if c.most > 0 && found > c.most {
+		return ErrTooMany
+	}
 	if c.ctx == nil {
 		return nil
 	}
 	return c.ctx.Err()
 }
-
-// forget that any blocks are unpacked: they may be another table's.
-func (c *Scratch) forget() { c.halves[0].block, c.halves[1].block = -1, -1 }

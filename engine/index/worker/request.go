@@ -23,6 +23,8 @@ type Request struct {
 	segments []*Segment
 	queries  []uint64
 	k        int
+	most     int
+	ctx      context.Context
 	copy     int
 
 	tasks   []task // one for each node that has tables of the segments
@@ -42,9 +44,11 @@ type task struct {
 
 // Submit hands a search of segments for everything within distance k of queries to the workers, and does not
 // wait for it. queries must not change until [Request.Wait] has returned. A Set without workers searches in Wait.
-func (r *Request) Submit(segments []*Segment, queries []uint64, k int) {
+// The search ends with the error of ctx once that is done, and with [segment.ErrTooMany] where most is not 0 and a node
+// finds more matches than that in a segment.
+func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uint64, k, most int) {
 	s := segments[0].set
-	r.set, r.segments, r.queries, r.k = s, segments, queries, k
+	r.set, r.segments, r.queries, r.k, r.most, r.ctx = s, segments, queries, k, most, ctx
 	if s.direct {
 		r.copy = s.nearest()
 		return
@@ -87,6 +91,8 @@ func (r *Request) Wait(dst []Match) (_ []Match, err error) {
 // search answers without workers.
 func (r *Request) search(dst []Match) ([]Match, error) {
 	var found []segment.Match
+	r.scratch.Until(r.ctx)
+	r.scratch.AtMost(r.most)
 	for i, g := range r.segments {
 		var err error
 		if found, err = g.copies[r.copy].Search(found[:0], r.queries, r.k, &r.scratch); err != nil {
@@ -156,33 +162,42 @@ func (w *searcher) work(tasks []*task) {
 // like reports whether two tasks search the same segments in the same way.
 func (t *task) like(o *task) bool {
 	a, b := t.request, o.request
-	return t.step == nil && a.k == b.k && a.copy == b.copy && slices.Equal(a.segments, b.segments)
+	return t.step == nil && a.k == b.k && a.most == b.most && a.copy == b.copy && slices.Equal(a.segments, b.segments)
 }
 
-// search answers tasks that are alike.
+// search answers tasks that are alike: together or, where they find too much together, one by one.
 func (w *searcher) search(tasks []*task) {
-	r := tasks[0].request
-	queries := r.queries
-	w.owners = w.owners[:0]
-	if len(tasks) > 1 {
-		w.queries = w.queries[:0]
+	err := w.find(tasks)
+	if together := len(tasks) > 1; together && errors.Is(err, segment.ErrTooMany) {
 		for i, t := range tasks {
-			w.queries = append(w.queries, t.request.queries...)
-			for range t.request.queries {
-				w.owners = append(w.owners, int32(i))
-			}
+			t.matches = t.matches[:0]
+			t.err = w.find(tasks[i : i+1])
 		}
-		queries = w.queries
+	} else {
+		for _, t := range tasks {
+			t.err = err
+		}
 	}
+	for _, t := range tasks {
+		t.request.latch.Done()
+	}
+}
+
+// find gives tasks that are alike their matches.
+func (w *searcher) find(tasks []*task) (err error) {
+	r := tasks[0].request
+	queries := w.join(tasks)
 	w.node.queries.Add(uint64(len(queries)))
-	var err error
+	w.scratch.Until(every{r.ctx, tasks})
+	defer w.scratch.Until(nil)
+	w.scratch.AtMost(r.most * len(tasks))
 	for i, g := range r.segments {
 		tables := g.tables[r.copy][tasks[0].node]
 		if len(tables) == 0 {
 			continue
 		}
 		if w.found, err = g.copies[r.copy].SearchTables(w.found[:0], tables, queries, r.k, &w.scratch); err != nil {
-			break
+			return err
 		}
 		for _, m := range w.found {
 			t := tasks[0]
@@ -191,12 +206,42 @@ func (w *searcher) search(tasks []*task) {
 				m.Query -= w.first(m.Query)
 			}
 			t.matches = append(t.matches, Match{i, m})
+			if r.most > 0 && len(t.matches) > r.most {
+				return segment.ErrTooMany
+			}
 		}
 	}
-	for _, t := range tasks {
-		t.err = err
-		t.request.latch.Done()
+	return nil
+}
+
+// join returns the queries of all tasks, and notes whose they are where there are several.
+func (w *searcher) join(tasks []*task) []uint64 {
+	if len(tasks) == 1 {
+		return tasks[0].request.queries
 	}
+	w.queries, w.owners = w.queries[:0], w.owners[:0]
+	for i, t := range tasks {
+		w.queries = append(w.queries, t.request.queries...)
+		for range t.request.queries {
+			w.owners = append(w.owners, int32(i))
+		}
+	}
+	return w.queries
+}
+
+// every is done when the contexts of all tasks are: nobody waits for what they find any more.
+type every struct {
+	context.Context
+	tasks []*task
+}
+
+func (e every) Err() (err error) {
+	for _, t := range e.tasks {
+		if err = t.request.ctx.Err(); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // first returns the first query of the task that has query q.
