@@ -27,6 +27,8 @@ var (
 	ErrNoIndex = live.ErrNoIndex
 	// ErrConflict is wrapped where an ID is taken and conflicts are to be refused.
 	ErrConflict = live.ErrConflict
+	// ErrNoRoom is wrapped where memory has no room for more documents; queries and deletions go on.
+	ErrNoRoom = live.ErrNoRoom
 	// ErrLocked is wrapped where another process writes to the index already.
 	ErrLocked = live.ErrLocked
 )

@@ -25,7 +25,7 @@ type Options struct {
 
 	OnConflict OnConflict     // what becomes of a document whose ID is taken; 0 is Replace
 	TTL        time.Duration  // how long documents are kept that say nothing else; 0 is forever
-	Budget     *memory.Budget // of merges; nil is what this machine has left at the time
+	Budget     *memory.Budget // of what is in memory and of merges; nil is what this machine has left when New is called
 }
 
 // designTables are the most tables that New chooses.

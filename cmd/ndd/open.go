@@ -32,7 +32,10 @@ func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *wo
 // always what was not verified.
 func (o *openFlags) openWith(ctx context.Context, g *globals, dir string, options engine.OpenOptions) (*engine.Index, error) {
 	bar := g.newBar("verifying", 0, bytesUnit)
-	options.Threads, options.Verify, options.Load, options.Budget = g.threads, o.verify, o.preload, memory.NewBudget(g.machine.Limit(0))
+	options.Threads, options.Verify, options.Load = g.threads, o.verify, o.preload
+	if options.Budget == nil {
+		options.Budget = memory.NewBudget(g.machine.Limit(0))
+	}
 	options.Progress = bar.setOf
 	x, err := engine.Open(ctx, dir, options)
 	bar.end()

@@ -17,6 +17,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/index/worker"
+	"ndd/engine/memory"
 	"ndd/engine/storage/wal"
 	"ndd/numa"
 )
@@ -74,6 +75,7 @@ once.`,
 	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), interval=DURATION, or never (when the system writes them)")
 	registerConflict(cmd, &s.onConflict)
 	registerTTL(cmd, &s.ttl)
+	f.StringVar(&s.memory, "memory", "", "memory for inserted documents until they are in files, and for merging those, such as 2GiB (default: what is available); mapped files do not count")
 	s.ratio.register(f, ": such documents are not near (an index that exists must have been built with --lengths)")
 	s.design.register(cmd)
 	s.docs.register(cmd, "format")
@@ -98,6 +100,7 @@ type serving struct {
 	sync       string
 	onConflict string
 	ttl        ttlFlag
+	memory     string
 	ratio      lengthRatio
 	create     bool // dir does not exist and is made
 	how        engine.OpenOptions
@@ -156,6 +159,11 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 		return err
 	}
 	s.how.TTL = time.Duration(s.ttl)
+	limit, err := parseMemory(s.memory)
+	if err != nil {
+		return err
+	}
+	s.how.Budget = memory.ForProgram(s.g.machine.Limit(limit))
 	if err := s.ratio.check(); err != nil {
 		return err
 	}
@@ -235,7 +243,7 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict, TTL: s.how.TTL,
+	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict, TTL: s.how.TTL, Budget: s.how.Budget,
 		Lengths: s.ratio != 0, MaxLengthRatio: float64(s.ratio)}
 	if s.memoryOnly {
 		return engine.New(design.K, o)

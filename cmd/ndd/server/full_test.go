@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"ndd/engine"
+	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 )
 
@@ -72,5 +74,41 @@ func TestFullDisk(t *testing.T) {
 		if _, ok, err := x.Find(id); ok != want || err != nil {
 			t.Errorf("after a restart document %s: %v, %v", id, ok, err)
 		}
+	}
+}
+
+// TestFullMemory fills the memory that a server may take: inserts are refused, by name, while queries
+// and deletions are answered.
+func TestFullMemory(t *testing.T) {
+	x, err := engine.New(3, engine.Options{Budget: memory.NewBudget(memory.Set(16 << 20))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	b := start(t, x, "")
+	random := rand.New(rand.NewPCG(18, 4))
+	for i := 0; ; i += 500 {
+		var docs strings.Builder
+		for j := range 500 {
+			if j > 0 {
+				docs.WriteByte(',')
+			}
+			fmt.Fprintf(&docs, `{"id": "%d %01000x", "fingerprint": "%016x"}`, i+j, random.Uint64(), random.Uint64())
+		}
+		status, answer := b.send(t, "POST /v1/insert", "application/json", `{"documents": [`+docs.String()+`]}`)
+		if status == http.StatusOK && i < 1_000_000 {
+			continue
+		}
+		const want = "nothing can be inserted; queries are answered: no room for more documents in memory"
+		if status != http.StatusInsufficientStorage || !strings.Contains(answer, want) || i == 0 {
+			t.Fatalf("%d documents: %d %s", i, status, answer)
+		}
+		break
+	}
+	if status, answer := b.send(t, "POST /v1/query", "application/json", `{"fingerprint": "0000000000000000"}`); status != http.StatusOK {
+		t.Errorf("a query beside it: %d %s", status, answer)
+	}
+	if status, answer := b.send(t, "POST /v1/delete", "application/json", `{"id": "none"}`); status != http.StatusOK {
+		t.Errorf("a deletion beside it: %d %s", status, answer)
 	}
 }

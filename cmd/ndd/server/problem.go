@@ -53,6 +53,8 @@ func broken(err error) *problem {
 		return refusal(http.StatusConflict, err.Error())
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return refusal(http.StatusInsufficientStorage, "nothing can be written, since the disk is full; queries are answered: "+err.Error()).retry(10)
+	case errors.Is(err, engine.ErrNoRoom):
+		return refusal(http.StatusInsufficientStorage, "nothing can be inserted; queries are answered: "+err.Error()).retry(10)
 	case errors.Is(err, engine.ErrClosed):
 		return refusal(http.StatusServiceUnavailable, err.Error()).retry(5)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the request's own

@@ -57,7 +57,7 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 	if slices.IndexFunc(near, func(o Outcome) bool { return o.Near == nil }) < 0 {
 		return near, x.sync(ctx, wal.Position(x.logged.Load()))
 	}
-	if err := x.lock(ctx); err != nil {
+	if err := x.lockToInsert(ctx); err != nil {
 		return nil, err
 	}
 	p, n, err := c.decide(docs, near, seen, k, most)

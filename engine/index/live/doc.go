@@ -71,6 +71,13 @@
 // the call waited for long: then it searches once more under the lock. Who is told that a document
 // is near waits until that is durable.
 //
+// # Memory
+//
+// Each version reserves what it has in memory: memtables, which are full with 4,096 documents or a
+// megabyte of IDs, segments with their IDs, and tombstones. Where files are, an eighth of the budget
+// is flushed, and inserts wait from half of it on; in memory alone they are refused when it is used
+// up. Merges reserve theirs before they begin, and leave more segments where they cannot.
+//
 // # Locks
 //
 // Each is taken before those below it:

@@ -29,5 +29,7 @@ func (x *Index) Apply(e Edit) error {
 	if e.addMemtable != nil {
 		next.memtables = append(next.memtables, e.addMemtable)
 	}
+	next.bytes = next.memory()
+	x.reserve(next)
 	return x.publish(next)
 }

@@ -31,11 +31,11 @@ func (x *Index) tendMemory() {
 // tendMemoryOnce does one piece of work; it returns false when there is none.
 func (x *Index) tendMemoryOnce() bool {
 	if x.folder != nil {
+		x.writer.mu.Lock()
 		v := x.current.Load()
-		if v == nil {
-			return false
-		}
-		if v.inMemory() >= x.config.flushAt() {
+		flush := v != nil && x.mustFlush(v)
+		x.writer.mu.Unlock()
+		if flush {
 			return x.flush(context.Background()) == nil || x.pause()
 		}
 	}

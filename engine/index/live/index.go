@@ -39,7 +39,7 @@ type Config struct {
 
 	OnConflict OnConflict       // what becomes of a document whose ID is taken; 0 is Replace
 	TTL        time.Duration    // how long documents are kept that say nothing else; 0 is forever
-	Budget     *memory.Budget   // of merges; nil is what this machine has left at the time
+	Budget     *memory.Budget   // of what is in memory and of merges; nil is what this machine has left when the index is opened
 	flushDocs  uint64           // documents in memory that are flushed; 0 is the package's own
 	now        func() time.Time // for tests; nil is time.Now
 }
@@ -60,6 +60,7 @@ type Index struct {
 	searchers sync.Pool     // of *Searcher
 	workers   *worker.Set
 	reserved  *memory.Reservation // of files that are loaded
+	inserted  *memory.Reservation // of what was inserted and is in memory
 	writer
 }
 
@@ -86,6 +87,7 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 // newIndex returns an index of nothing, not even a version, whose background work is not started.
 func newIndex(c Config) *Index {
 	x := &Index{config: c}
+	x.config.Budget = c.Budget.Here()
 	x.wall.system = c.now
 	x.searchers.New = func() any {
 		return &Searcher{index: x, ctx: context.Background(), limits: defaultLimits(), slot: x.slot(), positions: make([]uint32, 1024)}
@@ -264,6 +266,7 @@ func (x *Index) end() (err error) {
 		}
 	}
 	defer x.reserved.Release()
+	defer x.inserted.Release()
 	err = errors.Join(err, x.publish(nil))
 	if x.folder != nil {
 		x.folder.unlock()

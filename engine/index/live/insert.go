@@ -60,7 +60,7 @@ func (x *Index) Insert(ctx context.Context, docs []Doc) ([]Outcome, error) {
 	if err := x.insertable(docs); err != nil {
 		return nil, err
 	}
-	if err := x.lock(ctx); err != nil {
+	if err := x.lockToInsert(ctx); err != nil {
 		return nil, err
 	}
 	p := x.prepare()

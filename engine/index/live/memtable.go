@@ -26,7 +26,8 @@ type memtable struct {
 	dead         tombstones
 	expires      atomic.Pointer[[]moment] // of each document; nil while none of them expires
 
-	rows map[string]int32 // of the last document of each ID; the writer's
+	rows    map[string]int32 // of the last document of each ID; the writer's
+	idBytes int              // of all IDs; likewise
 }
 
 func newMemtable(first DocID, docs int, c *Config) *memtable {
@@ -50,7 +51,7 @@ func (m *memtable) end() DocID { return m.first + DocID(m.len()) }
 // returns how many. Readers see them when the index's clock is beyond their numbers.
 func (m *memtable) add(docs []Doc, expires []moment) int {
 	at := m.len()
-	docs = docs[:min(len(docs), len(m.fingerprints)-at)]
+	docs = m.fitting(docs[:min(len(docs), len(m.fingerprints)-at)])
 	if len(expires) > 0 {
 		if m.expires.Load() == nil {
 			all := make([]moment, len(m.fingerprints))
@@ -70,6 +71,22 @@ func (m *memtable) add(docs []Doc, expires []moment) int {
 	}
 	m.n.Store(int64(at + len(docs)))
 	return len(docs)
+}
+
+// fitting returns the first of the documents that have room for their IDs: at least one where the
+// memtable is empty.
+func (m *memtable) fitting(docs []Doc) []Doc {
+	if m.ids == nil {
+		return docs
+	}
+	for i := range docs {
+		if more := len(docs[i].ID); m.idBytes+more > memtableIDBytes && m.len()+i > 0 {
+			return docs[:i]
+		} else {
+			m.idBytes += more
+		}
+	}
+	return docs
 }
 
 // expiry returns when a row expires.

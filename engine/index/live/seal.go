@@ -77,6 +77,9 @@ func (x *Index) sealOldest() (bool, error) {
 	}
 	for {
 		more, err := x.mergeInMemory((*Segment).mergesSmall)
+		if errors.Is(err, memory.ErrTooLarge) { // more segments are slower, and right
+			more, err = false, nil
+		}
 		if !more || err != nil {
 			x.wakeFlusher()
 			return true, err
@@ -135,7 +138,7 @@ func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) erro
 		docs += m.len()
 	}
 	o := segment.Options{Design: x.config.Design, Table: x.config.Table, Threads: 1}
-	reserved, err := reserveMerge(docs, o, x.config.Budget)
+	reserved, err := reserveMerge(docs, idBytes(segments, memtables), o, x.config.Budget)
 	if err != nil {
 		return err
 	}
@@ -151,6 +154,19 @@ func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) erro
 	}
 	x.put(g, made)
 	return nil
+}
+
+// idBytes returns how many bytes the IDs of segments in memory and of memtables take.
+func idBytes(segments []*Segment, memtables []*memtable) (bytes uint64) {
+	for _, s := range segments {
+		if list := s.Segment.IDs(); list != nil {
+			bytes += list.Bytes()
+		}
+	}
+	for _, m := range memtables {
+		bytes += uint64(m.idBytes)
+	}
+	return bytes
 }
 
 // put replaces what was gathered by the segment that was made of it.
@@ -202,6 +218,7 @@ func (x *Index) toMemory(g *gathered, o segment.Options) (_ *Segment, err error)
 	if made.Segment, err = segment.Open(source); err != nil {
 		return nil, err
 	}
+	made.bytes = arena.Bytes() + 8*uint64(len(made.ids.slots))
 	made.free = func() error {
 		held.free()
 		arena.Free()
@@ -212,13 +229,13 @@ func (x *Index) toMemory(g *gathered, o segment.Options) (_ *Segment, err error)
 
 // reserveMerge reserves the memory that a merge of so many documents takes: the rows, what the
 // builder takes, and the new segment, of at most 10 bytes a document and table, and twice while a
-// section of it grows; IDs are not counted. Without a budget it is of what this machine has left
-// now. Of small merges nothing is counted.
-func reserveMerge(docs int, o segment.Options, b *memory.Budget) (*memory.Reservation, error) {
-	const small = 64 * memtableDocs
-	if docs <= small {
+// section of it grows; and two and a half times what its IDs take now. Of small merges nothing is
+// counted: [sealBytes] are there for them.
+func reserveMerge(docs int, ids uint64, o segment.Options, b *memory.Budget) (*memory.Reservation, error) {
+	const small, smallIDs = 64 * memtableDocs, 2 * memtableIDBytes
+	if docs <= small && ids <= smallIDs {
 		return nil, nil
 	}
-	need := segment.NeedBytes(uint64(docs), o) + uint64(docs)*(8+8+10*uint64(len(o.Design.Tables)+1))
+	need := segment.NeedBytes(uint64(docs), o) + uint64(docs)*(8+8+10*uint64(len(o.Design.Tables)+1)) + ids*5/2
 	return b.Here().Reserve("merging "+humanize.Comma(int64(docs))+" documents", need)
 }

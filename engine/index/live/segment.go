@@ -25,6 +25,7 @@ type Segment struct {
 	beside  *documents      // in a file too; nil without
 	workers *worker.Segment // who search it; nil when whoever asks does
 	free    func() error    // gives its memory back; nil when that is the heap
+	bytes   uint64          // of memory that it takes, where it is in no file
 
 	busy     bool // it is being merged; guarded by writer.mu
 	dropped  bool // no manifest names its files any more; set before it leaves the last version

@@ -25,9 +25,9 @@ var ErrClosed = errors.New("the index is closed")
 type version struct {
 	segments  []*Segment  // ascending by DocID, disjoint
 	memtables []*memtable // behind them, ascending; the last one takes inserts
-
-	slots   []slot // a power of two of them
-	retired atomic.Bool
+	bytes     uint64      // of memory that they take at most, beside files
+	slots     []slot      // a power of two of them
+	retired   atomic.Bool
 }
 
 // end returns the number of the next document.

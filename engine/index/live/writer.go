@@ -17,6 +17,7 @@ type writer struct {
 	room   chan struct{} // closed when there may be room, and made anew by who waits
 	closed bool
 	failed error // of background work, where inserts cannot go on without it
+	short  error // why there is no memory for inserts; nil when there is
 
 	flushing    sync.Mutex // held by the one flush at a time; taken before all others
 	merging     sync.Mutex // held by the one merge of files at a time; likewise, and never with flushing
@@ -86,6 +87,21 @@ func (w *writer) wakeWaiting() {
 	}
 }
 
+// lockToInsert is lock, and refuses with [ErrNoRoom] when there is no memory.
+func (x *Index) lockToInsert(ctx context.Context) error {
+	if err := x.lock(ctx); err != nil {
+		return err
+	}
+	if x.short == nil {
+		return nil
+	}
+	if x.reserve(x.current.Load()); x.short == nil { // somebody gave memory back
+		return nil
+	}
+	defer x.writer.mu.Unlock()
+	return fmt.Errorf("%w: %w", ErrNoRoom, x.short)
+}
+
 // lock takes w.mu once the index may be written to and has room. It waits while too many memtables
 // are full, or too much waits to be flushed, as long as ctx lasts. Without an error the caller
 // unlocks.
@@ -101,7 +117,7 @@ func (x *Index) lock(ctx context.Context) error {
 		case x.hasRoom():
 			return nil
 		case x.flushFailed != nil:
-			err = fmt.Errorf("too many documents are in memory, and they cannot be written to files: %w", x.flushFailed)
+			err = fmt.Errorf("%w, and those that are there cannot be written to files: %w", ErrNoRoom, x.flushFailed)
 		}
 		if err != nil {
 			x.writer.mu.Unlock()
@@ -112,6 +128,7 @@ func (x *Index) lock(ctx context.Context) error {
 		}
 		room := x.room
 		x.writer.mu.Unlock()
+		x.wakeFlusher()
 		select {
 		case <-room:
 		case <-ctx.Done():
@@ -124,7 +141,7 @@ func (x *Index) lock(ctx context.Context) error {
 // hasRoom reports whether documents may be inserted now. It needs w.mu.
 func (x *Index) hasRoom() bool {
 	v := x.current.Load()
-	return len(v.memtables) <= memtablesMax && (x.folder == nil || v.inMemory() <= unflushedMax)
+	return len(v.memtables) <= memtablesMax && (x.folder == nil || v.inMemory() <= unflushedMax && (x.short == nil || !x.mustFlush(v)))
 }
 
 // inMemory returns how many documents of the version are in no file.

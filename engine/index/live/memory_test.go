@@ -1,0 +1,116 @@
+package live
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
+)
+
+// longIDs returns documents whose IDs have so many bytes that do not compress.
+func longIDs(rng *rand.Rand, n, bytes int) []Doc {
+	docs := make([]Doc, n)
+	for i := range docs {
+		id := make([]byte, 0, bytes+7)
+		for len(id) < bytes {
+			id = binary.LittleEndian.AppendUint64(id, rng.Uint64())
+		}
+		docs[i] = Doc{Fingerprint: simhash.Fingerprint(rng.Uint64()), ID: string(id)}
+	}
+	return docs
+}
+
+// TestNoRoom fills the memory of an index without files: inserts are refused by name while queries and
+// deletions go on, and inserts do when there is room again.
+func TestNoRoom(t *testing.T) {
+	budget := memory.NewBudget(memory.Set(64 << 20))
+	x, err := New(Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}, Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	other, err := budget.Reserve("another", 32<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(14, 3))
+	fill := func() (last Doc, inserted int) {
+		t.Helper()
+		for inserted < 64<<10 {
+			docs := longIDs(rng, 100, 2000)
+			if _, err = x.Insert(t.Context(), docs); err != nil {
+				break
+			}
+			last, inserted = docs[99], inserted+len(docs)
+		}
+		if !errors.Is(err, ErrNoRoom) || !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "no room for more documents in memory: what was inserted needs up to") {
+			t.Fatalf("%d documents of 2,000 bytes in 32 MiB: %v", inserted, err)
+		}
+		return last, inserted
+	}
+	last, n := fill()
+	if n < 1000 {
+		t.Errorf("%d documents only", n)
+	}
+	if out, err := x.CheckAndInsert(t.Context(), []Doc{last}, 3, 1); err != nil || out[0].Inserted {
+		t.Errorf("%+v, %v: what is there needs no room", out, err)
+	}
+	if _, err := x.CheckAndInsert(t.Context(), longIDs(rng, 1, 10), 3, 1); !errors.Is(err, ErrNoRoom) {
+		t.Errorf("check and insert: %v", err)
+	}
+	if n, err := x.Delete(t.Context(), last.ID); n != 1 || err != nil {
+		t.Errorf("a deletion: %d, %v", n, err)
+	}
+	other.Release()
+	if _, more := fill(); more < 1000 {
+		t.Errorf("%d documents in 32 MiB more", more)
+	}
+	x.Close()
+	if budget.Left() != 64<<20 {
+		t.Errorf("%d bytes are not given back", 64<<20-budget.Left())
+	}
+}
+
+// TestBoundedMemory inserts more than fits into the memory of an index with files: it goes there, no
+// insert is refused, and what is in memory stays inside half of the budget and
+// a memtable more.
+func TestBoundedMemory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Budget: memory.NewBudget(memory.Set(48 << 20))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	rng := rand.New(rand.NewPCG(14, 4))
+	most, n := uint64(0), 30_000
+	if testing.Short() {
+		n = 15_000
+	}
+	for i := 0; i < n; i += 100 {
+		if _, err := x.Insert(t.Context(), longIDs(rng, 100, 4000)); err != nil {
+			t.Fatalf("%d documents: %v", i, err)
+		}
+		w, err := x.View()
+		if err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, w.version.memory())
+		w.Release()
+	}
+	if limit := uint64(24<<20 + 4<<20); most > limit {
+		t.Errorf("%d bytes in memory, at most %d wanted", most, limit)
+	}
+	if s := x.Stats(); s.Documents != uint64(n) || s.Unflushed > uint64(n)/2 {
+		t.Errorf("%+v", s)
+	}
+}
