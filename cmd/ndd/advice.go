@@ -11,6 +11,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/live"
+	"ndd/engine/mapreduce"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/scan"
 	"ndd/engine/storage/spill"
@@ -33,6 +34,12 @@ func advice(cmd *cobra.Command, err error) string {
 	}
 	if errors.Is(err, engine.ErrNoLengths) || errors.Is(err, dedup.ErrNoLengths) {
 		return ": .ndf files have them, and 'ndd build --lengths' keeps them in an index"
+	}
+	if errors.Is(err, mapreduce.ErrOrder) {
+		return ": sort with LC_ALL=C sort, and see 'ndd help cluster' for other shuffles"
+	}
+	if errors.Is(err, mapreduce.ErrLost) {
+		return "; 'ndd help cluster' says what a shuffle must do"
 	}
 	if errors.Is(err, document.ErrBinary) {
 		return "; if it is text, say its --" + formatFlag(cmd)

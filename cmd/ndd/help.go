@@ -10,6 +10,7 @@ import (
 
 // topics are the pages of `ndd help` that explain no command but a subject: name and title.
 var topics = [][2]string{
+	{"cluster", "More than one machine: Hadoop, Spark, a shell; when it is worth it"},
 	{"concepts", "The terms: fingerprint, distance, probe, candidate, design, ..."},
 	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
 	{"recipes", "How texts become fingerprints, and what is found with each recipe"},
@@ -40,7 +41,7 @@ func newHelp() *cobra.Command {
 		Use:   "help [COMMAND or TOPIC]",
 		Short: "Explain a command or a topic",
 		Long: `Explain what a command does, its flags, and examples, as COMMAND --help does; or
-explain a topic: concepts, formats, recipes or tuning.`,
+explain a topic: cluster, concepts, formats, recipes or tuning.`,
 		Example: "  ndd help batch\n  ndd help concepts",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)

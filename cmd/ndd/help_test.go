@@ -69,12 +69,19 @@ func parses(t *testing.T, where, line string) string {
 	words := strings.Fields(strings.NewReplacer("'", "", `"$(go env GOROOT)/src"`, "src").Replace(line))
 	root := newRoot(&globals{stdout: io.Discard})
 	var name string
-	for _, cmd := range root.Commands() {
+	var watch func(cmd *cobra.Command, top string)
+	watch = func(cmd *cobra.Command, top string) {
 		cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
-		cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-			name = cmd.Name()
+		cmd.RunE = func(*cobra.Command, []string) error {
+			name = top
 			return nil
 		}
+		for _, below := range cmd.Commands() {
+			watch(below, top)
+		}
+	}
+	for _, cmd := range root.Commands() {
+		watch(cmd, cmd.Name())
 	}
 	root.SetArgs(words[1:])
 	if err := root.Execute(); err != nil || name == "" {

@@ -49,7 +49,7 @@ var rooms = map[string][]string{
 	"engine/near":      {"asm", "permute", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index", "engine/result"},
 	"engine/copies":    {"asm", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index", "engine/result", "engine/near"},
 	"engine":           {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index"},
-	"engine/mapreduce": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index", "engine/result", "engine/near", "engine"},
+	"engine/mapreduce": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index", "engine/result", "engine/near", "engine/copies", "engine"},
 	"engine/oracle":    {"asm", "engine/memory", "engine/storage"},
 	"cmd/ndd": {"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index",
 		"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce"},

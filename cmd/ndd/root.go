@@ -18,6 +18,7 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/mapreduce"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -118,9 +119,9 @@ func exitStatus(ctx context.Context, err error) int {
 		return exitPipe
 	case errors.Is(err, errUsage), errors.Is(err, asm.ErrKernel):
 		return exitUsage
-	case errors.Is(err, store.ErrCorrupt), errors.Is(err, simhash.ErrMixed):
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, simhash.ErrMixed), errors.Is(err, mapreduce.ErrLost), errors.Is(err, mapreduce.ErrRecipe):
 		return exitCorrupt
-	case errors.Is(err, errPartly):
+	case errors.Is(err, errPartly), errors.Is(err, mapreduce.ErrUnfinished):
 		return exitPartly
 	}
 	return exitFailed
@@ -163,7 +164,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
 	f.BoolVar(&g.noProgress, "no-progress", false, "show no progress (there is none unless standard error is a terminal)")
 
-	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newMerge(g), newBackup(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newCompare(g), newCopies(g), newEval(g), newVersion(g))
+	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newMerge(g), newBackup(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newCompare(g), newCopies(g), newEval(g), newMapReduce(g), newVersion(g))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
 	completeValues(root)

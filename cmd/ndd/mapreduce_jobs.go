@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine/mapreduce"
+	"ndd/permute"
+)
+
+// registerDistance adds -k.
+func registerDistance(m *mapReduce, cmd *cobra.Command, what string) {
+	cmd.Flags().IntVarP(&m.k, "distance", "k", 3, fmt.Sprintf("largest Hamming distance of %s, 0 to %d", what, permute.MaxK))
+}
+
+// mapReduceJobs are the jobs, in the order in which they follow each other.
+var mapReduceJobs = []mapReduceJob{{
+	name: "fingerprint", short: "documents to fingerprints",
+	in: `a JSON object, with the fields --text and --id. With --input paths: the name of a
+file of any format that 'ndd fingerprint' reads`,
+	out: `fingerprint (16 hexadecimal digits, or dashes for a document that is too short),
+tab, ID, bytes of text`,
+	notes: `A JSON object without an ID is a bad record: a line number says nothing in a part.`,
+	forms: true, documents: true, columns: 2,
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
+		if step == "map" {
+			m.docs.register(cmd, "format")
+		}
+	},
+	make: func(m *mapReduce) (any, error) {
+		c, err := m.docs.config(m.g, nil)
+		return mapreduce.Fingerprint{Document: c.Document, Recipe: c.Recipe}, err
+	},
+}, {
+	name: "scan", short: "queries against chunks of fingerprints (section 3.3 of the paper)",
+	in: `fingerprint, tab, ID, as the job fingerprint writes. With --input rawbytes: chunks
+of raw fingerprints by FixedLengthInputFormat and stream.map.input=rawbytes; with
+base64: raw fingerprints, before them and a tab the row of the first, or nothing;
+with paths: a file's name, and behind a tab the row of its first fingerprint, or
+nothing`,
+	shuffle: `row of the query, distance, fingerprint and ID, all in the key: 19 bytes and the ID
+for each hit`,
+	out: `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'`,
+	side: `--queries: raw fingerprints (.bin) or .ndf, which every map maps. One of another
+recipe than the input's is refused`,
+	notes:   `A hit's ID is the document's, or its row where that is known, or FILE:ROW, or -.`,
+	mapLine: "-k 3 --queries Q.bin", file: "Q.bin", forms: true,
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
+		if step == "map" {
+			registerDistance(m, cmd, "hits")
+			cmd.Flags().StringVar(&m.queries, "queries", "", "file of queries, in the working folder of the task (required)")
+		}
+	},
+	make: func(m *mapReduce) (any, error) {
+		if m.k < 0 || m.k > permute.MaxK {
+			return nil, usagef("-k %d: must be 0 to %d", m.k, permute.MaxK)
+		}
+		return mapreduce.Scan{Queries: m.queries, K: m.k, Disk: m.g.disk}, nil
+	},
+}, {
+	name: "pairs", short: "all pairs of fingerprints within distance k",
+	in: `fingerprint, tab, anything, as the job fingerprint writes; or another form, as of
+the job scan`,
+	shuffle: `table and leading bits, and behind the tab the other bits of all fingerprints of
+the map that share these, coded: about 8 bytes for each fingerprint and table, and
+k + 1 tables`,
+	out:     `fingerprint, tab, larger fingerprint, distance: each pair of distinct ones once`,
+	notes:   `-k, --design and --bits must be the same for map and reduce.`,
+	mapLine: "-k 3", reduceLine: "-k 3", forms: true,
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
+		if step == "collect" {
+			return
+		}
+		registerDistance(m, cmd, "pairs")
+		cmd.Flags().StringVar(&m.design, "design", "", "design of radius 0 (see 'ndd design --list'; default: the one with the fewest tables)")
+		cmd.Flags().IntVar(&m.bits, "bits", 0, "leading bits that fingerprints of a group share: more make groups smaller, and more of them (default 12, or the design's)")
+	},
+	make: func(m *mapReduce) (any, error) {
+		j := mapreduce.Pairs{K: m.k, Design: m.design, Bits: m.bits}
+		if err := j.Check(); err != nil {
+			return nil, usagef("%w", err)
+		}
+		return j, nil
+	},
+}, {
+	name: "cluster", short: "a round of connected components: large-star or small-star",
+	in:       `fingerprint, tab, another, anything behind it: what the job pairs writes, or a round before`,
+	shuffle:  `an edge, both fingerprints in the key: 25 bytes, twice for large-star`,
+	out:      `fingerprint, tab, the smaller one that it is joined to`,
+	combiner: true,
+	notes: `Alternate the rounds until two in a row, one of each kind, have changed nothing:
+the counter changed_edges says so, and 'ndd mapreduce collect cluster' ends with
+status 4 as long as its round has changed something. Then every fingerprint is joined to the smallest of
+its cluster. (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, SoCC 2014.)`,
+	mapLine: "--round large-star", reduceLine: "--round large-star",
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
+		if step != "collect" {
+			cmd.Flags().StringVar(&m.round, "round", "", "large-star or small-star (required)")
+		}
+	},
+	make: func(m *mapReduce) (any, error) {
+		r, err := mapreduce.ParseRound(m.round)
+		return mapreduce.Stars{Round: r}, badJobFlag("round", err)
+	},
+}, {
+	name: "assign", short: "documents to the clusters of their fingerprints",
+	in: `what the job fingerprint writes, and what the last round of the job cluster writes,
+in any order`,
+	shuffle:  `fingerprint and ID and bytes of text of every document in the key, and every edge twice`,
+	out:      `cluster (its smallest fingerprint), tab, ID, fingerprint, bytes of text`,
+	combiner: true,
+	notes:    `A document that is alone has no line.`,
+	make:     func(m *mapReduce) (any, error) { return mapreduce.Assign{}, nil },
+}, {
+	name: "dedup", short: "the documents that can go, and for which one",
+	in:      `what the job assign writes`,
+	shuffle: `cluster, rank and ID of every document of a cluster, all in the key`,
+	out:     `ID, tab, ID of the document that is kept, distance, as dropped.tsv of 'ndd dedup'`,
+	notes:   `Of documents that --keep does not tell apart, the first ID in order of bytes is kept.`,
+	mapLine: "--keep first",
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
+		if m.keep = string(mapreduce.FirstID); step == "map" {
+			cmd.Flags().StringVar(&m.keep, "keep", m.keep, "document of each cluster to keep: first (by ID), longest or shortest")
+		}
+	},
+	make: func(m *mapReduce) (any, error) {
+		k, err := mapreduce.ParseKeep(m.keep)
+		return mapreduce.Dedup{Keep: k}, badJobFlag("keep", err)
+	},
+}}
+
+// help returns the long help of a job.
+func (j *mapReduceJob) help() string {
+	var b strings.Builder
+	paragraph := func(title, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%-10s%s\n", title, strings.ReplaceAll(text, "\n", "\n          "))
+		}
+	}
+	fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(j.short[:1])+j.short[1:])
+	paragraph("Input", "a line each: "+j.in)
+	key := "none: the job has no reduce"
+	if j.shuffle != "" {
+		key = `the first two characters are the number of the partition
+partitioner: by the first two characters of the key
+sort: by the bytes of the whole key (LC_ALL=C)
+carries ` + j.shuffle
+	}
+	paragraph("Key", key)
+	side := j.side
+	if side == "" {
+		side = "none"
+	}
+	paragraph("Side file", " "+side)
+	paragraph("Output", "a line each: "+j.out)
+	if j.notes != "" {
+		fmt.Fprintf(&b, "\n%s\n", j.notes)
+	}
+	fmt.Fprintf(&b, "\nShell:\n\n%s\nHadoop Streaming:\n\n%s\nSpark (Python):\n\n%s", j.shell(), j.hadoop(), j.spark())
+	return b.String()
+}
+
+// step returns the command line of a step.
+func (j *mapReduceJob) step(step, flags string) string {
+	return strings.TrimRight("ndd mapreduce "+step+" "+j.name+" "+flags, " ")
+}
+
+func (j *mapReduceJob) shell() string {
+	if j.shuffle == "" {
+		return fmt.Sprintf("  %s < part > out\n  %s out*\n", j.step("map", j.mapLine), j.step("collect", ""))
+	}
+	return fmt.Sprintf("  for part in parts/*; do %s < $part; done |\n    LC_ALL=C sort | %s | %s\n",
+		j.step("map", j.mapLine), j.step("reduce", j.reduceLine), j.step("collect", ""))
+}
+
+func (j *mapReduceJob) hadoop() string {
+	files := "ndd"
+	if j.file != "" {
+		files += ",hdfs:///side/" + j.file
+	}
+	if j.shuffle == "" {
+		return fmt.Sprintf("  hadoop jar hadoop-streaming.jar -D mapreduce.job.reduces=0 -files %s \\\n    -input /in -output /out -mapper './%s'\n", files, j.step("map", j.mapLine))
+	}
+	combiner := ""
+	if j.combiner {
+		combiner = fmt.Sprintf(" \\\n    -combiner './%s'", j.step("combine", j.reduceLine))
+	}
+	return fmt.Sprintf(`  hadoop jar hadoop-streaming.jar -D mapreduce.job.reduces=8 \
+    -D mapreduce.partition.keypartitioner.options=-k1.1,1.2 \
+    -D mapreduce.map.output.compress=true -files %s \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -input /in -output /out -mapper './%s' \
+    -reducer './%s'%s
+`, files, j.step("map", j.mapLine), j.step("reduce", j.reduceLine), combiner)
+}
+
+func (j *mapReduceJob) spark() string {
+	if j.shuffle == "" {
+		return fmt.Sprintf("  sc.textFile(\"/in\").pipe(\"./%s\", checkCode=True).saveAsTextFile(\"/out\")\n", j.step("map", j.mapLine))
+	}
+	return fmt.Sprintf(`  lines = sc.textFile("/in").pipe("./%s", checkCode=True)
+  records = lines.map(lambda l: l.partition("\t")[::2])
+  sorted = records.repartitionAndSortWithinPartitions(8, lambda k: 64 * ord(k[0]) + ord(k[1]))
+  sorted.map("\t".join).pipe("./%s", checkCode=True).saveAsTextFile("/out")
+`, j.step("map", j.mapLine), j.step("reduce", j.reduceLine))
+}

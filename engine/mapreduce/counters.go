@@ -1,0 +1,98 @@
+package mapreduce
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// A counter is what a task counts. The names are those that frameworks show.
+type counter int
+
+const (
+	recordsIn counter = iota
+	recordsOut
+	badRecords
+	endRecords
+	fingerprints
+	unmarked
+	repaired
+	bytesIn
+	hits
+	pairs
+	groups
+	largestGroup
+	changedEdges
+	counterCount
+)
+
+// counterNames have neither commas nor spaces, which would end them.
+var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "end_records", "fingerprints", "unmarked_documents",
+	"repaired_documents", "bytes_in", "hits", "pairs", "groups", "largest_group", "changed_edges"}
+
+// counters are read while they change.
+type counters [counterCount]atomic.Int64
+
+func (c *counters) add(name counter, n int64) { c[name].Add(n) }
+
+// most keeps the largest number.
+func (c *counters) most(name counter, n int64) { c[name].Store(max(n, c[name].Load())) }
+
+// each calls f with what has been counted.
+func (c *counters) each(f func(name string, n int64)) {
+	for i := range c {
+		if n := c[i].Load(); n != 0 {
+			f(counterNames[i], n)
+		}
+	}
+}
+
+// living has the task say that it is alive, until stop is called.
+func (t *task) living(what string) (stop func()) {
+	if t.Status == nil {
+		return func() {}
+	}
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(StatusEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				t.Status(fmt.Sprintf("%s: %d records in, %d out", what, t.counters[recordsIn].Load(), t.counters[recordsOut].Load()))
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-done
+	}
+}
+
+// badShown is how many bad records are shown.
+const badShown = 5
+
+// bad counts a bad record of the input, which is skipped. The error wraps [ErrBad] when there are too many.
+func (t *task) bad(n int64, where string, why error) error {
+	t.counters.add(badRecords, n)
+	all := t.counters[badRecords].Load()
+	if t.Warn != nil && all <= badShown {
+		t.Warn(fmt.Sprintf("skipped a bad record, %s: %v", where, why))
+	}
+	if all > t.MaxBad {
+		return fmt.Errorf("%w: %d, and at most %d are skipped; the last is %s: %w", ErrBad, all, t.MaxBad, where, why)
+	}
+	return nil
+}
+
+// tooBad returns an error if all records were bad.
+func (t *task) tooBad() error {
+	bad, in := t.counters[badRecords].Load(), t.counters[recordsIn].Load()
+	if bad > 0 && bad >= in {
+		return fmt.Errorf("%w: all of %d: this is no input of the job", ErrBad, bad)
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package mapreduce_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/mapreduce"
+	"ndd/engine/near/dedup"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/result"
+	"ndd/engine/storage/store"
+)
+
+// eachSplit runs a test with each number of parts; the sets that are not the first one of a test with 2 and 7.
+func eachSplit(t *testing.T, first bool, f func(t *testing.T, l *local)) {
+	for _, n := range splits {
+		if !first && !*full && n != 2 && n != 7 {
+			continue
+		}
+		t.Run(fmt.Sprintf("splits=%d", n), func(t *testing.T) { f(t, newLocal(t, n, 1)) })
+	}
+}
+
+var full = flag.Bool("splits.full", false, "run every set of fingerprints with every number of parts")
+
+// TestScan: hits are those of brute force, however F is cut.
+func TestScan(t *testing.T) {
+	for _, set := range sets.All(600, 60, 3, 5) {
+		path := filepath.Join(t.TempDir(), "q.bin")
+		if err := os.WriteFile(path, store.Bytes64(set.Queries), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, h := range oracle.Search(set.Base, set.Queries, 3) {
+			want = append(want, fmt.Sprintf("%d\t%016x\t%d\t%06d\n", h.Query, h.Fingerprint, h.Distance, h.Row))
+		}
+		slices.Sort(want)
+		eachSplit(t, set.Name == "clustered", func(t *testing.T, l *local) {
+			job := mapreduce.Scan{Queries: path, K: 3}
+			same(t, set.Name, l.collect(l.run(job, l.cut(printLines(set.Base))), l.reduces), want)
+		})
+	}
+}
+
+// TestPairs: pairs are those of brute force, each once, however the corpus is cut.
+func TestPairs(t *testing.T) {
+	for k := 0; k <= 6; k += 3 {
+		for _, set := range sets.All(600, 10, k, 6) {
+			distinct := slices.Clone(set.Base)
+			slices.Sort(distinct)
+			distinct = slices.Compact(distinct)
+			var want []string
+			for _, p := range oracle.Pairs(distinct, k) {
+				a, b := distinct[p.A], distinct[p.B]
+				want = append(want, fmt.Sprintf("%016x\t%016x\t%d\n", a, b, bits.OnesCount64(a^b)))
+			}
+			slices.Sort(want)
+			eachSplit(t, set.Name == "clustered" && k == 3, func(t *testing.T, l *local) {
+				same(t, set.Name, l.collect(l.run(mapreduce.Pairs{K: k}, l.cut(printLines(set.Base))), l.reduces), want)
+			})
+		}
+	}
+}
+
+// clusters runs rounds until nothing changes, and returns the last results.
+func (l *local) clusters(edges string) string {
+	quiet := 0
+	for round := 0; ; round++ {
+		if round > 40 {
+			l.t.Fatal("40 rounds and no end")
+		}
+		kind := []mapreduce.Round{mapreduce.LargeStar, mapreduce.SmallStar}[round%2]
+		edges = l.run(mapreduce.Stars{Round: kind}, l.cut(edges))
+		err := mapreduce.Collect(l.t.Context(), mapreduce.Options{In: strings.NewReader(edges), Out: &bytes.Buffer{}, Parts: l.reduces})
+		if quiet++; errors.Is(err, mapreduce.ErrUnfinished) {
+			quiet = 0
+		} else if err != nil {
+			l.t.Fatal(err)
+		}
+		if quiet == 2 {
+			return edges
+		}
+	}
+}
+
+// TestDedup: what is dropped, and for which document, is what package dedup says, through pairs, clusters and their documents.
+func TestDedup(t *testing.T) {
+	for _, keep := range []mapreduce.Keep{mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest} {
+		for _, set := range sets.All(300, 10, 3, 7) {
+			if set.Name != "clustered" && keep != mapreduce.FirstID && !*full {
+				continue
+			}
+			want := dropped(t, set.Base, keep)
+			eachSplit(t, set.Name == "clustered" && keep == mapreduce.FirstID, func(t *testing.T, l *local) {
+				documents := printLines(set.Base)
+				documents += mapreduce.EndOf(documents)
+				edges := l.clusters(l.run(mapreduce.Pairs{K: 3}, l.cut(documents)))
+				assigned := l.run(mapreduce.Assign{}, l.cut(documents+edges))
+				same(t, set.Name, l.collect(l.run(mapreduce.Dedup{Keep: keep}, l.cut(assigned)), l.reduces), want)
+			})
+		}
+	}
+}
+
+// dropped returns the drops of one machine.
+func dropped(t *testing.T, prints []uint64, keep mapreduce.Keep) (lines []string) {
+	t.Helper()
+	policy, err := dedup.ParseKeep(string(keep), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := dedup.ReadOptions{Keep: policy, Find: dedup.Options{K: 3}}
+	c := dedup.NewCorpus(nil, read)
+	defer c.Close()
+	for i, f := range prints {
+		if err := c.Append(dedup.Document{ID: fmt.Sprintf("%06d", i), Fingerprint: simhash.Fingerprint(f), TextBytes: 100 + i%7}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := dedup.Find(t.Context(), c, read.Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := range r.Dropped() {
+		lines = append(lines, fmt.Sprintf("%s\t%s\t%d\n", c.ID(d.Row), d.Kept, d.Distance))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// jsonLines are documents whose IDs have everything that a line cannot have.
+func jsonLines(n int) string {
+	var b strings.Builder
+	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon")
+	for i := range n {
+		fmt.Fprintf(&b, `{"id":"~doc %d\t\\ é","text":"`, i)
+		for j := range 3 * (i % 40) {
+			fmt.Fprintf(&b, "%s%d ", words[(i*7+j*j)%len(words)], (i+j)%5)
+		}
+		b.WriteString("\"}\n")
+	}
+	return b.String()
+}
+
+// TestFingerprint: fingerprints and IDs are those of package ingest, for lines and for files.
+func TestFingerprint(t *testing.T) {
+	input := jsonLines(300)
+	var want []string
+	_, err := ingest.Run(t.Context(), []string{"-"}, ingest.Config{Document: document.Options{Format: document.JSONL}, Stdin: strings.NewReader(input)}, func(r ingest.Record) error {
+		print := "----------------"
+		if r.OK {
+			print = r.Fingerprint.String()
+		}
+		want = append(want, print+"\t"+result.Escape(r.ID)+"\n")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(want)
+	job := mapreduce.Fingerprint{Recipe: simhash.Default()}
+	eachSplit(t, true, func(t *testing.T, l *local) {
+		l.options.Columns = 2
+		parts := l.cut(input)
+		same(t, "lines", l.collect(l.run(job, parts), len(parts)), want)
+		dir := t.TempDir()
+		for i, part := range parts {
+			parts[i] = filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)) + "\n"
+			if err := os.WriteFile(strings.TrimSpace(parts[i]), []byte(part), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.options.Form = mapreduce.Paths
+		same(t, "paths", l.collect(l.run(job, parts), len(parts)), want)
+	})
+}
+
+// TestForms: the hits of raw fingerprints are the same in every form.
+func TestForms(t *testing.T) {
+	set := sets.All(5000, 50, 3, 9)[0]
+	dir := t.TempDir()
+	q := filepath.Join(dir, "q.bin")
+	if err := os.WriteFile(q, store.Bytes64(set.Queries), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, h := range oracle.Search(set.Base, set.Queries, 3) {
+		want = append(want, fmt.Sprintf("%d\t%016x\t%d\t%d\n", h.Query, h.Fingerprint, h.Distance, h.Row))
+	}
+	slices.Sort(want)
+	raw := store.Bytes64(set.Base)
+	const chunk = 8 * 512
+	var lines, paths, records strings.Builder
+	for at := 0; at < len(raw); at += chunk {
+		part := raw[at:min(at+chunk, len(raw))]
+		fmt.Fprintf(&lines, "%d\t%s\n", at/8, base64.StdEncoding.EncodeToString(part))
+		name := filepath.Join(dir, fmt.Sprintf("f%d.bin", at))
+		if err := os.WriteFile(name, part, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&paths, "%d\t%s\t%d\n", len(paths.String()), name, at/8) // as a framework has it, with the offset
+		rawRecord(&records, at, part)
+	}
+	l := newLocal(t, 5, 3)
+	job := mapreduce.Scan{Queries: q, K: 3}
+	for form, parts := range map[mapreduce.Form][]string{
+		mapreduce.Base64: l.cut(lines.String()), mapreduce.Paths: l.cut(paths.String()), mapreduce.RawBytes: {records.String()}} {
+		l.options.Form = form
+		same(t, string(form), l.collect(l.run(job, parts), l.reduces), want)
+	}
+	l.options.Form, l.options.File = mapreduce.RawBytes, "f.bin"
+	got := strings.Join(l.collect(l.run(job, []string{records.String()}), l.reduces), "")
+	same(t, "rawbytes of a named file", sortedLines(strings.ReplaceAll(got, "f.bin:", "")), want)
+}
+
+// rawRecord writes what Hadoop's rawbytes hands a filter.
+func rawRecord(to *strings.Builder, at int, value []byte) {
+	var b []byte
+	b = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(b, 8), uint64(at))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(value)))
+	to.Write(append(b, value...))
+}

@@ -1,0 +1,237 @@
+package mapreduce_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/mapreduce"
+	"ndd/engine/oracle"
+)
+
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
+
+// A local runs jobs as a framework does, on one machine and as unkindly as is allowed: maps in any order, attempts that are killed
+// or run twice, combiners any number of times, values of a key in any order.
+type local struct {
+	t        *testing.T
+	rng      *rand.Rand
+	splits   int
+	reduces  int
+	options  mapreduce.Options
+	shuffled int // bytes of the last shuffle
+}
+
+func newLocal(t *testing.T, splits int, seed uint64) *local {
+	return &local{t: t, rng: rand.New(rand.NewPCG(seed, uint64(splits))), splits: splits, reduces: min(splits, 7),
+		options: mapreduce.Options{Partitions: 64, MaxBad: 0}}
+}
+
+// cut cuts lines into parts at random: some may be empty.
+func (l *local) cut(input string) []string {
+	lines := slices.Collect(strings.Lines(input))
+	ends := []int{len(lines)}
+	for range l.splits - 1 {
+		ends = append(ends, l.rng.IntN(len(lines)+1))
+	}
+	slices.Sort(ends)
+	parts, from := make([]string, 0, l.splits), 0
+	for _, end := range ends {
+		parts = append(parts, strings.Join(lines[from:end], ""))
+		from = end
+	}
+	return parts
+}
+
+var errKilled = errors.New("killed")
+
+// dies is an output that ends after some bytes.
+type dies struct{ left int }
+
+func (d *dies) Write(p []byte) (int, error) {
+	if d.left -= len(p); d.left < 0 {
+		return 0, errKilled
+	}
+	return len(p), nil
+}
+
+// attempt runs a step until an attempt is not killed, and another one at the same time now and then, which must write the same.
+func (l *local) attempt(input string, step func(context.Context, mapreduce.Options) error) string {
+	l.t.Helper()
+	o := l.options
+	if l.rng.IntN(4) == 0 {
+		o.In, o.Out = strings.NewReader(input), &dies{l.rng.IntN(200)}
+		if err := step(l.t.Context(), o); err != nil && !errors.Is(err, errKilled) {
+			l.t.Fatal(err)
+		}
+	}
+	var out [2]bytes.Buffer
+	for i := range 1 + l.rng.IntN(2) {
+		o.In, o.Out = strings.NewReader(input), &out[i]
+		if err := step(l.t.Context(), o); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	if out[1].Len() > 0 && out[0].String() != out[1].String() {
+		l.t.Fatalf("two attempts at a part write\n%.300s\nand\n%.300s", &out[0], &out[1])
+	}
+	return out[0].String()
+}
+
+// sortKeys sorts lines by the bytes of their keys, and puts lines of one key in any order.
+func (l *local) sortKeys(lines []string) {
+	l.rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(keyOf(a), keyOf(b)) })
+}
+
+func keyOf(line string) string {
+	key, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+	return key
+}
+
+// shuffle deals a map's output into the reduces' inputs, through a combiner now and then.
+func (l *local) shuffle(out string, combiner mapreduce.Combiner, to [][]string) {
+	l.t.Helper()
+	segments := make([][]string, len(to))
+	for line := range strings.Lines(out) {
+		if n := strings.Count(line, "\t"); n != 1 {
+			l.t.Fatalf("%d tabs in %q", n, line)
+		}
+		p := (int(line[0])*64 + int(line[1])) % len(to)
+		segments[p] = append(segments[p], line)
+	}
+	for i, lines := range segments {
+		for combiner != nil && len(lines) > 0 && l.rng.IntN(2) == 0 {
+			n := l.rng.IntN(len(lines) + 1) // a spill has some of the records
+			l.rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+			spill := slices.Clone(lines[:n])
+			l.sortKeys(spill)
+			combined := l.attempt(strings.Join(spill, ""), func(ctx context.Context, o mapreduce.Options) error {
+				return mapreduce.Combine(ctx, combiner, o)
+			})
+			less := slices.Collect(strings.Lines(combined))
+			if !slices.IsSortedFunc(less, func(a, b string) int { return cmp.Compare(keyOf(a), keyOf(b)) }) {
+				l.t.Fatalf("a combiner's output is not sorted:\n%s", combined)
+			}
+			lines = append(less, lines[n:]...)
+		}
+		to[i] = append(to[i], lines...)
+	}
+}
+
+// maps runs the maps of a job on parts and returns what they write.
+func (l *local) maps(job mapreduce.Mapper, parts []string) (outs []string) {
+	l.t.Helper()
+	outs = make([]string, len(parts))
+	for _, i := range l.rng.Perm(len(parts)) {
+		outs[i] = l.attempt(parts[i], func(ctx context.Context, o mapreduce.Options) error { return mapreduce.Map(ctx, job, o) })
+	}
+	return outs
+}
+
+// run runs all of a job and returns what the reduces write, one behind the other.
+func (l *local) run(job mapreduce.Mapper, parts []string) string {
+	l.t.Helper()
+	outs := l.maps(job, parts)
+	reducer, ok := job.(mapreduce.Reducer)
+	if !ok {
+		return strings.Join(outs, "")
+	}
+	combiner, _ := job.(mapreduce.Combiner)
+	inputs := make([][]string, l.reduces)
+	for _, out := range outs {
+		l.shuffle(out, combiner, inputs)
+	}
+	var results strings.Builder
+	l.shuffled = 0
+	for _, i := range l.rng.Perm(len(inputs)) {
+		l.sortKeys(inputs[i])
+		input := strings.Join(inputs[i], "")
+		l.shuffled += len(input)
+		results.WriteString(l.attempt(input, func(ctx context.Context, o mapreduce.Options) error {
+			o.Parts = len(parts)
+			return mapreduce.Reduce(ctx, reducer, o)
+		}))
+	}
+	return results.String()
+}
+
+// collect checks results and returns them as sorted lines.
+func (l *local) collect(results string, tasks int) []string {
+	l.t.Helper()
+	var out bytes.Buffer
+	o := l.options
+	o.In, o.Out, o.Parts = strings.NewReader(results), &out, tasks
+	if err := mapreduce.Collect(l.t.Context(), o); err != nil {
+		l.t.Fatal(err)
+	}
+	return sortedLines(out.String())
+}
+
+func sortedLines(text string) []string {
+	lines := slices.Collect(strings.Lines(text))
+	slices.Sort(lines)
+	return lines
+}
+
+// same compares sorted lines.
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if slices.Equal(got, want) {
+		return
+	}
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("%s: %d lines, want %d; line %d of them is %q, want %q", what, len(got), len(want), i, at(got, i), at(want, i))
+		}
+	}
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "nothing"
+}
+
+// splits are the numbers of parts that every job is tried with.
+var splits = []int{1, 2, 7, 100}
+
+// step runs one step on an input and returns what it writes.
+func step(t *testing.T, f func(context.Context, mapreduce.Options) error, input io.Reader, change func(*mapreduce.Options)) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	o := mapreduce.Options{In: input, Out: &out, Partitions: 64}
+	if change != nil {
+		change(&o)
+	}
+	err := f(t.Context(), o)
+	return out.String(), err
+}
+
+func mapOf(j mapreduce.Mapper) func(context.Context, mapreduce.Options) error {
+	return func(ctx context.Context, o mapreduce.Options) error { return mapreduce.Map(ctx, j, o) }
+}
+
+func reduceOf(j mapreduce.Reducer) func(context.Context, mapreduce.Options) error {
+	return func(ctx context.Context, o mapreduce.Options) error { return mapreduce.Reduce(ctx, j, o) }
+}
+
+// sorted sorts lines as LC_ALL=C sort does.
+func sorted(lines string) string { return strings.Join(sortedLines(lines), "") }
+
+// printLines are fingerprints as the job fingerprint writes them, their rows as IDs.
+func printLines(prints []uint64) string {
+	var b strings.Builder
+	for i, f := range prints {
+		fmt.Fprintf(&b, "%016x\t%06d %d\n", f, i, 100+i%7)
+	}
+	return b.String()
+}
