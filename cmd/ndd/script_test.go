@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 //	flip FILE OFFSET            flips a bit; a negative offset counts from the end
 //	concat OUT FILE...          writes files one after the other
 //	merge OUT FILE...           merges sorted answers, as ndd batch --help says
+//	lines RAW FILE              writes raw fingerprints as lines with their rows
+//	sortlines FILE              sorts lines by their bytes
+//	head FILE N OUT             writes the first N lines
+//	mapreduce JOB ... FILE...   a map for each file, three reduces: all results in the file results
 //	serving, post, stopping     run a server: see servers
 func TestScripts(t *testing.T) {
 	var s servers
@@ -50,6 +54,11 @@ func TestScripts(t *testing.T) {
 			"flip":   flip,
 			"concat": concat,
 			"merge":  merge,
+
+			"lines":     printLines,
+			"sortlines": sortLines,
+			"head":      headLines,
+			"mapreduce": runJob,
 
 			"serving":  s.serving,
 			"post":     s.post,
