@@ -62,7 +62,7 @@ Exit status: 0 only if all input was read and everything was written; 3 if recor
 were lost or came twice, or fingerprints of two recipes met; 4 from collect, if
 the job cluster needs more rounds.`,
 		Example: `  ndd mapreduce map pairs < part.tsv | LC_ALL=C sort | ndd mapreduce reduce pairs | ndd mapreduce collect pairs
-  ndd mapreduce map scan --queries Q.bin < chunk.tsv | LC_ALL=C sort | ndd mapreduce reduce scan > hits`,
+  ndd mapreduce map scan --queries Q.bin < chunk.tsv | LC_ALL=C sort | ndd mapreduce reduce scan | ndd mapreduce collect scan`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

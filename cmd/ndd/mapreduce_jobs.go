@@ -118,7 +118,7 @@ in any order`,
 	in:      `what the job assign writes`,
 	shuffle: `cluster, rank and ID of every document of a cluster, all in the key`,
 	out:     `ID, tab, ID of the document that is kept, distance, as dropped.tsv of 'ndd dedup'`,
-	notes:   `Of documents that --keep does not tell apart, the first ID is kept, in order of
+	notes: `Of documents that --keep does not tell apart, the first ID is kept, in order of
 the bytes of its escaped form.`,
 	mapLine: "--keep first",
 	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
