@@ -68,9 +68,13 @@ func (v View) Release() { v.live.Release() }
 // every document that an answer of the view has, also where it was deleted since.
 func (v View) IDs() *live.IDs { return v.live.IDs() }
 
+// QueryBytes is what [View.QueryEach] takes of memory at most, whatever it finds: twice what is in use, as the
+// collector lets the heap grow to that.
+const QueryBytes = 32 << 20
+
 // QueryEach finds what [Index.QueryText] does, however much that is, and calls emit with some hits at a time, in
 // order. A hit with very many documents comes in several calls, with other documents of its in each, which
-// Hit.Before counts. Memory is 32 MiB at most. An error of emit, or of ctx, ends it.
+// Hit.Before counts. It takes [QueryBytes] of memory at most. An error of emit, or of ctx, ends it.
 func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
 	if err := v.index.checkK(k); err != nil {
 		return err

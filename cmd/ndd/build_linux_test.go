@@ -152,6 +152,42 @@ func TestAnswerMemory(t *testing.T) {
 	}
 }
 
+// TestCrowdedAnswerMemory: nor does it matter how much a query finds: a fingerprint of thousands of documents, and a dense ball.
+func TestCrowdedAnswerMemory(t *testing.T) {
+	if underRace() {
+		return
+	}
+	dir := t.TempDir()
+	write := func(name string, n int, at func(i int) uint64) string {
+		prints := make([]uint64, n)
+		for i := range prints {
+			prints[i] = at(i)
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	same := write("same", 60_000, func(int) uint64 { return 0 })
+	dense := write("dense", 150_000, func(i int) uint64 { return uint64(i) })
+	asked, few := write("asked", 260, func(int) uint64 { return 0 }), write("few", 40, func(i int) uint64 { return uint64(i) })
+	indexSame, indexDense := builtIndex(t, same), builtIndex(t, dense, "-k", "8")
+	out := filepath.Join(dir, "hits")
+	const said = `memory at most (\S+ \S+)(?: beside the index(?: and the queries)?)?(?:: .*)?$`
+	for _, args := range [][]string{
+		{"batch", "-v", "--force", "-i", indexSame, "--format", "bin", asked},
+		{"batch", "-v", "--force", "-i", indexDense, "--format", "bin", "-o", out, few},
+		{"batch", "-v", "--force", "-i", indexDense, "--count", few},
+		{"batch", "-v", "--force", "--scan", dense, "-k", "8", "--format", "bin", "-o", out, few},
+		{"batch", "-v", "--force", "--scan", indexSame, "--format", "bin", "-o", out, few},
+		{"query", "-v", "-i", indexSame, "0000000000000000"},
+		{"query", "-v", "-i", indexDense, "0000000000000000"},
+	} {
+		memoryOf(t, said, "unlimited", args...)
+	}
+}
+
 // memoryOf runs ndd on two processors, allowed so many KiB of data, and gives the memory that it says, as expression
 // finds it in a line of its own, and the most that it takes, which is looked at again and again. To take
 // more than it says is an error.

@@ -9,12 +9,14 @@ import (
 	"io"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/memory"
 	"ndd/engine/result"
 )
 
@@ -106,6 +108,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 			}
 			defer x.Close()
 			ids := x.IDs()
+			g.log.Debug(fmt.Sprintf("memory at most %s beside the index", humanize.IBytes(engine.QueryBytes+memory.Program)))
 			q := &querier{index: x, k: index.k, most: most, rows: result.NewNamedWriter(g.stdout, format.Format, func(doc uint64) (string, error) {
 				return ids.ID(engine.DocID(doc))
 			})}
