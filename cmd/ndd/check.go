@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
+	"ndd/engine/copies"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/segment"
 	"ndd/engine/storage/store"
@@ -102,6 +103,9 @@ func (g *globals) check(ctx context.Context, f *finding) error {
 	if err != nil {
 		return err
 	}
+	if info.IsDir() && copies.IsIndex(f.Path) {
+		return g.checkCopies(ctx, f)
+	}
 	if info.IsDir() {
 		return g.checkIndex(ctx, f)
 	}
@@ -159,6 +163,21 @@ func goneText(deleted, expired uint64) string {
 		return number(expired, "expired document")
 	}
 	return humanize.Comma(int64(deleted)) + " deleted and " + number(expired, "expired document")
+}
+
+// checkCopies verifies an index of signatures.
+func (g *globals) checkCopies(ctx context.Context, f *finding) error {
+	x, err := copies.OpenIndex(ctx, f.Path, max(g.threads, 1))
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := x.Check(ctx); err != nil {
+		return err
+	}
+	f.Kind, f.Documents, f.Checksums = "copies index", x.Documents(), true
+	f.text = fmt.Sprintf("sound: index to find copies, %s, method %s", number(f.Documents, "document"), x.Recipe().Method)
+	return nil
 }
 
 // logText returns what check says of a log that has something.
@@ -232,6 +251,11 @@ func (g *globals) checkPart(ctx context.Context, found *finding, kind store.Kind
 		defer s.Close()
 		if err := s.Check(); err != nil {
 			return fmt.Errorf("%s: %w", found.Path, err)
+		}
+	}
+	if kind == store.KindPostings {
+		if found.Documents, _, err = copies.CheckSegment(ctx, found.Path, g.threads); err != nil {
+			return err
 		}
 	}
 	found.Kind, found.Bytes, found.Checksums = kind.String(), f.Bytes(), true

@@ -16,11 +16,15 @@ import (
 const passageGap = 100
 
 // explainCopies shows what two documents have in common.
-func (g *globals) explainCopies(ctx context.Context, args []string, o copies.Options, f *copiesFlags) error {
+func (g *globals) explainCopies(ctx context.Context, args []string, f *copiesFlags) error {
 	if len(args) < 3 {
 		return usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")
 	}
-	config, err := f.docs.config(g, nil)
+	o, err := f.options(g)
+	if err != nil {
+		return err
+	}
+	config, err := f.signatures.config(g)
 	if err != nil {
 		return err
 	}
@@ -29,10 +33,8 @@ func (g *globals) explainCopies(ctx context.Context, args []string, o copies.Opt
 	if err != nil {
 		return err
 	}
-	if f.spots == "auto" {
-		if o.SpotSigs.Lists, err = g.learnSpots(ctx, inputs, config); err != nil {
-			return err
-		}
+	if err := f.signatures.learn(ctx, g, inputs, config, &o); err != nil {
+		return err
 	}
 	if o.Method == copies.Auto {
 		o.Method = copies.MethodOf(two[0].Text)

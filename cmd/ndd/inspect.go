@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ndd/engine/copies"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
@@ -125,6 +127,9 @@ func inspect(path string, show func(*description) error) error {
 // inspectIndex describes the manifest, the segments that it names with what stands beside them, and the
 // log.
 func inspectIndex(dir string, show func(*description) error) error {
+	if copies.IsIndex(dir) {
+		return inspectCopies(dir, show)
+	}
 	path, err := live.ManifestPath(dir)
 	if err != nil {
 		return err
@@ -158,6 +163,20 @@ func inspectIndex(dir string, show func(*description) error) error {
 		return err
 	}
 	for _, path := range logs {
+		if err := inspect(path, show); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inspectCopies describes the manifest and the postings of an index to find copies.
+func inspectCopies(dir string, show func(*description) error) error {
+	m, err := copies.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range m.Paths(dir) {
 		if err := inspect(path, show); err != nil {
 			return err
 		}
@@ -207,8 +226,16 @@ func (d *description) part(kind store.Kind) (err error) {
 		return err
 	}
 	defer f.Close()
-	if err := d.container(f); err != nil || kind != store.KindSegment {
+	if err := d.container(f); err != nil {
 		return err
+	}
+	if kind == store.KindPostings {
+		documents, stats, err := copies.CheckSegment(context.Background(), d.Path, 1)
+		d.Documents, d.Distribution = documents, copyStats(stats)
+		return err
+	}
+	if kind != store.KindSegment {
+		return nil
 	}
 	s, err := segment.Open(f)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"ndd/engine/copies/postings"
 )
@@ -33,6 +34,42 @@ type Pair struct {
 	Score        float64 // the method's similarity
 	SizeA, SizeB int     // signatures
 	Shared       int
+	Flags        Flags
+}
+
+// Flags are what is to be known about a pair.
+type Flags uint8
+
+// The flags.
+const (
+	Equal    Flags = 1 << iota // all signatures are shared
+	FewA                       // the first has too few signatures of its language's method: both are compared by winnow
+	FewB                       // the second has
+	SameSite                   // both are of one site
+)
+
+// Has reports whether all of some flags are set.
+func (f Flags) Has(some Flags) bool { return f&some == some }
+
+// String returns the names of the flags, separated by commas.
+func (f Flags) String() string {
+	var names []string
+	for i, name := range []string{"equal", "few_a", "few_b", "same_site"} {
+		if f.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// flags returns the flags of a pair; site is whether it is of one site.
+func flags(fewA, fewB, site bool, sizeA, sizeB, shared int) (f Flags) {
+	for flag, set := range map[Flags]bool{Equal: sizeA == shared && sizeB == shared, FewA: fewA, FewB: fewB, SameSite: site} {
+		if set {
+			f |= flag
+		}
+	}
+	return f
 }
 
 // ContainmentA returns the share of the first document's signatures that the second has.
@@ -63,6 +100,7 @@ type Report struct {
 	None      int            // documents with no signature at all, or too few by the only method: in no pair
 	Unlisted  int            // documents with the same signatures as very many others: each is in one pair, with the first of them
 	SameSite  int            // pairs that were left out for being of one site
+	Dropped   uint64         // signatures that the options leave out, once for each document that had one
 	Pairs     int
 
 	// What the joins say, added up; see [postings.Report].
@@ -98,6 +136,9 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	slices.SortFunc(d.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range d.methods {
 		m := &d.methods[i]
+		if err := d.filter(ctx, m); err != nil {
+			return nil, d.report, err
+		}
 		pairs, r, err := m.builder.Join(ctx, d.o.join(m.method))
 		if err != nil {
 			return nil, d.report, err
@@ -108,12 +149,14 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 			if m.method == Winnow && d.o.Method == Auto && !d.few[a] && !d.few[b] {
 				continue // both are compared by their languages' methods
 			}
-			if d.o.OtherSites && d.site(a) != 0 && d.site(a) == d.site(b) {
+			site := d.site(a) != 0 && d.site(a) == d.site(b)
+			if d.o.OtherSites && site {
 				d.report.SameSite++
 				continue
 			}
 			all = append(all, Pair{A: a, B: b, Relation: RelationOf(p.SizeA, p.SizeB, p.Shared), Method: m.method,
-				Score: m.method.Measure().Similarity(p.SizeA, p.SizeB, p.Shared), SizeA: p.SizeA, SizeB: p.SizeB, Shared: p.Shared})
+				Score: m.method.Measure().Similarity(p.SizeA, p.SizeB, p.Shared), SizeA: p.SizeA, SizeB: p.SizeB, Shared: p.Shared,
+				Flags: flags(d.few[a], d.few[b], site, p.SizeA, p.SizeB, p.Shared)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })

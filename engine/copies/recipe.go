@@ -1,6 +1,7 @@
 package copies
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -87,8 +88,19 @@ func digest(antecedents, stops []uint64) string {
 	return fmt.Sprintf("%016x", h)
 }
 
-// Difference returns what two recipes differ in, in words, and nothing where they are the same.
-func (r *Recipe) Difference(other *Recipe) string {
+// ErrMixed is wrapped where documents would be compared whose signatures are made in different ways.
+var ErrMixed = errors.New("signatures do not belong together")
+
+// Compatible returns an error that wraps [ErrMixed] and says what differs, unless two recipes are the same.
+func (r *Recipe) Compatible(what string, other *Recipe, of string) error {
+	if d := r.difference(other); d != "" {
+		return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, what, of, d)
+	}
+	return nil
+}
+
+// difference returns what two recipes differ in, in words, and nothing where they are the same.
+func (r *Recipe) difference(other *Recipe) string {
 	var all []string
 	differ := func(what string, a, b any) {
 		if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {

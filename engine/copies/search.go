@@ -17,13 +17,13 @@ type Hit struct {
 	Score        float64
 	SizeA, SizeB int // signatures: of the other document, and of this one
 	Shared       int
+	Flags        Flags
 }
 
-// ContainmentA returns the share of the other document's signatures that this one has.
-func (h *Hit) ContainmentA() float64 { return float64(h.Shared) / float64(h.SizeA) }
-
-// ContainmentB returns the share of this document's signatures that the other has.
-func (h *Hit) ContainmentB() float64 { return float64(h.Shared) / float64(h.SizeB) }
+// Pair returns the hit as a pair, without the numbers of its documents.
+func (h *Hit) Pair() Pair {
+	return Pair{Relation: h.Relation, Method: h.Method, Score: h.Score, SizeA: h.SizeA, SizeB: h.SizeB, Shared: h.Shared, Flags: h.Flags}
+}
 
 // A Searcher finds the documents of an index that are copies of others. It belongs to one goroutine.
 type Searcher struct {
@@ -106,12 +106,15 @@ func (s *Searcher) Search(sets *Sets) (hits []Hit, err error) {
 			if m == Winnow && s.o.Method == Auto && own && !s.index.segments[segment].isFew(doc) {
 				return // both are compared by their languages' methods
 			}
-			if s.o.OtherSites && sets.Site != 0 && s.index.segments[segment].site(doc) == sets.Site {
+			x := s.index.segments[segment]
+			site := sets.Site != 0 && x.site(doc) == sets.Site
+			if s.o.OtherSites && site {
 				s.SameSite++
 				return
 			}
 			all = append(all, found{segment, doc, Hit{Relation: RelationOf(len(set), p.Size, p.Shared), Method: m,
-				Score: m.Measure().Similarity(len(set), p.Size, p.Shared), SizeA: len(set), SizeB: p.Size, Shared: p.Shared}})
+				Score: m.Measure().Similarity(len(set), p.Size, p.Shared), SizeA: len(set), SizeB: p.Size, Shared: p.Shared,
+				Flags: flags(!own, x.isFew(doc), site, len(set), p.Size, p.Shared)}})
 		})
 	}
 	if own {

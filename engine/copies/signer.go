@@ -72,6 +72,11 @@ type Options struct {
 	Ends        string           // sentence ends of CCDet; default ccdet.Ends
 	Bags        bool             // a signature counts as often as it occurs in both, as in SpotSigs' code; default: once
 
+	// Of a Detector alone:
+
+	IDF          IDFRange // of SpotSigs: signatures outside are dropped
+	SiteFeatures int      // of CCDet: features that more documents of one site have are dropped from these; 0: none are
+
 	OtherSites bool // pairs of documents of one site are left out
 
 	Threads int              // of the join; default: one for each processor
@@ -106,6 +111,12 @@ func NewSigner(o Options) (s *Signer, err error) {
 	}
 	if o.MinFeatures < 0 {
 		return nil, fmt.Errorf("%d signatures at least: must not be negative", o.MinFeatures)
+	}
+	if o.SiteFeatures < 0 {
+		return nil, fmt.Errorf("features of %d documents of a site: must not be negative", o.SiteFeatures)
+	}
+	if err := o.IDF.check(); err != nil {
+		return nil, err
 	}
 	s = &Signer{o: o, rows: winnow.New()}
 	if s.spots, err = spotsigs.New(o.SpotSigs); err != nil {

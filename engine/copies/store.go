@@ -65,9 +65,7 @@ func AppendIndex(dir string, o Options) (w *IndexWriter, err error) {
 		w.manifest = *m
 		w.manifest.Generation++
 		recipe := o.Recipe()
-		if d := recipe.Difference(&m.Recipe); d != "" {
-			err = fmt.Errorf("%s: made by another recipe: %s", dir, d)
-		}
+		err = recipe.Compatible("the documents", &m.Recipe, dir)
 	}
 	if err == nil {
 		err = w.begin(o)
@@ -173,6 +171,21 @@ func (x *Index) open(ctx context.Context, m *ManifestSegment, threads int) error
 		return fmt.Errorf("%s: %w: not the file that the manifest names", path, store.ErrCorrupt)
 	}
 	return nil
+}
+
+// CheckSegment reads and compares all content of the file of postings at path, and returns how many documents it has, and
+// how large the lists of each method are.
+func CheckSegment(ctx context.Context, path string, threads int) (documents uint64, stats map[Method]lists.Stats, err error) {
+	s, err := openSegment(ctx, path, threads)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer s.close()
+	x := Index{segments: []*segment{s}}
+	if err := s.check(ctx); err != nil {
+		return 0, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s.head.Documents, x.Stats(), nil
 }
 
 // Recipe returns how the index's signatures were made.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
@@ -179,7 +180,9 @@ func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []
 	ends := b.slices(docs, o)
 	r.Slices = len(ends)
 	from := 0
-	for _, end := range ends {
+	progress := &progress{tell: o.Progress, total: uint64(len(ends)) * uint64(len(docs))}
+	for i, end := range ends {
+		progress.set(uint64(i) * uint64(len(docs)))
 		if from == end {
 			continue
 		}
@@ -188,7 +191,7 @@ func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []
 			return nil, err
 		}
 		first := sort.Search(from, func(i int) bool { return o.largest(b.size(docs[i])) >= b.size(docs[from]) })
-		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, o, r)
+		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, o, r, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -200,11 +203,29 @@ func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []
 	return pairs, nil
 }
 
+// progress counts what is done of a join. Its methods may be called from many goroutines.
+type progress struct {
+	done  atomic.Uint64
+	total uint64
+	tell  func(done, total uint64) // nil: nobody asks
+}
+
+func (p *progress) set(done uint64) {
+	p.done.Store(done)
+	p.add(0)
+}
+
+func (p *progress) add(n uint64) {
+	if done := p.done.Add(n); p.tell != nil {
+		p.tell(min(done, p.total), p.total)
+	}
+}
+
 // chunk is how many documents a goroutine takes at a time.
 const chunk = 256
 
 // joinSlice finds the pairs of queries with the documents of an index, which are those from the own-th query on.
-func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *Index, o *Options, r *Report) (pairs []Pair, err error) {
+func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *Index, o *Options, r *Report, p *progress) (pairs []Pair, err error) {
 	var mu sync.Mutex
 	produce := func(_ context.Context, yield func(int) bool) error {
 		for from := 0; from < len(queries) && yield(from); from += chunk {
@@ -218,6 +239,7 @@ func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *I
 			for i := from; i < min(from+chunk, len(queries)); i++ {
 				j.document(i, queries[i])
 			}
+			p.add(chunk)
 		}
 		mu.Lock()
 		defer mu.Unlock()

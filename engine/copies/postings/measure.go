@@ -38,6 +38,9 @@ type Options struct {
 	// MemoryBytes is the memory for the indexes, or the lists, of one slice; default: no limit. Sets and pairs come on top.
 	MemoryBytes uint64
 
+	// Progress, if not nil, is told by many goroutines what part of a join is done.
+	Progress func(done, total uint64)
+
 	// MaxDocuments is how many documents a signature may be in that finds candidates; default 10,000. See the package comment.
 	MaxDocuments int
 

@@ -58,10 +58,12 @@ func (b *Builder) splitTerms(ctx context.Context, docs []uint32, frequent []uint
 		t.most = max(int(o.MemoryBytes/partialBytes/2), 1024)
 	}
 	r.Slices = t.slices(docs)
+	progress := &progress{tell: o.Progress, total: uint64(r.Slices)}
 	for slice := range r.Slices {
 		if err := t.slice(ctx, docs, slice); err != nil {
 			return nil, err
 		}
+		progress.add(1)
 	}
 	if err := t.spill(); err != nil {
 		return nil, err

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine/copies"
+	"ndd/engine/copies/lists"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
+	"ndd/engine/result"
+)
+
+func newCopiesBuild(g *globals) *cobra.Command {
+	var f signatureFlags
+	var out, add string
+	cmd := &cobra.Command{
+		Use:   "build -o INDEX | --add INDEX INPUT...",
+		Short: "Build an index of documents to find copies of",
+		Long: `Build an index, a folder, of the signatures of documents: 'ndd copies --against
+INDEX' finds the documents in it that others are copies of. It appears when it is
+complete. Documents with too few signatures are in it, and are in no pair.
+
+--add adds documents to an index that exists, all or none of them, by the recipe
+of the index. IDs are not compared: a document that is added twice is found twice.`,
+		Example: `  ndd copies build -o library library.jsonl.zst
+  ndd copies build --add library more.jsonl.zst
+  ndd copies --against library new.jsonl`,
+		Args: someArgs("INPUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (out == "") == (add == "") {
+				return usagef("give -o INDEX for a new index, or --add INDEX for one that exists")
+			}
+			if out == document.Stdin {
+				return usagef("-o -: an index is a folder, and cannot be written to standard output")
+			}
+			return g.buildCopies(cmd.Context(), args, out, add, &f)
+		},
+	}
+	f.register(cmd, g)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "folder to create for the index; must not exist")
+	cmd.Flags().StringVar(&add, "add", "", "index to add the documents to, instead of -o")
+	return cmd
+}
+
+// buildCopies writes an index, or adds to one.
+func (g *globals) buildCopies(ctx context.Context, inputs []string, out, add string, f *signatureFlags) error {
+	o, config, err := g.indexed(ctx, inputs, add, f)
+	if err != nil {
+		return err
+	}
+	budget, err := f.room(g, &o)
+	if err != nil {
+		return err
+	}
+	var w *copies.IndexWriter
+	if add != "" {
+		w, err = copies.AppendIndex(add, o)
+	} else {
+		w, err = copies.CreateIndex(out, o, g.force)
+	}
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	partly := g.signAll(ctx, inputs, config, o, f, func(s *signed) error { return w.Add(s.id, s.sets) }, checkMemory(budget, "indexing", w.NeedBytes))
+	if partly != nil && !errors.Is(partly, errPartly) {
+		return partly
+	}
+	bar := g.newBar("building", 0, countUnit)
+	stats, report, err := w.Commit(ctx)
+	bar.end()
+	if err != nil {
+		return err
+	}
+	g.log.Info(fmt.Sprintf("%s: %s added", out+add, number(report.Documents, "document")))
+	g.sayLeftOut(&report)
+	for _, line := range copyStats(stats) {
+		g.log.Debug(line)
+	}
+	return partly
+}
+
+// indexed returns the options by which the documents that are compared with an index, or added to it, are signed: the index's own. Where
+// index is empty they are those of the flags.
+func (g *globals) indexed(ctx context.Context, inputs []string, index string, f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
+	if c, err = f.config(g); err != nil {
+		return o, c, err
+	}
+	if o, err = f.options(g); err != nil {
+		return o, c, err
+	}
+	if index == "" {
+		if err = f.learn(ctx, g, inputs, c, &o); err == nil {
+			_, err = copies.NewSigner(o)
+		}
+		return o, c, err
+	}
+	m, err := copies.ReadManifest(index)
+	if err != nil {
+		return o, c, err
+	}
+	own, err := m.Recipe.Options()
+	if err != nil {
+		return o, c, fmt.Errorf("%s: %w", index, err)
+	}
+	own.Threads = g.threads
+	for _, name := range recipeFlags {
+		if g.given[name] {
+			return own, c, g.sameRecipe(ctx, inputs, c, f, o, index, &m.Recipe)
+		}
+	}
+	return own, c, nil
+}
+
+// sameRecipe returns an error unless the flags that were given say what the recipe of an index does.
+func (g *globals) sameRecipe(ctx context.Context, inputs []string, c ingest.Config, f *signatureFlags, o copies.Options, index string, r *copies.Recipe) error {
+	if err := f.learn(ctx, g, inputs, c, &o); err != nil {
+		return err
+	}
+	if _, err := copies.NewSigner(o); err != nil {
+		return usagef("%w", err)
+	}
+	asked := o.Recipe()
+	return asked.Compatible("the flags", r, index)
+}
+
+// checkMemory returns a function that checks, from time to time, that documents fit.
+func checkMemory(b *memory.Budget, doing string, need func() uint64) func(documents int, idBytes uint64) error {
+	return func(documents int, idBytes uint64) error {
+		if documents%1000 > 0 {
+			return nil
+		}
+		return b.Check(fmt.Sprintf("%s %s and more", doing, number(documents, "document")), need()+idBytes)
+	}
+}
+
+// copyStats says how large the lists of each method are.
+func copyStats(stats map[copies.Method]lists.Stats) (lines []string) {
+	for _, m := range slices.Sorted(maps.Keys(stats)) {
+		s := stats[m]
+		line := fmt.Sprintf("%s: %s in %s, %s of one document, %s", m, number(s.Shared, "shared signature"), number(s.Documents, "document"),
+			humanize.Comma(int64(s.Single)), number(s.Lists, "different list"))
+		if s.Documents > 0 {
+			line += fmt.Sprintf("; bytes per document: %.1f, and %.1f for signatures of one document",
+				float64(s.Bytes())/float64(s.Documents), float64(s.SingleBytes)/float64(s.Documents))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// against compares documents with those of an index and writes the pairs, in order of the documents.
+func (g *globals) against(ctx context.Context, inputs []string, f *copiesFlags) error {
+	o, config, err := g.indexed(ctx, inputs, f.against, &f.signatures)
+	if err != nil {
+		return err
+	}
+	if err := f.join.complete(g, &o, f.signatures.site); err != nil {
+		return err
+	}
+	budget, err := f.signatures.room(g, &o)
+	if err != nil {
+		return err
+	}
+	x, err := copies.OpenIndex(ctx, f.against, max(g.threads, 1))
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := budget.Check("searching "+f.against, x.NeedBytes()*uint64(max(g.threads, 1)+1)); err != nil {
+		return memory.Advise(err, "give it more with --memory, or search with fewer --threads")
+	}
+	var partly error
+	s := copySearch{g: g, index: x, o: o, flags: f}
+	err = g.writeTable(f.out, f.format.Format, copyColumns, func(t *result.TableWriter) (err error) {
+		if partly, err = s.run(ctx, inputs, config, t); errors.Is(err, errPartly) {
+			partly, err = err, nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.say()
+	return partly
+}
+
+// A copySearch is documents that are compared with an index.
+type copySearch struct {
+	g     *globals
+	index *copies.Index
+	o     copies.Options
+	flags *copiesFlags
+
+	documents, pairs, none, sameSite int
+}
+
+// hits are what one document is a copy of.
+type hits struct {
+	id       string
+	hits     []copies.Hit
+	none     bool // it has too few signatures to be compared
+	sameSite int
+}
+
+func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, t *result.TableWriter) (partly, err error) {
+	report, err := extract(ctx, s.g, inputs, c, ingest.Steps[hits]{
+		Worker: s.worker,
+		Emit: func(h hits) error {
+			s.documents++
+			s.sameSite += h.sameSite
+			if h.none {
+				s.none++
+			}
+			for i := range h.hits {
+				s.pairs++
+				p := h.hits[i].Pair()
+				if err := writeCopy(t, h.id, h.hits[i].ID, &p); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.g.ingested(report), nil
+}
+
+func (s *copySearch) worker() (func(int, *document.Document) (hits, error), error) {
+	signer, err := copies.NewSigner(s.o)
+	if err != nil {
+		return nil, err
+	}
+	searcher, err := s.index.Searcher(s.o)
+	if err != nil {
+		return nil, err
+	}
+	return func(_ int, doc *document.Document) (h hits, err error) {
+		sets := signer.Sign(doc.Text)
+		sets.Site = s.flags.signatures.siteOf(doc)
+		before := searcher.SameSite
+		h.id, h.none = doc.ID, !searcher.Compared(&sets)
+		h.hits, err = searcher.Search(&sets)
+		h.sameSite = searcher.SameSite - before
+		return h, err
+	}, nil
+}
+
+func (s *copySearch) say() {
+	s.g.log.Info(fmt.Sprintf("%s of %s with %s in %s", number(s.pairs, "pair"), number(s.documents, "document"),
+		number(s.index.Documents(), "document"), s.flags.against))
+	if s.none > 0 {
+		s.g.log.Warn(fmt.Sprintf("%s had too few signatures to be compared", number(s.none, "document")))
+	}
+	if s.sameSite > 0 {
+		s.g.log.Info(fmt.Sprintf("%s of one site left out", number(s.sameSite, "pair")))
+	}
+}
