@@ -81,8 +81,15 @@ func (v *versionInfo) write(w io.Writer) error {
 	return err
 }
 
-// buildVersion returns the version that the Go toolchain stamped into the program.
+// release is the version of a release, which its build sets.
+var release string
+
+// buildVersion returns the version of the release, or else the one that the Go toolchain stamped
+// into the program.
 func buildVersion() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(unknown)"

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// newMan returns the command that writes the manual pages, for packages: ndd(1), and one for each
+// command. The date is that of SOURCE_DATE_EPOCH where it is set, so that a package can be made
+// again byte for byte.
+func newMan(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:     "man DIR",
+		Short:   "Write the manual pages into a folder",
+		Long:    `Write a manual page for each command into DIR, which is made where it does not exist: ndd.1, ndd-dedup.1, ... Pages that are there are replaced.`,
+		Example: "  ndd man /usr/local/share/man/man1",
+		Hidden:  true,
+		Args:    oneArg("DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			date := time.Now()
+			if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
+				seconds, err := strconv.ParseInt(epoch, 10, 64)
+				if err != nil {
+					return usagef("SOURCE_DATE_EPOCH %q: must be seconds since 1970", epoch)
+				}
+				date = time.Unix(seconds, 0)
+			}
+			date = date.UTC()
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			root := cmd.Root()
+			root.DisableAutoGenTag = true
+			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "ndd " + buildVersion(), Manual: "ndd", Date: &date}, args[0]); err != nil {
+				return fmt.Errorf("manual pages: %w", err)
+			}
+			return nil
+		},
+	}
+}
