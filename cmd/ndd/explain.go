@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/dustin/go-humanize"
-
 	"ndd/engine/copies"
 	"ndd/engine/corpus/document"
 	"ndd/engine/result"
@@ -47,17 +45,28 @@ func (g *globals) explainCopies(ctx context.Context, args []string, f *copiesFla
 		return err
 	}
 	e := s.Explain(o.Method, two[0].Text, two[1].Text, passageGap)
-	writeExplanation(g.stdout, &e, two)
-	return nil
+	if f.page == "" {
+		writeExplanation(g.stdout, &e, two)
+		return nil
+	}
+	out, err := g.newOutput(f.page)
+	if err != nil {
+		return err
+	}
+	defer out.abort()
+	if err := writeCopiesPage(out, &e, two); err != nil {
+		return err
+	}
+	return out.commit()
 }
 
 func writeExplanation(w io.Writer, e *copies.Explanation, two [2]document.Document) {
-	fmt.Fprintf(w, "%s shared of %s and %s, by %s\n", number(e.Shared, "signature"), humanize.Comma(int64(e.SizeA)), humanize.Comma(int64(e.SizeB)), e.Method)
+	fmt.Fprintln(w, explanationSummary(e))
 	for i, side := range []struct {
 		passages []copies.Passage
 		covered  float64
 	}{{e.A, e.CoveredA}, {e.B, e.CoveredB}} {
-		fmt.Fprintf(w, "%s: %s shared, %.1f %% of its bytes\n", result.Escape(two[i].ID), number(len(side.passages), "passage"), 100*side.covered)
+		fmt.Fprintf(w, "%s: %s\n", result.Escape(two[i].ID), passageSummary(side.passages, side.covered))
 		for _, p := range side.passages {
 			fmt.Fprintf(w, "  %d-%d: %s\n", p.Start, p.End, excerpt(two[i].Text[p.Start:p.End]))
 		}

@@ -10,6 +10,7 @@ import (
 // A Passage is a part of a text that another one has too.
 type Passage struct {
 	Start, End int // bytes of the text
+	Other      int // the passage of the other text that has its first signature; -1 where that has none
 }
 
 // An Explanation is what two texts have in common by one method.
@@ -28,14 +29,48 @@ func (s *Signer) Explain(m Method, a, b string, gap int) Explanation {
 	e := Explanation{Method: m, SizeA: len(setA), SizeB: len(setB), Shared: signature.Shared(setA, setB)}
 	e.A, e.CoveredA = passages(sigsA, setB, gap, len(a))
 	e.B, e.CoveredB = passages(sigsB, setA, gap, len(b))
+	lead(e.A, sigsA, e.B, sigsB)
+	lead(e.B, sigsB, e.A, sigsA)
 	return e
+}
+
+// lead says for each passage of a text which passage of the other one has its first signature that is in one.
+func lead(from []Passage, fromSigs []signature.Signature, to []Passage, toSigs []signature.Signature) {
+	places := map[uint64]int{} // of signatures: the first passage that has one
+	for i := range toSigs {
+		s := &toSigs[i]
+		if _, ok := places[s.Hash]; !ok {
+			if p := passageAt(to, int(s.Start), int(s.End)); p >= 0 {
+				places[s.Hash] = p
+			}
+		}
+	}
+	for i := range from {
+		from[i].Other = -1
+	}
+	for i := range fromSigs {
+		s := &fromSigs[i]
+		p := passageAt(from, int(s.Start), int(s.End))
+		if other, ok := places[s.Hash]; ok && p >= 0 && from[p].Other < 0 {
+			from[p].Other = other
+		}
+	}
+}
+
+// passageAt returns the passage that has some bytes, -1 for none.
+func passageAt(passages []Passage, start, end int) int {
+	i, _ := slices.BinarySearchFunc(passages, start+1, func(p Passage, at int) int { return cmp.Compare(p.Start, at) })
+	if i--; i >= 0 && passages[i].End >= end {
+		return i
+	}
+	return -1
 }
 
 // passages merges the places of those signatures that the other text has.
 func passages(signatures []signature.Signature, other []uint64, gap, bytes int) (all []Passage, covered float64) {
 	for _, x := range signatures {
 		if _, ok := slices.BinarySearch(other, x.Hash); ok {
-			all = append(all, Passage{int(x.Start), int(x.End)})
+			all = append(all, Passage{Start: int(x.Start), End: int(x.End)})
 		}
 	}
 	slices.SortFunc(all, func(a, b Passage) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
