@@ -20,6 +20,8 @@ var values = map[string][]string{
 	"compare format":  {"text", "json"},
 	"dedup format":    result.FormatNames(result.Tables...),
 	"copies format":   result.FormatNames(result.Tables...),
+	"extract":         {"auto", "main", "all"},
+	"drop":            {"urls", "markup", "numbers", "dates"},
 	"method":          {"auto", "spotsigs", "ccdet", "winnow"},
 	"design format":   {"table", "json"},
 	"check format":    {"text", "json"},

@@ -17,12 +17,14 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/token"
 	"ndd/engine/storage/store"
 )
 
 // documentFlags say how documents are read and fingerprinted.
 type documentFlags struct {
 	format, text, id, recipe, maxDocument string
+	extract, drop                         string
 	strict                                bool
 }
 
@@ -33,12 +35,14 @@ func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
 	f.StringVar(&d.text, "text", "", "JSON and CSV: the field with the text (default: text, content, body, html or the like, whichever is there)")
 	f.StringVar(&d.id, "id", "", "JSON and CSV: the field with the id (default: id, url or the like, whichever is there; a record without it is called file:line)")
 	f.StringVar(&d.recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON file (see 'ndd help recipes'; default minwise)")
+	f.StringVar(&d.extract, "extract", "", "HTML: the main text alone, all text, or auto, which is main unless that is hardly any (default auto)")
+	f.StringVar(&d.drop, "drop", "", "take out of texts before they are fingerprinted: urls, markup, numbers, dates, or several with commas (see 'ndd help recipes')")
 	f.StringVar(&d.maxDocument, "max-document", "64MiB", "skip documents that are longer")
 	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
 }
 
 // documentFlagNames are the flags' names, but for the format's.
-var documentFlagNames = []string{"text", "id", "recipe", "max-document", "strict"}
+var documentFlagNames = []string{"text", "id", "recipe", "max-document", "strict", "extract", "drop"}
 
 // config returns the configuration of package ingest. recipe, unless nil, must be used: it is
 // the index's own.
@@ -62,22 +66,52 @@ func (d *documentFlags) config(g *globals, recipe *simhash.Recipe) (ingest.Confi
 	}
 	if recipe != nil {
 		if d.recipe != "" {
+			if c.Recipe.Name() != "" { // a name says nothing on the text before
+				c.Recipe.Extract, c.Recipe.Drop = recipe.Extract, recipe.Drop
+			}
 			if err := simhash.Compatible("--recipe "+d.recipe, &c.Recipe, "the index", recipe); err != nil {
 				return c, err
 			}
 		}
 		c.Recipe = *recipe
 	}
-	return c, nil
+	return c, d.texts(&c, recipe != nil)
+}
+
+// texts applies --extract and --drop, which are part of the recipe; an index's own is fixed.
+func (d *documentFlags) texts(c *ingest.Config, fixed bool) error {
+	asked := c.Recipe
+	if d.extract != "" {
+		how, err := document.ParseExtract(d.extract)
+		if err != nil {
+			return usagef("--extract %w", err)
+		}
+		if asked.Extract = string(how); how == document.ExtractAll {
+			asked.Extract = ""
+		}
+	}
+	if d.drop != "" {
+		drop, err := token.ParseDrop(d.drop)
+		if err != nil {
+			return usagef("--drop %w", err)
+		}
+		asked.Drop = drop.String()
+	}
+	if fixed && asked != c.Recipe {
+		return simhash.Compatible("--extract and --drop", &asked, "the index", &c.Recipe)
+	}
+	c.Recipe, c.Document.Extract = asked, document.Extract(asked.Extract)
+	return nil
 }
 
 // recipeOf returns the recipe with a name, or in a file, or the default one for "".
 func recipeOf(nameOrFile string) (simhash.Recipe, error) {
 	if nameOrFile == "" {
-		return simhash.Default(), nil
+		nameOrFile = simhash.Default().Name()
 	}
 	named, noSuchName := simhash.RecipeByName(nameOrFile)
 	if noSuchName == nil {
+		named.Extract = string(document.ExtractAuto)
 		return named, nil
 	}
 	data, err := os.ReadFile(nameOrFile)

@@ -80,7 +80,7 @@ func (s *service) compare(ctx context.Context, in *compareRequest) (*compareAnsw
 		}
 		prints[i] = of.Fingerprint
 		if side.Fingerprint == nil {
-			text, _, p := side.text(ctx, place)
+			text, _, p := side.text(ctx, s, place)
 			if p != nil {
 				return nil, p
 			}

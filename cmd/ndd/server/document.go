@@ -121,7 +121,7 @@ func (s *service) documentBody(r *http.Request) (*Document, *problem) {
 	if r.Header.Get("Content-Type") == mediaHTML {
 		format = document.HTML
 	}
-	text, p := bodyText(r.Context(), body, format, "body")
+	text, p := s.bodyText(r.Context(), body, format, "body")
 	if p != nil {
 		return nil, p
 	}

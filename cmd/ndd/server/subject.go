@@ -36,7 +36,7 @@ func (s *service) sketch(ctx context.Context, sub *Subject, place string) (sketc
 		}
 		return sketch{Fingerprint: f}, nil
 	}
-	text, field, p := sub.text(ctx, place)
+	text, field, p := sub.text(ctx, s, place)
 	if p != nil {
 		return sketch{}, p
 	}
@@ -61,7 +61,7 @@ func (sub *Subject) check(place string) *problem {
 }
 
 // text returns the text of a subject that is a document, and the place of the field that has it.
-func (sub *Subject) text(ctx context.Context, place string) (text, field string, p *problem) {
+func (sub *Subject) text(ctx context.Context, s *service, place string) (text, field string, p *problem) {
 	if p := sub.check(place); p != nil {
 		return "", "", p
 	}
@@ -69,13 +69,16 @@ func (sub *Subject) text(ctx context.Context, place string) (text, field string,
 		return *sub.Text, at(place, "text"), nil
 	}
 	field = at(place, "html")
-	text, p = bodyText(ctx, []byte(*sub.HTML), document.HTML, field)
+	text, p = s.bodyText(ctx, []byte(*sub.HTML), document.HTML, field)
 	return text, field, p
 }
 
 // bodyText extracts a document's text as `ndd fingerprint` does.
-func bodyText(ctx context.Context, body []byte, format document.Format, place string) (text string, p *problem) {
+func (s *service) bodyText(ctx context.Context, body []byte, format document.Format, place string) (text string, p *problem) {
 	options := document.Options{Format: format, Strict: true, MaxDocumentBytes: bodyBytesMax}
+	if recipe := s.index.Load().Recipe(); recipe != nil {
+		options.Extract = document.Extract(recipe.Extract)
+	}
 	for doc, err := range document.Read(ctx, []string{document.Stdin}, options, bytes.NewReader(body)) {
 		if err != nil {
 			return "", misfit(place, "%v", err)
@@ -104,7 +107,7 @@ func (s *service) sketchBody(ctx context.Context, body []byte, media string) (sk
 	if media == mediaHTML {
 		format = document.HTML
 	}
-	text, p := bodyText(ctx, body, format, "body")
+	text, p := s.bodyText(ctx, body, format, "body")
 	if p != nil {
 		return sketch{}, p
 	}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decodeText brings a text to UTF-8. A byte order mark decides; without one it is UTF-8 or, if it is not, what its
-// Content-Type says or, if it looks so, GBK; else UTF-8, repaired.
+// decodeText brings a text to UTF-8. A byte order mark decides; without one it is UTF-8 or, if it is not, what its bytes
+// show, what its Content-Type says or, if it looks so, GBK; else UTF-8, repaired.
 func decodeText(raw []byte, contentType string) (text []byte, repaired int) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
@@ -22,17 +22,25 @@ func decodeText(raw []byte, contentType string) (text []byte, repaired int) {
 	if utf8.Valid(raw) {
 		return raw, 0
 	}
-	if enc, name := charset.Lookup(charsetOf(contentType)); enc != nil && name != "utf-8" {
-		return decode(enc, raw)
+	enc, name := charset.Lookup(charsetOf(contentType))
+	if enc != nil && name == "utf-8" {
+		enc, name = nil, ""
 	}
-	if looksGBK(raw) {
+	if seen := guessEncoding(raw, name); seen != nil && !mostlyUTF8(raw) {
+		return decode(seen, raw)
+	}
+	switch {
+	case enc != nil:
+		return decode(enc, raw)
+	case looksGBK(raw):
 		return decode(simplifiedchinese.GB18030, raw)
 	}
 	return repair(raw)
 }
 
 // decodeHTML brings a page to UTF-8. In this order: a byte order mark, its Content-Type, a meta element in the first 1,024
-// bytes, valid UTF-8, what looks like GBK, and Windows-1252, as the HTML standard has it.
+// bytes, valid UTF-8, what looks like GBK, and Windows-1252, as the HTML standard has it. Valid UTF-8 is
+// UTF-8 whatever is declared, and bytes that show another encoding far better than the declared one are of that.
 func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 	if utf8.Valid(raw) && bytes.IndexByte(raw, 0x1b) < 0 {
 		// Whatever it declares: other encodings of more than ASCII are not by chance valid UTF-8.
@@ -40,8 +48,18 @@ func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 	}
 	enc, name, certain := charset.DetermineEncoding(raw, contentType) // certain by a byte order mark or the type
 	switch {
-	case name == "utf-8", !certain && mostlyUTF8(raw):
+	case name == "utf-8" && (mostlyUTF8(raw) || guessEncoding(raw, "") == nil), !certain && mostlyUTF8(raw):
 		return repair(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
+	case name == "gbk":
+		enc = simplifiedchinese.GB18030 // of which it is a part, and which pages say when they are the other
+	}
+	declared := name
+	if name == "windows-1252" || name == "utf-8" {
+		declared = "" // what the standard falls back on, and what it is not
+	}
+	switch seen := guessEncoding(raw, declared); {
+	case seen != nil:
+		return decode(seen, raw)
 	case name == "windows-1252" && looksGBK(raw): // what the standard falls back on, or what a template declares
 		return decode(simplifiedchinese.GB18030, raw)
 	}

@@ -35,7 +35,7 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 	switch u.format {
 	case HTML:
 		page, repaired := decodeHTML(u.raw, u.contentType)
-		doc.Text = e.page.extract(page)
+		doc.Text = e.page.extract(page, e.opts.Extract)
 		doc.Repaired = repaired
 	case JSONL:
 		names := u.fields
@@ -50,7 +50,7 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 		doc.ID, doc.Value = id, value
 		if isHTML(names.Text) {
 			page, repaired := decodeHTML(text, "")
-			doc.Text, doc.Repaired = e.page.extract(page), repaired
+			doc.Text, doc.Repaired = e.page.extract(page, e.opts.Extract), repaired
 			break
 		}
 		text, doc.Repaired = repair(text)

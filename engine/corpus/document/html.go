@@ -3,7 +3,6 @@ package document
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -20,6 +19,8 @@ type pageText struct {
 	space     bool // white space is due before the next character
 	breakLine bool // and it is a line break
 	pre       int  // depth of pre elements
+
+	zones *zones // nil where all is taken
 }
 
 // hiddenElement lists the elements whose contents are no text.
@@ -43,9 +44,15 @@ var blockElement = map[atom.Atom]bool{
 	atom.Tfoot: true, atom.Thead: true, atom.Title: true, atom.Tr: true, atom.Ul: true, atom.Xmp: true,
 }
 
-// extract gives the text of a page in UTF-8. A page that opens a hidden element and never closes it would
+// extract gives the text of a page in UTF-8, all of it or the main part. A page that opens a hidden element and never closes it would
 // lose all its rest; such an element is then taken as shown, in another pass.
-func (p *pageText) extract(page []byte) string {
+func (p *pageText) extract(page []byte, how Extract) string {
+	switch {
+	case how == ExtractAll || how == "":
+		p.zones = nil
+	case p.zones == nil:
+		p.zones = &zones{}
+	}
 	var shown []atom.Atom
 	for len(shown) < 4 {
 		open := p.pass(page, shown)
@@ -54,7 +61,15 @@ func (p *pageText) extract(page []byte) string {
 		}
 		shown = append(shown, open)
 	}
-	return strings.TrimRight(p.out.String(), " \n")
+	text := bytes.TrimRight(p.out.Bytes(), " \n")
+	if p.zones != nil {
+		least := 1
+		if how == ExtractAuto {
+			least = mainBytesLeast
+		}
+		text = p.zones.mainText(text, least)
+	}
+	return string(text)
 }
 
 // pass writes the text and returns the hidden element that was still open at the end, or 0. Those in shown
@@ -63,6 +78,9 @@ func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
 	p.out.Reset()
 	p.out.Grow(len(page) / 4)
 	p.space, p.breakLine, p.pre = false, false, 0
+	if p.zones != nil {
+		p.zones.reset()
+	}
 	z := html.NewTokenizer(bytes.NewReader(page))
 	var inside atom.Atom // the outermost hidden element
 	depth := 0
@@ -79,7 +97,7 @@ func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
 				p.text(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
-			name, _ := z.TagName()
+			name, hasAttributes := z.TagName()
 			a := atom.Lookup(name)
 			if depth > 0 {
 				if inside == atom.Svg || inside == atom.Math {
@@ -101,6 +119,9 @@ func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
 				continue
 			}
 			p.element(a, kind == html.StartTagToken)
+			if p.zones != nil && kind == html.StartTagToken {
+				p.zones.start(a, z, hasAttributes)
+			}
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			a := atom.Lookup(name)
@@ -116,6 +137,9 @@ func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
 				p.pre--
 			}
 			p.element(a, false)
+			if p.zones != nil {
+				p.zones.end(a)
+			}
 		}
 	}
 }
@@ -141,6 +165,9 @@ func (p *pageText) text(s []byte) {
 			i++
 		}
 		if i > 0 {
+			if p.zones != nil {
+				p.zones.mark(p.out.Len()) // with the white space before it
+			}
 			p.flushSpace()
 			p.out.Write(s[:i])
 			s = s[i:]

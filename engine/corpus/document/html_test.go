@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
@@ -103,6 +104,55 @@ func TestHTMLEncodings(t *testing.T) {
 	damaged = pageOf(t, page("", strings.Repeat(simplified, 3)+"\xe4\xb8"))
 	if damaged.Text != strings.Repeat(simplified, 3)+"\ufffd" || damaged.Repaired != 1 {
 		t.Errorf("damaged, not declared: %q, %d repaired", damaged.Text, damaged.Repaired)
+	}
+}
+
+// TestEncodingsByBytes: texts in every encoding that is guessed, as pages and as plain text: not declared, and declared as something else.
+func TestEncodingsByBytes(t *testing.T) {
+	const (
+		simplified  = "灯塔看守人每天晚上记录天气。他说，今年的海比去年冷，船也少了，但是我们还在这里等他们回来。"
+		traditional = "燈塔看守人每天晚上記錄天氣。他說，今年的海比去年冷，船也少了，但是我們還在這裡等他們回來。"
+		japan       = "灯台守は毎晩、天気を書き留める。今年の海は去年より冷たくて、船も少なくなったと言った。"
+		korea       = "등대지기는 매일 저녁 날씨를 기록한다. 올해 바다는 작년보다 차갑고 배도 적어졌다고 그는 말했다."
+		russia      = "Смотритель маяка каждый вечер записывает погоду. В этом году море холоднее, чем в прошлом."
+		greece      = "Ο φαροφύλακας γράφει κάθε βράδυ τον καιρό. Φέτος η θάλασσα είναι πιο κρύα από πέρσι."
+	)
+	for _, c := range []struct {
+		name string
+		enc  encoding.Encoding
+		text string
+	}{
+		{"gbk", simplifiedchinese.GBK, simplified}, {"gb18030", simplifiedchinese.GB18030, simplified + "𠀀"}, {"big5", traditionalchinese.Big5, traditional},
+		{"shift_jis", japanese.ShiftJIS, japan}, {"euc-jp", japanese.EUCJP, japan}, {"euc-kr", korean.EUCKR, korea},
+		{"windows-1251", charmap.Windows1251, russia}, {"koi8-r", charmap.KOI8R, russia}, {"windows-1253", charmap.Windows1253, greece},
+	} {
+		raw, err := c.enc.NewEncoder().String(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declared := range []string{"", "gbk", "big5", "shift_jis", "euc-kr", "iso-8859-1", "utf-8", "windows-1251"} {
+			if declared == "windows-1251" && c.name == "windows-1253" {
+				continue // letters of which no frequency tells: what is declared
+			}
+			head := ""
+			if declared != "" {
+				head = `<meta charset="` + declared + `">`
+			}
+			if doc := pageOf(t, "<html><head>"+head+"</head><p>"+raw+"</p></html>"); doc.Text != c.text {
+				t.Errorf("%s declared as %q: %.60q", c.name, declared, doc.Text)
+			}
+		}
+		doc, err := NewExtractor(Options{}).Extract(Unit{Source: "f", format: Text, raw: []byte(raw)})
+		if err != nil || doc.Text != c.text {
+			t.Errorf("%s as plain text: %.60q, %v", c.name, doc.Text, err)
+		}
+	}
+	// What no bytes tell is what is declared.
+	for _, c := range []struct{ declared, raw, want string }{{"windows-1250", "za\xbf\xf3\xb3\xe6 g\xea\x9cl\xb9 ja\x9f\xf1", "zażółć gęślą jaźń"},
+		{"iso-8859-9", "\xfd\xfe\xf0 T\xfcrk\xe7e", "ışğ Türkçe"}, {"windows-1252", strings.Repeat("\xe9t\xe9 ", 30), strings.TrimSpace(strings.Repeat("été ", 30))}} {
+		if doc := pageOf(t, `<html><meta charset="`+c.declared+`"><p>`+c.raw); doc.Text != c.want {
+			t.Errorf("%s: %q, want %q", c.declared, doc.Text, c.want)
+		}
 	}
 }
 

@@ -39,10 +39,11 @@ func ParseFormat(name string) (Format, error) {
 
 // Options say how inputs are read. The zero value reads everything by its own looks.
 type Options struct {
-	Format    Format // "" is Auto
-	TextField string // JSON and CSV: field that holds the text; "" is the first of TextFields that a file's first record has. Dots lead into JSON objects.
-	IDField   string // JSON and CSV: field that holds the ID; "" is the first of IDFields likewise
-	Strict    bool   // a skip that loses data is an error
+	Format    Format  // "" is Auto
+	TextField string  // JSON and CSV: field that holds the text; "" is the first of TextFields that a file's first record has. Dots lead into JSON objects.
+	IDField   string  // JSON and CSV: field that holds the ID; "" is the first of IDFields likewise
+	Extract   Extract // which text of a page is taken; "" is ExtractAll
+	Strict    bool    // a skip that loses data is an error
 
 	// ValueFields are names of fields, as TextField, or of a WARC record's headers: the first of them that a line or record
 	// has as a string or number is the document's Value.
@@ -78,6 +79,9 @@ func (o Options) withDefaults() (Options, error) {
 		o.Format = Auto
 	}
 	if _, err := ParseFormat(string(o.Format)); err != nil {
+		return o, err
+	}
+	if _, err := ParseExtract(string(o.Extract)); err != nil {
 		return o, err
 	}
 	if o.MaxDocumentBytes == 0 {

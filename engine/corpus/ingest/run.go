@@ -11,11 +11,11 @@ import (
 
 // Config says what to read and how to fingerprint it.
 type Config struct {
-	Document document.Options
-	Recipe   simhash.Recipe // the zero value is simhash.Default()
-	Threads  int            // workers; 0 is one for each CPU that the Go runtime uses
-	Stdin    io.Reader      // what the input - reads; may be nil if none is
-	Budget   int64          // bytes of documents that are read ahead, [BudgetBytes] at most; 0 is that
+	Document document.Options // Run takes Extract from the recipe
+	Recipe   simhash.Recipe   // the zero value is simhash.Default()
+	Threads  int              // workers; 0 is one for each CPU that the Go runtime uses
+	Stdin    io.Reader        // what the input - reads; may be nil if none is
+	Budget   int64            // bytes of documents that are read ahead, [BudgetBytes] at most; 0 is that
 
 	// Skipped, if not nil, is called with everything that did not become a document, in the order of the inputs, by the
 	// goroutine that called Run or Extract. An error ends the run.
@@ -78,6 +78,7 @@ func run(ctx context.Context, inputs []string, cfg Config, budget int64, emit fu
 	if err := cfg.Recipe.Validate(); err != nil {
 		return Report{}, err
 	}
+	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	tooFew := 0
 	report, err := extract(ctx, inputs, cfg, budget, Steps[Record]{
 		Worker: func() (func(int, *document.Document) (Record, error), error) { return fingerprint(cfg.Recipe) },

@@ -23,7 +23,7 @@ func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
 	case recipeB == nil:
 		return fmt.Errorf("%w: %s has raw fingerprints without a recipe, %s has a recipe", ErrMixed, b, a)
 	}
-	if x, y := recipeA.Name(), recipeB.Name(); x != "" && y != "" {
+	if x, y := recipeA.Name(), recipeB.Name(); x != "" && y != "" && x != y {
 		return fmt.Errorf("%w: %s is of recipe %s, %s of recipe %s", ErrMixed, a, x, b, y)
 	}
 	return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, a, b, recipeA.difference(recipeB))

@@ -15,6 +15,8 @@ type Fingerprinter struct {
 	ballot  *ballot  // of a simhash recipe, else nil
 	minwise *minwise // of a minwise recipe, else nil
 	take    func([]token.Token)
+	drop    token.Drop
+	text    []byte // of dropped
 }
 
 // New returns a Fingerprinter, or an error that says what is wrong with the recipe.
@@ -30,7 +32,11 @@ func New(r Recipe) (*Fingerprinter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recipe: %w", err)
 	}
-	f := &Fingerprinter{recipe: r, scanner: scanner}
+	drop, err := token.ParseDrop(r.Drop)
+	if err != nil {
+		return nil, fmt.Errorf("recipe: drop: %w", err)
+	}
+	f := &Fingerprinter{recipe: r, scanner: scanner, drop: drop}
 	if r.Sketch == SketchMinwise {
 		f.minwise = newMinwise(&r, &key)
 		f.take = func(tokens []token.Token) { f.minwise.push(f.scanner, tokens) }
@@ -51,12 +57,21 @@ func (f *Fingerprinter) Recipe() Recipe { return f.recipe }
 func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, ok bool) {
 	if f.minwise != nil {
 		f.minwise.begin()
-		f.scanner.Scan(text, f.take)
+		f.scanner.Scan(f.dropped(text), f.take)
 		return f.minwise.sign()
 	}
 	f.ballot.begin()
-	f.scanner.Scan(text, f.take)
+	f.scanner.Scan(f.dropped(text), f.take)
 	return f.ballot.sign()
+}
+
+// dropped returns the text without what the recipe drops.
+func (f *Fingerprinter) dropped(text string) string {
+	if f.drop == 0 {
+		return text
+	}
+	f.text = f.drop.Append(f.text[:0], text)
+	return string(f.text) // tokens may be kept
 }
 
 // A Feature is a distinct feature of a text.
@@ -72,12 +87,12 @@ type Feature struct {
 func (f *Fingerprinter) AppendFeatures(dst []Feature, text string) []Feature {
 	if f.minwise == nil {
 		f.ballot.begin()
-		f.scanner.Scan(text, f.take)
+		f.scanner.Scan(f.dropped(text), f.take)
 		return f.ballot.appendFeatures(dst)
 	}
 	f.minwise.begin()
 	f.minwise.collect = map[uint64]uint32{}
-	f.scanner.Scan(text, f.take)
+	f.scanner.Scan(f.dropped(text), f.take)
 	for hash, weight := range f.minwise.collect {
 		dst = append(dst, Feature{hash, weight})
 	}

@@ -70,6 +70,10 @@ type Recipe struct {
 	CharPairWeight int `json:"char_pair_weight,omitempty"` // of neighbours of which one or both are characters; 0 or absent: no feature
 	WordPairWeight int `json:"word_pair_weight,omitempty"` // of neighbouring words, likewise
 
+	// Of the text before it is taken apart; a recipe without them takes all of it.
+	Extract string `json:"extract,omitempty"` // of pages: "main" or "auto"; absent: all text
+	Drop    string `json:"drop,omitempty"`    // list of "urls", "markup", "numbers" and "dates", in this order
+
 	StopWords     string `json:"stop_words"`             // language whose stop words are left out, such as "en"; "" for none
 	Normalisation string `json:"normalisation"`          // "nfkc-fold"
 	Hash          string `json:"hash"`                   // "highwayhash-64" of simhash, "mum-64" of minwise

@@ -30,6 +30,7 @@ func RecipeByName(name string) (Recipe, error) {
 
 // Name returns the name of r, "" if it has none.
 func (r Recipe) Name() string {
+	r.Extract, r.Drop = "", "" // of the text, not of how it becomes a fingerprint
 	switch r {
 	case Minwise():
 		return NameMinwise

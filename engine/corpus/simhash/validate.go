@@ -59,11 +59,26 @@ func (r Recipe) validMinwise() error {
 // validCommon checks what all recipes have.
 func (r Recipe) validCommon() error {
 	return firstError(
+		validText(r),
 		oneOf("tokeniser", r.Tokeniser, TokeniserMixed, TokeniserChars),
 		validStopWords(r.StopWords),
 		oneOf("normalisation", r.Normalisation, NormalisationNFKC),
 		validKey(r.Key),
 	)
+}
+
+// validText checks what is done to a text first, in the one form that equal recipes have.
+func validText(r Recipe) error {
+	drop, err := token.ParseDrop(r.Drop)
+	switch {
+	case err != nil:
+		return fmt.Errorf("recipe: drop: %w", err)
+	case drop.String() != r.Drop:
+		return fmt.Errorf("recipe: drop is %.64q, must be written %q", r.Drop, drop)
+	case r.Extract != "" && r.Extract != "main" && r.Extract != "auto":
+		return fmt.Errorf("recipe: extract is %.64q, must be main or auto, or absent for all text", r.Extract)
+	}
+	return nil
 }
 
 func oneOf(field, value string, names ...string) error {

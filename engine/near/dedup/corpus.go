@@ -148,6 +148,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}
+	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	cfg = o.reading(cfg)
 	c := NewCorpus(&cfg.Recipe, o)
 	c.inputs, c.options = inputs, cfg.Document

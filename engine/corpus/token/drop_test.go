@@ -1,0 +1,62 @@
+package token
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestDrop: what goes and what stays of each kind; nothing within a word goes.
+func TestDrop(t *testing.T) {
+	for _, c := range []struct{ drop, text, want string }{
+		{"urls", "see http://a.org/x?y=1, (https://b.cn/页) or WWW.c.d. www is not", "see  , ( 页) or  . www is not"},
+		{"urls", "xhttp://a.org stays", "xhttp://a.org stays"},
+		{"markup", "a <b class='x'>bold</b> 1 < 2 > 0 <!-- no\n --> &amp; R&D; [text](http://x) ```go\ncode```", "a  bold  1 < 2 > 0     R&D; [text   \ncode "},
+		{"markup", "a <b without end & so on, a[i](x", "a <b without end & so on, a[i](x"},
+		{"numbers", "12 of 3.5 or 1,000. 3D x2 2nd 5%", "  of   or  . 3D x2 2nd  %"},
+		{"dates", "2024-01-31 1/2/24 31.12.2024 at 12:30:59.", "      at  ."},
+		{"dates", "2024-01-31T12:30:59.5+01:00|2024-1-5Z", " |2024-1-5Z"},
+		{"dates", "on January 31, 2024 and 31st Jan. 2024, May 5th; maybe March 2024 or 3 Sept", "on   and  ,  ; maybe   or  "},
+		{"dates", "2024年1月31日，2024年，1月2日 版本1.2.3 192.168.1.1 10-20-30-40", " ， ，  版本1.2.3 192.168.1.1  -40"},
+		{"numbers,dates", "2024-01-31 is day 31", "  is day  "},
+		{"", "http://x <b> 12", "http://x <b> 12"},
+	} {
+		d, err := ParseDrop(c.drop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(d.Append(nil, c.text)); got != c.want {
+			t.Errorf("%s of %q:\n%q, want\n%q", c.drop, c.text, got, c.want)
+		}
+	}
+}
+
+// TestParseDrop: every order of a list is one value, which has one name.
+func TestParseDrop(t *testing.T) {
+	d, err := ParseDrop("dates, urls")
+	if err != nil || d != DropURLs|DropDates || d.String() != "urls,dates" {
+		t.Error(d, err)
+	}
+	if _, err := ParseDrop("urls,words"); err == nil || !strings.Contains(err.Error(), "must be of urls, markup, numbers, dates") {
+		t.Error(err)
+	}
+}
+
+// FuzzDrop: no text makes it panic; what is left has nothing more than there was, and dropping nothing changes nothing.
+func FuzzDrop(f *testing.F) {
+	f.Add(uint8(15), "2024-01-31T12:30 <a href=x> &#1; http:// 1月2 Jan 3, ]( ``` 12:3")
+	f.Fuzz(func(t *testing.T, drop uint8, text string) {
+		got := string((Drop(drop) & 15).Append(nil, text))
+		if len(got) > len(text) || drop&15 == 0 && got != text {
+			t.Errorf("%q of %q", got, text)
+		}
+	})
+}
+
+func BenchmarkDrop(b *testing.B) {
+	text := strings.Repeat("The fence around the orchard is old, as of 2024-01-31, and 12 goats have been at http://example.org/ since. ", 1000)
+	b.SetBytes(int64(len(text)))
+	var dst []byte
+	for b.Loop() {
+		dst = (DropURLs | DropMarkup | DropNumbers | DropDates).Append(dst[:0], text)
+	}
+}
