@@ -49,6 +49,10 @@ func advice(cmd *cobra.Command, err error) string {
 		return ""
 	}
 	switch e.Found {
+	case live.FoundNothing:
+		if cmd.Flags().Lookup("create") != nil {
+			return "; --create makes one"
+		}
 	case live.FoundUnfinished:
 		return "; wait for it, or remove that and build again"
 	case live.FoundFingerprints:

@@ -132,9 +132,9 @@ func newRoot(g *globals) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ndd",
 		Short: "Find near-duplicate documents, exactly",
-		Long: `ndd turns documents into 64-bit simhash fingerprints, stores them in permuted,
-sorted, compressed tables, and answers exactly which of them are within k bits
-of a query (Manku, Jain, Das Sarma, WWW 2007). 'ndd help concepts' explains the
+		Long: `ndd turns documents into 64-bit fingerprints, stores them in permuted, sorted,
+compressed tables, and answers exactly which of them are within k bits of a
+query (Manku, Jain, Das Sarma, WWW 2007). 'ndd help concepts' explains the
 terms.
 
 Data goes to standard output, everything else to standard error. Every flag

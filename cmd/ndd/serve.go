@@ -38,7 +38,7 @@ func newServe(g *globals) *cobra.Command {
 Inserted, loaded and deleted documents are durable: a request is answered when its
 change is in a log in the folder of -i, and the log on the disk, so that neither the
 end of the process nor a power cut takes it back. Without -i the folder is ./ndd-data,
-which is made if it is not there. --sync says how often the disk is waited for.
+which is made if it is not there; --create makes that of -i. --sync says how often the disk is waited for.
 One server at a time can serve a folder.
 
 With --ttl a document is found for so long after it was added, also after a restart,
@@ -70,6 +70,7 @@ once.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: ./ndd-data, made if it does not exist)")
+	f.BoolVar(&s.mayCreate, "create", false, "make the index of -i if there is nothing at that path")
 	f.StringArrayVar(&s.load, "load", nil, "documents to add at the start: file, glob, folder, or -; may be repeated, and further arguments count as more of them")
 	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserted documents are lost when the server stops")
 	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), interval=DURATION, or never (when the system writes them)")
@@ -103,6 +104,7 @@ type serving struct {
 	memory     string
 	ratio      lengthRatio
 	create     bool // dir does not exist and is made
+	mayCreate  bool // it is not an error that there is no index
 	how        engine.OpenOptions
 	design     designFlags
 	docs       documentFlags
@@ -172,8 +174,13 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 	if s.memoryOnly && cmd.Flags().Changed("sync") {
 		return usagef("--sync applies only without --memory-only")
 	}
+	if s.mayCreate && s.memoryOnly {
+		return usagef("--create applies only without --memory-only")
+	}
 	if s.dir == "" && !s.memoryOnly {
-		s.dir = defaultDir
+		s.dir, s.mayCreate = defaultDir, true
+	}
+	if s.mayCreate {
 		_, err := os.Lstat(s.dir)
 		s.create = errors.Is(err, fs.ErrNotExist)
 	}
