@@ -3,16 +3,13 @@ package plan
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"sync"
 
-	"ndd/asm"
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
 	"ndd/huffman"
-	"ndd/permute"
 )
 
 // A Sample is some of the fingerprints that the index will hold, or is like
@@ -25,6 +22,7 @@ type Sample struct {
 	sorted  map[uint64][]uint64 // under a mask
 	entryN  float64             // what entries are for
 	entries map[uint64]entry    // under a mask
+	steps   uint64              // of all estimates, the sorting of keys aside
 }
 
 // SampleSize is how many fingerprints of a collection a plan should be shown: they make 5e8 pairs, and a
@@ -90,16 +88,18 @@ func (s *Sample) share(mask uint64, leading, radius int) (share, longest float64
 	s.mu.Unlock()
 	if !ok {
 		keys := s.under(mask)
+		e := estimate{keys: keys}
 		var most float64
-		known.share, most = exactShare(keys, leading)
+		known.share, most = e.exactShare(leading)
 		if radius > 0 {
-			known.share = nearShare(keys, leading, radius)
+			known.share = e.nearShare(leading, radius)
 		}
 		// A run of a few is what chance makes.
 		if n := float64(len(keys)); most > 8+4*n*math.Ldexp(1, -leading) {
 			known.longest = most / n
 		}
 		s.mu.Lock()
+		s.steps += e.steps
 		s.shares[at] = known
 		s.mu.Unlock()
 	}
@@ -113,130 +113,6 @@ type shareOf struct {
 }
 
 type shareValue struct{ share, longest float64 }
-
-// agreeing returns how many pairs of sorted keys agree in their leading bits, and how many keys the
-// longest run of those has.
-func agreeing(keys []uint64, leading int) (pairs, most float64) {
-	shift := 64 - leading
-	run := 0
-	longest := 0
-	for i := range keys {
-		if i > 0 && keys[i]>>shift == keys[i-1]>>shift {
-			run++
-		} else {
-			run = 0
-		}
-		pairs += float64(run)
-		longest = max(longest, run+1)
-	}
-	return pairs, float64(longest)
-}
-
-const (
-	// pairsEnough is how many pairs make a count one to believe.
-	pairsEnough = 64
-	// pairsTrend is how many pairs show how the share falls from one bit to the next, and trendBits from
-	// how many bits that is told.
-	pairsTrend = 1024
-	trendBits  = 4
-)
-
-// exactShare is the share of pairs that agree in all leading bits, and the longest run. Where a sample
-// shows too few pairs to count them, the share goes on falling as it fell where there were enough,
-// unless more pairs are seen: under a long mask, skewed fingerprints agree far more often than
-// uniform ones, and a sample of 65,536 shows none of it.
-func exactShare(keys []uint64, leading int) (share, most float64) {
-	n := float64(len(keys))
-	all := n * (n - 1) / 2
-	pairs, most := agreeing(keys, leading)
-	if pairs >= pairsEnough {
-		return pairs / all, most
-	}
-	from, seen := leading, pairs
-	for from > trendBits && seen < pairsTrend {
-		from--
-		seen, _ = agreeing(keys, from)
-	}
-	before, _ := agreeing(keys, max(0, from-trendBits))
-	falls := math.Pow(seen/max(before, 1), 1.0/trendBits)
-	trend := seen / all * math.Pow(max(falls, 0.5), float64(leading-from))
-	return min(1, max(math.Ldexp(1, -leading), trend, (pairs-math.Sqrt(pairs))/all)), most
-}
-
-const (
-	lookupsMost = 1 << 17 // of flipped keys in one estimate: 5 ms
-	lookupsEach = 256     // of a query: with more, comparing it with all keys takes less
-	scannedMost = 1 << 8  // queries that are compared with all keys: 2 ms
-)
-
-// nearShare is the share of pairs that agree in the leading bits but for radius flips, of some of the
-// keys and all others. The few pairs that uniform keys would show have little weight.
-func nearShare(keys []uint64, leading, radius int) float64 {
-	uniform := float64(permute.Ball(leading, radius)) * math.Ldexp(1, -leading)
-	var pairs, queries float64
-	if flips := permute.Ball(leading, radius); flips <= lookupsEach {
-		pairs, queries = lookUp(keys, leading, radius, max(1, lookupsMost/flips))
-	} else {
-		pairs, queries = scanNear(keys, leading, radius)
-	}
-	const prior = 2 // pairs
-	expected := queries * float64(len(keys)-1) * uniform
-	return min(1, uniform*(pairs+prior)/(expected+prior))
-}
-
-// lookUp looks for flipped leading bits of some of the keys among all.
-func lookUp(keys []uint64, leading, radius, most int) (pairs, queries float64) {
-	flips := slices.Collect(permute.Flips(leading, radius).All())
-	count := min(len(keys), most)
-	shift := 64 - leading
-	// A directory of the sample's own density makes look-ups short.
-	width := max(1, bits.Len(uint(len(keys)))-2)
-	starts := make([]int, 1<<width+1)
-	for _, k := range keys {
-		starts[k>>(64-width)+1]++
-	}
-	for i := 1; i < len(starts); i++ {
-		starts[i] += starts[i-1]
-	}
-	// below is how many keys are less than x.
-	below := func(x uint64) int {
-		from, to := starts[x>>(64-width)], starts[x>>(64-width)+1]
-		i, _ := slices.BinarySearch(keys[from:to], x)
-		return from + i
-	}
-	for q := range count {
-		prefix := keys[q*len(keys)/count] >> shift
-		for _, f := range flips {
-			low := (prefix ^ f>>shift) << shift
-			to := len(keys)
-			if next := low + 1<<shift; next > low {
-				to = below(next)
-			}
-			pairs += float64(to - below(low))
-		}
-		pairs-- // itself
-	}
-	return pairs, float64(count)
-}
-
-// scanNear compares the leading bits of some of the keys with those of all.
-func scanNear(keys []uint64, leading, radius int) (pairs, queries float64) {
-	cut := make([]uint64, len(keys))
-	for i, k := range keys {
-		cut[i] = k >> (64 - leading)
-	}
-	found := make([]uint32, 1024)
-	count := min(len(keys), scannedMost)
-	for q := range count {
-		for rest := cut; len(rest) > 0; {
-			n, done := asm.Within64(found, rest, cut[q*len(keys)/count], radius)
-			pairs += float64(n)
-			rest = rest[done:]
-		}
-		pairs-- // itself
-	}
-	return pairs, float64(count)
-}
 
 // keySample returns some of the sample's keys under a mask, equally far apart in their order.
 func (s *Sample) keySample(mask uint64) (k table.KeySample) {

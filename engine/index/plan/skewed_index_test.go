@@ -2,12 +2,11 @@ package plan_test
 
 import (
 	"cmp"
-	"math"
+	"context"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
@@ -18,31 +17,26 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// busy is how much longer something may take on a machine that does other things, or with the race detector, which
-// does not see the kernel of the linear scan.
-const busy = 2 * time.Second
-
 // TestSkewedIndexes builds an index of each of twenty skewed sets for k = 0, 3 and 8, as it is chosen for them, and
-// holds its answers against a linear scan. What that takes grows with n only: queries allocate what their answers
-// take and a few megabytes. Times are bounded where only a search that writes out or walks the flips of many
-// bits can be, for minutes: ten times a build of uniform fingerprints and ten times the linear scan, and what a
-// machine that does other things takes beside.
+// holds its answers against a linear scan. What that takes grows with n only: a build allocates little more than one of
+// uniform fingerprints, queries allocate what their answers take and a few megabytes, and their probes and scans cost
+// no more than ten linear scans. All of that is counted, and no time is taken.
 func TestSkewedIndexes(t *testing.T) {
 	n := 100_000
 	if testing.Short() {
 		n = 10_000
 	}
 	all := append([]skewed.Set{{Name: "uniform", Fingerprints: sets.Uniform(n, 9)}}, skewed.Sets(n, 6)...)
-	var slowest time.Duration
+	var uniform uint64
 	for i, set := range all {
 		for _, k := range []int{0, 3, 8} {
-			began := time.Now()
+			before := allocated()
 			s := chosenSegment(t, set.Fingerprints, k)
-			took := time.Since(began)
+			took := allocated() - before
 			if i == 0 {
-				slowest = max(slowest, took)
-			} else if took > 10*slowest+busy {
-				t.Errorf("%s, k = %d: built in %v, uniform fingerprints in %v at most", set.Name, k, took, slowest)
+				uniform = max(uniform, took)
+			} else if took > 3*uniform {
+				t.Errorf("%s, k = %d: to plan and to build allocates %d bytes, for uniform fingerprints %d at most", set.Name, k, took, uniform)
 			}
 			checkSkewed(t, set, s, k)
 		}
@@ -83,24 +77,19 @@ func checkSkewed(t *testing.T, set skewed.Set, s *segment.Segment, k int) {
 	}
 	list := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))
 	var want []segment.Match
-	linear := fastest(func() {
-		want = want[:0]
-		for i, q := range queries {
-			for _, f := range within(list, q, k) {
-				want = append(want, segment.Match{Query: i, Fingerprint: f})
-			}
-		}
-	})
-	var got []segment.Match
-	var scratch segment.Scratch
-	search := func(queries []uint64) {
-		var err error
-		if got, err = s.Search(got[:0], queries, k, &scratch); err != nil {
-			t.Fatal(err)
+	for i, q := range queries {
+		for _, f := range within(list, q, k) {
+			want = append(want, segment.Match{Query: i, Fingerprint: f})
 		}
 	}
+	looks := &lookedAt{Context: t.Context()}
+	var scratch segment.Scratch
+	scratch.Until(looks)
 	before := allocated()
-	search(queries)
+	got, err := s.Search(nil, queries, k, &scratch)
+	if err != nil {
+		t.Fatal(err)
+	}
 	order := func(a, b segment.Match) int {
 		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	}
@@ -111,20 +100,31 @@ func checkSkewed(t *testing.T, set skewed.Set, s *segment.Segment, k int) {
 	if took, most := allocated()-before, uint64(8<<20+matchBytes*len(want)); took > most {
 		t.Errorf("%s, k = %d: %d queries with %d matches allocate %d bytes, %d are due at most", set.Name, k, len(queries), len(want), took, most)
 	}
-	if took := fastest(func() { search(queries) }); took > 10*linear+busy {
-		t.Errorf("%s, k = %d: %d queries take %v, a linear scan %v", set.Name, k, len(queries), took, linear)
+	if most := looksOf(s, len(list), len(queries)); looks.n > most {
+		t.Errorf("%s, k = %d, %s: %d queries look at their context %d times, ten linear scans would %d times", set.Name, k, s.Layout(), len(queries), looks.n, most)
 	}
 }
 
-// fastest is the least time of some calls of f.
-func fastest(f func()) time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for range 3 {
-		began := time.Now()
-		f()
-		least = min(least, time.Since(began))
+// lookedAt is a context that counts how often it is looked at.
+type lookedAt struct {
+	context.Context
+	n int
+}
+
+func (c *lookedAt) Err() error {
+	c.n++
+	return nil
+}
+
+// looksOf returns how often a search may look at its context that costs as much as ten linear scans, by the fixed costs: it does
+// for each round of probes, or for each run of keys that a scan walks over.
+func looksOf(s *segment.Segment, n, queries int) int {
+	round, run := 512*20.0, 64 // ns of a round, and keys, of the planar layout
+	if s.Layout() == table.LayoutHuffman {
+		round, run = 64*110.0, 100
 	}
-	return least
+	probing := (10*table.ScanNS(s.Layout(), float64(n), queries) + float64(queries)*table.ScanFromNS) / round
+	return max(int(probing), n/run) + 8
 }
 
 // allocated is what was allocated so far, freed or not.

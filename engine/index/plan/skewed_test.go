@@ -4,45 +4,52 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"ndd/engine/index/distribution"
 	"ndd/engine/oracle/skewed"
 	"ndd/permute"
 )
 
-// TestPlanningIsQuick: whatever the fingerprints, a plan takes no more than a few times what it takes for uniform ones, and
-// for k = 8 no more than for k = 5, which has most designs: nothing in it grows with the number of flips.
+// TestPlanningIsQuick: whatever the fingerprints, a plan looks at no more keys and allocates no more than one for uniform ones and
+// k = 5, which has most designs, and little more for k = 8: nothing in it grows with the number of flips. That is half a
+// billion keys at most for the largest sample, which takes some tenths of a second.
 func TestPlanningIsQuick(t *testing.T) {
 	const n = 1 << 13 // a sample of less costs less; what grows with flips would show all the same
-	took := func(prints []uint64, k int) time.Duration {
+	cost := func(prints []uint64, k int) (steps, bytes uint64) {
 		s, err := NewSample(prints, n, 1)
 		if err != nil {
-			return 0 // too few distinct ones
+			return 0, 0 // too few distinct ones
 		}
-		best := time.Duration(math.MaxInt64)
-		for range 2 {
-			began := time.Now()
-			if _, err := New(t.Context(), Request{Fingerprints: 1 << 30, K: k, Seed: 1, Sample: s, IDs: IDsRows}); err != nil {
-				t.Fatal(err)
-			}
-			best = min(best, time.Since(began))
+		before := allocated()
+		if _, err := New(t.Context(), Request{Fingerprints: 1 << 30, K: k, Seed: 1, Sample: s, IDs: IDsRows}); err != nil {
+			t.Fatal(err)
 		}
-		return best
+		return s.steps, allocated() - before
 	}
-	uniform := took(uniformKeys(n, 3), 5)
+	uniformSteps, uniformBytes := cost(uniformKeys(n, 3), 5)
+	if most := uint64(n << 14); uniformSteps == 0 || uniformSteps > most {
+		t.Errorf("uniform fingerprints: %d steps, want at most %d", uniformSteps, most)
+	}
 	for i, set := range skewed.Sets(n, 1) {
 		for _, k := range []int{0, 3, 8} {
 			if testing.Short() && i%4 > 0 {
 				continue
 			}
-			if d := took(set.Fingerprints, k); d > 10*uniform+5*time.Second { // what grows with flips takes minutes
-				t.Errorf("%s, k = %d: planned in %v, uniform fingerprints for k = 5 in %v", set.Name, k, d, uniform)
+			if steps, bytes := cost(set.Fingerprints, k); steps > 2*uniformSteps || bytes > 2*uniformBytes {
+				t.Errorf("%s, k = %d: %d steps and %d bytes, uniform fingerprints for k = 5 take %d and %d", set.Name, k, steps, bytes, uniformSteps, uniformBytes)
 			}
 		}
 	}
+}
+
+// allocated is what was allocated so far, freed or not.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
 }
 
 // TestPlanningEnds: a context that is done ends planning.
@@ -104,7 +111,8 @@ func TestLongMasks(t *testing.T) {
 					keys[i] = perm.Apply(x)
 				}
 				slices.Sort(keys)
-				pairs, _ := agreeing(keys, table.Leading())
+				e := estimate{keys: keys}
+				pairs, _ := e.agreeing(table.Leading())
 				counted += 2 * pairs / float64(len(all))
 			}
 			if math.Abs(said-counted) > 0.1*counted+5 {
