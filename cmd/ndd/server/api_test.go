@@ -380,3 +380,52 @@ func TestDefaultKIsTheIndexs(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The pages are served without a token, by GET and HEAD, also while the index is loaded, and hold no data.
+func TestPages(t *testing.T) {
+	b := start(t, nil, tokenLines)
+	for _, path := range []string{"/", "/docs", "/ui/main.js", "/ui/style.css"} {
+		status, header, body := b.roundTrip(t, b.request(t, "GET "+path, "", ""))
+		if status != http.StatusOK || !strings.HasPrefix(header.Get("Content-Security-Policy"), "default-src 'none'") || len(body) < 1000 {
+			t.Errorf("%s: %d %v", path, status, header)
+		}
+		if status, _ := b.send(t, "HEAD "+path, "", ""); status != http.StatusOK {
+			t.Errorf("HEAD %s: %d", path, status)
+		}
+		if status, header, _ := b.roundTrip(t, b.request(t, "POST "+path, "", "")); status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %d, Allow %q", path, status, header.Get("Allow"))
+		}
+	}
+}
+
+// What the page shows of the index: sizes, recent requests, the distribution.
+func TestOverview(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, []uint64{0, 1, 1 << 63}), "")
+	for range 5 {
+		ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
+	}
+	b.send(t, "POST /v1/query", "", `{}`)
+	get := func(path string, into any) {
+		t.Helper()
+		if status, body := b.send(t, "GET "+path, "", ""); status != http.StatusOK || json.Unmarshal([]byte(body), into) != nil {
+			t.Fatalf("%s: %d %s", path, status, body)
+		}
+	}
+	var d distributionAnswer
+	if get("/v1/distribution", &d); d.Fingerprints != 3 || d.Ones[0] != 1.0/3 || d.Ones[63] != 1.0/3 || d.Ones[7] != 0 || d.Intervals[0] != 2 || d.Intervals[64] != 1 {
+		t.Errorf("%+v", d)
+	}
+	var s statistics
+	if get("/v1/stats", &s); s.Documents != 3 || s.Merging || len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != batchQueriesMax || !s.IDs {
+		t.Errorf("%+v", s)
+	}
+	eventually(t, "the queries are told of", func() bool {
+		var a recentAnswer
+		get("/v1/activity", &a)
+		queries, refused := 0.0, 0.0
+		for i := range a.Queries {
+			queries, refused = queries+a.Queries[i]*a.Step, refused+a.Refused[i]*a.Step
+		}
+		return queries == 5 && refused == 1
+	})
+}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"ndd/cmd/ndd/server/ui"
 )
 
 // A mux leads requests to handlers, each behind the checks of its route. Both
@@ -44,13 +46,23 @@ func (m *mux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Reque
 // ServeHTTP is part of the interface that huma's adapter needs.
 func (m *mux) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.inner.ServeHTTP(w, r) }
 
+// pageMethods are those of pages.
+var pageMethods = []string{http.MethodGet, http.MethodHead}
+
 // seal adds the answers to everything else, and is the finished mux.
 func (m *mux) seal() http.Handler {
 	if m.attached != len(m.routes) {
 		panic(fmt.Sprintf("server: %d routes, %d handlers", len(m.routes), m.attached))
 	}
+	pages := ui.New()
 	m.inner.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		methods, ok := m.allowed[r.URL.Path]
+		if pages.Has(r.URL.Path) {
+			if methods, ok = pageMethods, true; slices.Contains(methods, r.Method) {
+				pages.ServeHTTP(w, r)
+				return
+			}
+		}
 		if !ok {
 			refusal(http.StatusNotFound, fmt.Sprintf("no such endpoint: %.80q; see /openapi.json", r.URL.Path)).write(w)
 			return

@@ -32,6 +32,7 @@ func (s *service) observe(next http.Handler) http.Handler {
 			took := time.Since(began)
 			s.metrics.running.Dec()
 			s.metrics.done(r.Pattern, out.status, took)
+			s.remember(r.Pattern, out.status, took)
 			if out.status >= 500 && s.life.phase() == ready && out.status != http.StatusNotImplemented {
 				s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", out.status,
 					"took", took, "from", r.RemoteAddr)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ndd/cmd/ndd/server/access"
+	"ndd/cmd/ndd/server/activity"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
@@ -28,6 +29,8 @@ type service struct {
 	metrics *metrics
 	threads int
 	version string
+	recent  activity.Ring
+	census  census
 
 	queries, batches, inserts *gate
 }
@@ -91,6 +94,8 @@ func (s *service) routes() []route {
 		{pattern: "POST /v1/check-and-insert", least: access.Write, bodyMax: bodyBytesMax, accepts: any, takes: []string{"id", "k", "limit", "on_conflict", "ttl"}, needs: true, gate: s.inserts, document: s.checkDocument},
 		{pattern: "POST /v1/delete", least: access.Write, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
 		{pattern: "GET /v1/stats", least: access.Read, needs: true},
+		{pattern: "GET /v1/activity", least: access.Read, needs: true},
+		{pattern: "GET /v1/distribution", least: access.Read, needs: true, gate: s.batches},
 		{pattern: "GET /openapi.json", least: access.Anyone},
 		{pattern: "GET /livez", least: access.Anyone},
 		{pattern: "GET /readyz", least: access.Anyone},
@@ -108,6 +113,8 @@ func (s *service) handler(local bool) http.Handler {
 	s.registerDelete(api)
 	s.registerCompare(api)
 	s.registerStats(api)
+	s.registerActivity(api)
+	s.registerDistribution(api)
 	m.HandleFunc("POST /v1/batch", s.batch)
 	m.HandleFunc("GET /livez", s.livez)
 	m.HandleFunc("GET /readyz", s.readyz)

@@ -1,0 +1,306 @@
+//go:build browser
+
+package server
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"ndd/engine"
+)
+
+// browserMax is how long a browser may take for one test: it waits for what it sees, not for time.
+const browserMax = 2 * time.Minute
+
+// A tab is one of a headless Chromium, with what it complained of.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu     sync.Mutex
+	faults []string
+}
+
+// newTab starts a browser with a profile of its own.
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	if _, err := chromedp.Run(ctx, chromedp.Title()); err != nil { // starts it, for as long as ctx lasts
+		t.Fatal(err)
+	}
+	messages := chromedp.Console(ctx)
+	ctx, cancel = context.WithTimeout(ctx, browserMax)
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx}
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			if text := fmt.Sprint(m); !strings.Contains(text, "401") {
+				b.mu.Lock()
+				b.faults = append(b.faults, text)
+				b.mu.Unlock()
+			}
+		}
+	}()
+	return b
+}
+
+// do runs actions, and fails the test where one of them does not come to its end.
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.t.Fatalf("%v; the browser complained of %q", err, b.complaints())
+	}
+}
+
+// value runs an action and returns its value.
+func value[T any](b *tab, a chromedp.Action[T]) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, a)
+	if err != nil {
+		b.t.Fatalf("%v; the browser complained of %q", err, b.complaints())
+	}
+	return v
+}
+
+func (b *tab) complaints() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string{}, b.faults...)
+}
+
+// text returns that of an element.
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	return value(b, chromedp.Text(selector))
+}
+
+// until waits for an expression to be true.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	value(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(browserMax)))
+}
+
+// picture writes a screenshot of the whole page to the folder NDD_SCREENSHOTS, if that is set.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("NDD_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	png := value(b, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// looks are sizes and colours of pages.
+var looks = []struct {
+	name          string
+	width, height int64
+	scheme        string
+}{{"desktop-light", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-light", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"}}
+
+// look sets a size and a colour scheme.
+func (b *tab) look(width, height int64, scheme string) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, height))
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// pageIndex has documents that are near pageA, and some thousand others.
+func pageIndex(t *testing.T) *bench {
+	x, err := engine.New(3, engine.Options{Recipe: defaultRecipe()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	b := start(t, x, "")
+	first := ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"id": "https://a.example/page", "text": %q}`, pageA))
+	var near uint64
+	fmt.Sscanf(first.Fingerprint, "%x", &near)
+	ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"id": "<b>b</b>", "fingerprint": "%016x"}`, near^1<<63^1<<4))
+	for range 40 {
+		var list []string
+		for range 1000 {
+			list = append(list, fmt.Sprintf(`{"id": "https://example.org/%x", "fingerprint": "%016x"}`, random.Uint64(), random.Uint64()))
+		}
+		ask[insertAnswers](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
+	}
+	for range 300 {
+		ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"fingerprint": "%016x"}`, random.Uint64()))
+	}
+	return b
+}
+
+// A reader pastes a text, sees what is near it and in which bits it differs, and the figures of the index.
+func TestPageInABrowser(t *testing.T) {
+	b := pageIndex(t)
+	p := newTab(t)
+	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
+	if tiles := p.text("#tiles"); !strings.Contains(tiles, "40,002") || !strings.Contains(tiles, "In memory") {
+		t.Errorf("tiles: %s", tiles)
+	}
+	p.until(`document.querySelectorAll("#bits-chart rect").length === 64 && document.querySelectorAll("#intervals-chart rect").length === 128`)
+	if state := p.text("#state"); state != "Ready" {
+		t.Errorf("state %q", state)
+	}
+
+	p.do(chromedp.SendKeys("#subject", pageA), chromedp.Click("#query button"), chromedp.WaitVisible("#answer .hit .ids"))
+	if got := p.text("#answer-summary"); got != "As text: 2 documents with 2 fingerprints within 3 bits." {
+		t.Errorf("summary %q", got)
+	}
+	answer := p.text("#answer")
+	for _, want := range []string{"https://a.example/page", "same fingerprint", "<b>b</b>", "2 bits differ", "Differs in bits 63, 4"} {
+		if !strings.Contains(answer, want) {
+			t.Errorf("the answer has no %q: %s", want, answer)
+		}
+	}
+	boxed, shown := value(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .bits b").length`)), value(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .hit").length`))
+	if boxed != 2 || shown != 3 {
+		t.Errorf("%d bits are boxed in %d entries", boxed, shown)
+	}
+	p.until(`document.querySelector("#rate-words").textContent.includes("300 and")`)
+
+	for _, l := range looks {
+		p.look(l.width, l.height, l.scheme)
+		over := value(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
+		if over > 0 {
+			t.Errorf("%s: the page is %g pixels too wide", l.name, over)
+		}
+		p.picture("page-" + l.name)
+	}
+	if faults := p.complaints(); len(faults) > 0 {
+		t.Errorf("the browser complained of %q", faults)
+	}
+}
+
+// All is done by keyboard: what has the focus is seen, and in an order that makes sense.
+func TestPageByKeyboard(t *testing.T) {
+	b := pageIndex(t)
+	p := newTab(t)
+	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
+	var way []string
+	for range 8 {
+		p.do(chromedp.KeyEvent(kb.Tab))
+		way = append(way, value(p, chromedp.Evaluate[string](`document.activeElement.id || document.activeElement.value || document.activeElement.textContent`)))
+	}
+	if got, want := strings.Join(way, " | "), "Skip to the search | ndd | Index | API | subject | auto | k | Find"; got != want {
+		t.Errorf("the focus went %s, want %s", got, want)
+	}
+	print := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"text": %q}`, pageA))
+	p.do(chromedp.Focus("#subject"), chromedp.KeyEvent(print.Fingerprint), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter),
+		chromedp.WaitVisible("#answer .hit .ids"))
+	if got := p.text("#answer-summary"); got != "As a fingerprint: 2 documents with 2 fingerprints within 3 bits." {
+		t.Errorf("summary %q", got)
+	}
+	// Nothing that a screen reader comes to is without a name, and the answer is announced.
+	nameless := value(p, chromedp.Evaluate[[]string](`[...document.querySelectorAll("input, select, textarea, button, a, svg, [role=img]")].filter((e) =>
+		!(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute("aria-label") && !e.querySelector("title")).map((e) => e.outerHTML)`))
+	if len(nameless) > 0 {
+		t.Errorf("without a name: %q", nameless)
+	}
+	if live := value(p, chromedp.Evaluate[string](`document.querySelector("#answer-summary").getAttribute("aria-live")`)); live != "polite" {
+		t.Errorf("aria-live %q", live)
+	}
+}
+
+// What cannot be answered is said in words.
+func TestPageSaysWhatIsWrong(t *testing.T) {
+	b := pageIndex(t)
+	p := newTab(t)
+	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
+	for input, want := range map[string]string{"": "Paste something first.", "too short": "document too short", "<p>short</p>": "document too short"} {
+		p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#subject").value = ""`), chromedp.SendKeys("#subject", input), chromedp.Click("#query button"))
+		p.until(fmt.Sprintf(`document.querySelector("#answer-summary").textContent.includes(%q)`, want))
+	}
+	b.Server.CloseClientConnections()
+	b.Server.Listener.Close()
+	p.until(`document.querySelector("#state").textContent === "No connection"`)
+}
+
+// Where tokens are needed the page asks for one, and keeps it nowhere.
+func TestPageAsksForAToken(t *testing.T) {
+	const secret = "read-0123456789abcdef"
+	b := start(t, newIndex(t, 3, nil, []uint64{5}), secret+" read\n")
+	p := newTab(t)
+	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#login"), chromedp.SendKeys("#token", "wrong-0123456789abcdef"+kb.Enter))
+	p.until(`document.querySelector("#login-error").textContent.includes("does not know")`)
+	p.picture("login")
+	p.do(chromedp.SendKeys("#token", secret+kb.Enter), chromedp.WaitNotVisible("#login"), chromedp.WaitVisible("#tiles .big"),
+		chromedp.SendKeys("#subject", "0000000000000004"), chromedp.Click("#query button"), chromedp.WaitVisible("#answer .hit .ids"))
+	if answer := p.text("#answer"); !strings.Contains(answer, "row-0") || !strings.Contains(answer, "1 bit differs") {
+		t.Errorf("%s", answer)
+	}
+	kept := value(p, chromedp.Evaluate[string](`JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href]) + document.documentElement.outerHTML`))
+	if strings.Contains(kept, secret) {
+		t.Error("the page keeps the token")
+	}
+	p.do(chromedp.Reload(), chromedp.WaitVisible("#login"))
+}
+
+// The reference has every endpoint, with a command for each that can be copied.
+func TestDocsInABrowser(t *testing.T) {
+	b := pageIndex(t)
+	p := newTab(t)
+	p.do(chromedp.Navigate(b.URL+"/docs"), chromedp.WaitVisible("#operations h2"))
+	text := p.text("#operations")
+	for _, r := range b.routes() {
+		method, path, _ := strings.Cut(r.pattern, " ")
+		if path == "/openapi.json" {
+			continue
+		}
+		if !strings.Contains(text, path) || !strings.Contains(text, "curl") || !strings.Contains(text, method) {
+			t.Errorf("%s is not there", r.pattern)
+		}
+	}
+	if !strings.Contains(text, `curl -s '`+b.URL+`/v1/check-and-insert?id=https://a.example/&k=3'`) {
+		t.Errorf("no command for a page: %.2000s", text)
+	}
+	for _, l := range looks {
+		p.look(l.width, l.height, l.scheme)
+		over := value(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
+		if over > 0 {
+			t.Errorf("%s: the page is %g pixels too wide", l.name, over)
+		}
+		p.picture("docs-" + l.name)
+	}
+	if faults := p.complaints(); len(faults) > 0 {
+		t.Errorf("the browser complained of %q", faults)
+	}
+}
+
+// A script that is none of the server's files does not run in the page.
+func TestPagePolicyInABrowser(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, nil), "")
+	p := newTab(t)
+	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
+	ran := value(p, chromedp.Evaluate[bool](`
+		const s = document.createElement("script"); s.textContent = "window.ran = true"; document.head.append(s);
+		const i = document.createElement("img"); i.setAttribute("onerror", "window.ran = true"); i.src = "data:,"; document.body.append(i);
+		new Promise((done) => setTimeout(() => done(window.ran === true), 300))`, chromedp.EvalAwaitPromise))
+	if ran {
+		t.Error("it ran")
+	}
+}

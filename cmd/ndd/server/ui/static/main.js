@@ -1,0 +1,129 @@
+// The page of the index: what it holds, what the server does, and the box.
+
+import { ask } from "/ui/api.js";
+import { columns, lines, meter } from "/ui/charts.js";
+import { setK, setup } from "/ui/search.js";
+import { bytes, count, duration, element, integer, milliseconds, short } from "/ui/words.js";
+
+const statsEvery = 4000; // milliseconds
+const readAtOnce = 20e6; // fingerprints that are read for the figures without being asked
+
+const at = (id) => document.getElementById(id);
+const room = (id) => at(id).clientWidth || 480;
+
+function tile(title, value, ...notes) {
+  return element("div", {}, element("dt", {}, title), element("dd", { class: "big" }, value), ...notes.filter(Boolean).map((n) => element("dd", { class: "quiet" }, n)));
+}
+
+function showTiles(s) {
+  const away = [];
+  if (s.deleted) away.push(`${integer(s.deleted)} deleted`);
+  if (s.expired) away.push(`${integer(s.expired)} expired`);
+  const each = s.bytes_each
+    ? [s.bytes_each.toFixed(2), meter(`${s.bytes_each.toFixed(2)} bytes; the entropy bound is ${s.bound_bytes_each.toFixed(2)}`, 1, s.bound_bytes_each / s.bytes_each),
+      `Entropy bound of one table: ${s.bound_bytes_each.toFixed(2)} (the mark); ${count(s.tables, "table")}`]
+    : ["–", "No segment yet: fresh documents are searched in memory"];
+  at("tiles").replaceChildren(
+    tile("Documents", short(s.documents), s.buffered ? `${integer(s.buffered)} not in a segment yet` : "all in segments", away.length && away.join(", ") + ", room not given back yet"),
+    tile("Fingerprints", short(s.fingerprints), "distinct within each segment"),
+    tile("Bytes a fingerprint", ...each),
+    tile("Tables", bytes(s.table_bytes), s.layout ? `${s.layout} layout` : "none yet"),
+    tile("Design", s.design, `${count(s.tables, "table")}, distances up to k = ${s.k}`),
+    tile("Inserts", s.durable ? "Durable" : "In memory", s.durable ? `${integer(s.unflushed)} in the log only` : "lost when the server stops", s.ids ? "" : "documents are known by numbers only"));
+  at("footer").textContent = `ndd ${s.version}, up for ${duration(s.uptime_seconds)}. ` +
+    `One request: at most ${bytes(s.limits.body_bytes)}, ${count(s.limits.documents, "document")} or ${count(s.limits.fingerprints, "fingerprint")}.`;
+}
+
+function showSegments(s) {
+  const list = s.segment_list;
+  at("merging").textContent = (s.merging ? "Segments are being merged. " : "No merge is under way. ") +
+    (list.length ? "" : "There is no segment yet: a full buffer of inserted documents becomes one.");
+  const most = Math.max(...list.map((g) => g.documents), 1);
+  const rows = list.map((g, i) => element("tr", {}, element("td", {}, String(i + 1)), element("td", {}, integer(g.documents)), element("td", {}, integer(g.fingerprints)),
+    element("td", {}, bytes(g.table_bytes)), element("td", {}, g.file_bytes ? bytes(g.file_bytes) : "in memory"),
+    element("td", { class: "share" }, meter(`${Math.round((100 * g.documents) / most)} % of the largest`, g.documents / most))));
+  at("segments").replaceChildren(...(list.length ? [table(["Segment", "Documents", "Fingerprints", "Tables", "File", "Size"], rows)] : []));
+  const nodes = (s.nodes || []).map((n) => element("tr", {}, element("td", {}, String(n.node)), element("td", {}, integer(n.tables)), element("td", {}, bytes(n.bytes)), element("td", {}, integer(n.workers))));
+  at("nodes").replaceChildren(...(nodes.length ? [table(["Memory node", "Tables", "Bytes", "Workers"], nodes)] : []));
+}
+
+function table(heads, rows) {
+  return element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((h) => element("th", { scope: "col", class: h === "Size" ? "share" : "" }, h)))), element("tbody", {}, ...rows));
+}
+
+function showActivity(a) {
+  const last = (list) => list[list.length - 1], sum = (list) => Math.round(list.reduce((x, y) => x + y, 0) * a.step_seconds);
+  const rate = (v) => (v >= 10000 ? `${Math.round(v / 1000)}k` : v >= 1000 ? `${+(v / 1000).toFixed(1)}k` : String(+v.toPrecision(2)));
+  at("rate-chart").replaceChildren(lines("Requests a second over the last five minutes", room("rate-chart"), a.queries, a.changes, a.step_seconds, rate));
+  at("time-chart").replaceChildren(lines("Time to answer over the last five minutes", room("time-chart"), a.p50_ms, a.p99_ms, a.step_seconds, milliseconds));
+  at("rate-words").textContent = `Now ${rate(last(a.queries))} queries and ${rate(last(a.changes))} changes a second; ${integer(sum(a.queries))} and ${integer(sum(a.changes))} in all, ${integer(sum(a.refused))} refused.`;
+  at("time-words").textContent = last(a.p99_ms) ? `Now half within ${milliseconds(last(a.p50_ms))}, 99 % within ${milliseconds(last(a.p99_ms))}.` : "Nothing was answered in the last seconds.";
+}
+
+let recent = null; // what was done in the last minutes
+let measured = false, drawn = null; // whether the fingerprints were read, and what came of it
+
+async function measure() {
+  measured = true;
+  at("measure").hidden = true;
+  at("distribution-words").textContent = "Reading all fingerprints";
+  try {
+    const d = await ask("/v1/distribution");
+    showDistribution(d);
+    measured = d.fingerprints > 0;
+    drawn = d;
+  } catch (error) {
+    at("distribution-words").textContent = error.message;
+    at("measure").hidden = false;
+  }
+}
+
+function showDistribution(d) {
+  const ones = d.ones_by_bit.slice().reverse(), share = d.by_interval.map((n) => (n * d.by_interval.length) / (d.fingerprints || 1));
+  const low = ones.indexOf(Math.min(...ones)), high = ones.indexOf(Math.max(...ones));
+  at("distribution-words").textContent = d.fingerprints
+    ? `Of ${count(d.fingerprints, "fingerprint")}, bit ${63 - low} is set least often (${(100 * ones[low]).toFixed(1)} %) and bit ${63 - high} most often (${(100 * ones[high]).toFixed(1)} %); ` +
+      `the fullest interval has ${Math.max(...share).toFixed(2)} times its equal share.`
+    : "There are no fingerprints yet.";
+  at("bits-chart").replaceChildren(columns("Fraction of fingerprints in which each bit is set", room("bits-chart"), ones, 1, 0.5, [63, 48, 32, 16, 0].map((b) => [63 - b, String(b)]), [0, 0.5, 1]));
+  const most = Math.max(2, Math.ceil(Math.max(...share)));
+  at("intervals-chart").replaceChildren(columns("Fingerprints by interval, as ratios to an equal share", room("intervals-chart"), share, most, 1, [0, 32, 64, 96, 127].map((i) => [i, String(i)]), [0, 1, most]));
+}
+
+function state(text, kind) {
+  at("state").textContent = text;
+  at("state").className = "state " + kind;
+}
+
+async function refresh() {
+  try {
+    const s = await ask("/v1/stats");
+    state("Ready", "ready");
+    setK(s.k);
+    showTiles(s);
+    showSegments(s);
+    recent = await ask("/v1/activity");
+    showActivity(recent);
+    if (!measured && s.fingerprints <= readAtOnce) await measure();
+    else if (!measured) at("measure").hidden = false;
+  } catch (error) {
+    state(error.status === 503 ? error.message : error.status ? `Error ${error.status}` : "No connection", error.status === 503 && error.message.startsWith("loading") ? "" : "bad");
+  }
+}
+
+async function keepFresh() {
+  for (;;) {
+    if (!document.hidden) await refresh();
+    await new Promise((resolve) => setTimeout(resolve, statsEvery));
+  }
+}
+
+setup();
+setK(3);
+at("measure").addEventListener("click", measure);
+document.addEventListener("visibilitychange", () => document.hidden || refresh());
+addEventListener("resize", () => {
+  if (recent) showActivity(recent);
+  if (drawn) showDistribution(drawn);
+});
+keepFresh();
