@@ -33,6 +33,10 @@ type mapReduce struct {
 	bits    int
 	round   string
 	keep    string
+
+	method      string
+	threshold   float64
+	minFeatures int
 }
 
 func newMapReduce(g *globals) *cobra.Command {

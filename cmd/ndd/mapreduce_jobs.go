@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ndd/engine/copies"
+	"ndd/engine/corpus/token"
 	"ndd/engine/mapreduce"
 	"ndd/permute"
 )
@@ -130,7 +132,126 @@ the bytes of its escaped form.`,
 		k, err := mapreduce.ParseKeep(m.keep)
 		return mapreduce.Dedup{Keep: k}, badJobFlag("keep", err)
 	},
+}, {
+	name: "tokenize", short: "documents to their tokens",
+	in: `a JSON object, with the fields --text and --id. With --input paths: the name of a
+file of any format`,
+	out:   `ID, tab, tokens, normalised as fingerprints and signatures take them`,
+	forms: true, documents: true,
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
+		if step == "map" {
+			m.docs.register(cmd, "format")
+		}
+	},
+	make: func(m *mapReduce) (any, error) {
+		c, err := m.docs.config(m.g, nil)
+		return mapreduce.Tokenize{Document: c.Document, Tokens: token.Options{Punctuation: true}}, err
+	},
+}, {
+	name: "signatures", short: "documents to signatures, for finding copies",
+	in: `a JSON object, with the fields --text and --id. With --input paths: the name of a
+file of any format`,
+	out:   `ID, tab, all signatures (11 digits each), or - for a document that has too few`,
+	notes: `The method is one for all documents: 'ndd copies --method auto' takes one by language.`,
+	forms: true, documents: true, mapLine: "--method winnow",
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
+		if step == "map" {
+			m.docs.register(cmd, "format")
+			m.registerMethod(cmd)
+			cmd.Flags().IntVar(&m.minFeatures, "min-features", 0, "least number of signatures of a document that is compared (default: spotsigs 8, ccdet 1, winnow 3)")
+		}
+	},
+	make: func(m *mapReduce) (any, error) {
+		c, err := m.docs.config(m.g, nil)
+		if err != nil {
+			return nil, err
+		}
+		o, err := m.copyOptions()
+		return mapreduce.Signatures{Document: c.Document, Copies: o}, err
+	},
+}, {
+	name: "index", short: "signatures to postings: an index that is split by terms",
+	in: `what the job signatures writes`,
+	shuffle: `signature, number of the document's signatures and ID, all in the key: 19 bytes
+and the ID for each signature of each document`,
+	out:  `signature, tab, some of its documents, each with the number of its signatures`,
+	make: func(m *mapReduce) (any, error) { return mapreduce.Index{}, nil },
+}, {
+	name: "copies-docs", short: "copies, by an index that is split by documents",
+	in:      `what the job signatures writes; each map makes an index of its part`,
+	shuffle: `pairs of documents that are similar, all in the key: 16 bytes and both IDs each`,
+	out: `ID, tab, ID, relation, score, share of the first in the second, of the second in
+the first, numbers of signatures, shared ones, method, as 'ndd copies'`,
+	side:    `--queries: all that the job signatures wrote, which every map reads once`,
+	mapLine: "--method winnow --queries signatures.tsv", reduceLine: "--method winnow", file: "signatures.tsv",
+	notes: `--method and --threshold must be the same for map and reduce. The shuffle grows as the
+pairs do; what is copied to every map, with their number.`,
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
+		m.registerCopies(cmd, step)
+		if step == "map" {
+			cmd.Flags().StringVar(&m.queries, "queries", "", "file of signatures, in the working folder of the task (required)")
+		}
+	},
+	make: func(m *mapReduce) (any, error) {
+		o, err := m.copyOptions()
+		return mapreduce.CopiesDocs{Queries: m.queries, Copies: o}, err
+	},
+}, {
+	name: "copies-terms", short: "copies, by an index that is split by terms: partial overlaps",
+	in: `what the job signatures writes`,
+	shuffle: `signature, number of the document's signatures and ID, all in the key: 19 bytes
+and the ID for each signature of each document`,
+	out:     `ID, tab, ID, numbers of signatures: a line for each signature that two documents share`,
+	mapLine: "--method winnow", reduceLine: "--method winnow",
+	notes: `What it writes grows with the square of the documents that share a signature; the
+job copies-sum adds it up. copies-docs finds the same pairs.`,
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) { m.registerCopies(cmd, step) },
+	make: func(m *mapReduce) (any, error) {
+		o, err := m.copyOptions()
+		return mapreduce.CopiesTerms{Copies: o}, err
+	},
+}, {
+	name: "copies-sum", short: "copies, by an index that is split by terms: sums",
+	in:       `what the job copies-terms writes`,
+	shuffle:  `both IDs and numbers of signatures in the key, 14 bytes and the IDs, and behind the tab a sum`,
+	out:      `as copies-docs`,
+	combiner: true,
+	mapLine:  "--method winnow", reduceLine: "--method winnow",
+	notes: `It adds up, so a part that is there twice makes a difference: --parts finds that.`,
+	flags: func(m *mapReduce, cmd *cobra.Command, step string) { m.registerCopies(cmd, step) },
+	make: func(m *mapReduce) (any, error) {
+		o, err := m.copyOptions()
+		return mapreduce.CopiesSum{Copies: o}, err
+	},
 }}
+
+// registerMethod adds --method.
+func (m *mapReduce) registerMethod(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&m.method, "method", string(copies.Winnow), "winnow, spotsigs or ccdet")
+}
+
+// registerCopies adds the flags of jobs that find copies.
+func (m *mapReduce) registerCopies(cmd *cobra.Command, step string) {
+	if step != "collect" {
+		m.registerMethod(cmd)
+		cmd.Flags().Float64Var(&m.threshold, "threshold", 0, "lowest score of a pair, above 0 and at most 1 (default: winnow and ccdet 0.6, spotsigs 0.45)")
+	}
+}
+
+// copyOptions returns the options of jobs that make signatures or compare them.
+func (m *mapReduce) copyOptions() (o copies.Options, err error) {
+	o = copies.Options{Threshold: m.threshold, MinFeatures: m.minFeatures}
+	if o.Method, err = copies.ParseMethod(m.method); err == nil && o.Method == copies.Auto {
+		err = fmt.Errorf("%q: must be one method", m.method)
+	}
+	if err != nil {
+		return o, badJobFlag("method", err)
+	}
+	if m.threshold < 0 || m.threshold > 1 {
+		return o, usagef("--threshold %g: must be above 0 and at most 1", m.threshold)
+	}
+	return o, nil
+}
 
 // help returns the long help of a job.
 func (j *mapReduceJob) help() string {

@@ -62,11 +62,12 @@ func runJob(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		return string(out)
 	}
+	mapOnly := job == "fingerprint" || job == "signatures" || job == "tokenize"
 	var inputs [reduces]strings.Builder
 	var results strings.Builder
 	for _, file := range files {
 		out := filter("map", ts.ReadFile(file), flags...)
-		if job == "fingerprint" {
+		if mapOnly {
 			results.WriteString(out)
 			continue
 		}
@@ -75,12 +76,12 @@ func runJob(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	for i := range inputs {
-		if job == "fingerprint" {
+		if mapOnly {
 			break
 		}
 		own := []string{"--parts", strconv.Itoa(len(files))}
 		for j, f := range flags {
-			if f == "-k" || f == "--round" {
+			if f == "-k" || f == "--round" || f == "--method" {
 				own = append(own, flags[j:j+2]...)
 			}
 		}

@@ -93,6 +93,11 @@ func Combine(ctx context.Context, j Combiner, o Options) error {
 		if last, partition = partition, last; partition < 0 || partition == last {
 			return nil
 		}
+		if t.ending != nil {
+			if err := t.ending(); err != nil {
+				return err
+			}
+		}
 		return t.endCombined(partition)
 	}
 	return t.run(ctx, "combine", func(ctx context.Context) error {
@@ -129,6 +134,7 @@ type task struct {
 	written []count         // of each partition, by a map
 	results end             // of what is written as results
 	arrived map[int]*arrive // of each partition, to a reduce or a combiner
+	ending  func() error    // of a combiner that holds a record, writes it
 	between func(int) error // of a combiner, is called with the partition of each record that arrives, and -1 at the end
 }
 

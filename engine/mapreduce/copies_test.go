@@ -1,0 +1,193 @@
+package mapreduce_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ndd/engine/copies"
+	"ndd/engine/corpus/token"
+	"ndd/engine/mapreduce"
+)
+
+// texts are documents of which some are copies of others, in whole or in part.
+func texts(n int) []string {
+	rng := rand.New(rand.NewPCG(7, 7))
+	stops := strings.Fields("the a is of to in and that it was for on are as with his they at be this")
+	all := make([]string, n)
+	for i := range all {
+		var words []string
+		for range 40 + rng.IntN(80) {
+			words = append(words, fmt.Sprintf("w%d", rng.IntN(3000)))
+			if rng.IntN(3) == 0 {
+				words = append(words, stops[rng.IntN(len(stops))])
+			}
+		}
+		if i > 0 && rng.IntN(2) == 0 {
+			other := strings.Fields(all[rng.IntN(i)])
+			switch rng.IntN(3) {
+			case 0:
+				words = other
+			case 1:
+				words = append(other, words[:len(words)/4]...)
+			default:
+				words = append(words[:len(words)/2], other[:len(other)/2]...)
+			}
+		}
+		if rng.IntN(20) == 0 {
+			words = words[:3]
+		}
+		all[i] = strings.Join(words, " ")
+	}
+	return all
+}
+
+func textLines(all []string) string {
+	var b strings.Builder
+	for i, text := range all {
+		fmt.Fprintf(&b, "{\"id\":\"d%04d é\",\"text\":%q}\n", i, text)
+	}
+	return b.String()
+}
+
+// copiesOf returns what one machine finds.
+func copiesOf(t *testing.T, all []string, o copies.Options) (lines []string) {
+	t.Helper()
+	s, err := copies.NewSigner(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := copies.NewDetector(o)
+	defer d.Close()
+	for _, text := range all {
+		d.Add(s.Sign(text))
+	}
+	found, _, err := d.Pairs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := func(f float64) string { return strconv.FormatFloat(f, 'f', 4, 64) }
+	for _, p := range found {
+		lines = append(lines, fmt.Sprintf("d%04d é\td%04d é\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", p.A, p.B, p.Relation, share(p.Score),
+			share(p.ContainmentA()), share(p.ContainmentB()), p.SizeA, p.SizeB, p.Shared, p.Method))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// TestCopies: pairs are those of package copies, whether the index is split by documents or by terms.
+func TestCopies(t *testing.T) {
+	all := texts(160)
+	for _, o := range []copies.Options{{Method: copies.Winnow}, {Method: copies.SpotSigs, Threshold: 0.3}} {
+		want := copiesOf(t, all, o)
+		if len(want) < 20 {
+			t.Fatalf("only %d copies: the texts are too unlike", len(want))
+		}
+		for _, n := range splits {
+			if n == 100 && o.Method != copies.Winnow {
+				continue
+			}
+			l := newLocal(t, n, 2)
+			parts := l.cut(textLines(all))
+			signed := l.run(mapreduce.Signatures{Copies: o}, parts)
+			side := filepath.Join(t.TempDir(), "signatures.tsv")
+			if err := os.WriteFile(side, []byte(signed), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			docs := l.run(mapreduce.CopiesDocs{Queries: side, Copies: o}, l.cut(signed))
+			same(t, fmt.Sprintf("%s by documents, %d parts", o.Method, n), l.collect(docs, l.reduces), want)
+			partial := l.run(mapreduce.CopiesTerms{Copies: o}, l.cut(signed))
+			terms := l.run(mapreduce.CopiesSum{Copies: o}, l.cut(partial))
+			same(t, fmt.Sprintf("%s by terms, %d parts", o.Method, n), l.collect(terms, l.reduces), want)
+		}
+	}
+}
+
+// TestIndex: lists have the documents of every signature, in lines of at most 1,024.
+func TestIndex(t *testing.T) {
+	const digits = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+	var input strings.Builder
+	lists := map[string][]string{}
+	for doc := range 2500 {
+		var set []string
+		for s := range 3 {
+			set = append(set, strings.Repeat("-", 9)+string(digits[s])+string(digits[(doc*(s+1)*s)%60]))
+		}
+		slices.Sort(set)
+		id := fmt.Sprintf("d%04d", doc)
+		fmt.Fprintf(&input, "%s\t%s\n", id, strings.Join(set, ""))
+		for _, s := range set {
+			lists[s] = append(lists[s], id+"\t3")
+		}
+	}
+	l := newLocal(t, 7, 5)
+	results := l.collect(l.run(mapreduce.Index{}, l.cut(input.String())), l.reduces)
+	got := map[string][]string{}
+	for _, line := range results {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) > 1+2*1024 {
+			t.Fatalf("a line of %d postings", len(fields)/2)
+		}
+		for i := 1; i < len(fields); i += 2 {
+			got[fields[0]] = append(got[fields[0]], fields[i]+"\t"+fields[i+1])
+		}
+	}
+	if len(got) != len(lists) {
+		t.Fatalf("%d lists, want %d", len(got), len(lists))
+	}
+	for s, list := range lists {
+		slices.Sort(got[s])
+		same(t, s, got[s], list)
+	}
+}
+
+// TestTokenize: tokens are those of package token.
+func TestTokenize(t *testing.T) {
+	input := `{"id":"a","text":"Straße, Ünïcode ~x and 東京!"}` + "\n" + `{"id":"b","text":""}` + "\n"
+	s, err := token.NewScanner(token.Options{Punctuation: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "a"
+	s.Scan("Straße, Ünïcode ~x and 東京!", func(tokens []token.Token) {
+		for i := range tokens {
+			want += "\t" + string(s.AppendText(nil, &tokens[i]))
+		}
+	})
+	l := newLocal(t, 2, 1)
+	parts := l.cut(input)
+	got := l.collect(l.run(mapreduce.Tokenize{Tokens: token.Options{Punctuation: true}}, parts), len(parts))
+	same(t, "tokens", got, []string{want + "\n", "b\t\n"})
+}
+
+// TestOtherSignatures: signatures that were made otherwise are refused beside the map.
+func TestOtherSignatures(t *testing.T) {
+	all := textLines(texts(20))
+	sign := func(o copies.Options) string {
+		out, err := step(t, mapOf(mapreduce.Signatures{Copies: o}), strings.NewReader(all), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	side := filepath.Join(t.TempDir(), "other.tsv")
+	if err := os.WriteFile(side, []byte(sign(copies.Options{Method: copies.SpotSigs})), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	job := mapreduce.CopiesDocs{Queries: side, Copies: copies.Options{Method: copies.Winnow}}
+	_, err := step(t, func(ctx context.Context, o mapreduce.Options) error { return mapreduce.Map(ctx, job, o) },
+		strings.NewReader(sign(copies.Options{Method: copies.Winnow})), nil)
+	wantError(t, err, mapreduce.ErrRecipe, "recipe")
+	half := sign(copies.Options{Method: copies.Winnow})
+	if err := os.WriteFile(side, []byte(half[:strings.Index(half, "\nd0010")]+half[strings.Index(half, "\n~end"):]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = step(t, mapOf(job), strings.NewReader(half), nil)
+	wantError(t, err, mapreduce.ErrLost, "other.tsv")
+}

@@ -1,0 +1,158 @@
+package mapreduce
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+
+	"ndd/engine/copies"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/token"
+)
+
+// A made is what a job makes of a document.
+type made struct {
+	id    string
+	value []byte
+}
+
+// eachText has a value made of the text of each document of a map's input, and writes it behind the document's ID.
+func (t *task) eachText(ctx context.Context, o document.Options, worker func() (func(text string) []byte, error)) error {
+	t.results.parts = 1
+	var key []byte
+	return readDocuments(ctx, t, o, func(inputs []string, o document.Options, stdin io.Reader, name func(string) (string, error)) error {
+		c := ingest.Config{Document: o, Threads: t.Threads, Stdin: stdin, Budget: documentBudget}
+		reserved, err := t.reserve("reading documents", c.NeedBytes())
+		if err != nil {
+			return err
+		}
+		defer reserved.Release()
+		report, err := ingest.Extract(ctx, inputs, c, ingest.Steps[made]{
+			Worker: func() (func(int, *document.Document) (made, error), error) {
+				of, err := worker()
+				if err != nil {
+					return nil, err
+				}
+				return func(_ int, d *document.Document) (made, error) { return made{d.ID, of(d.Text)}, nil }, nil
+			},
+			Emit: func(m made) error {
+				id, err := name(m.id)
+				if err != nil {
+					return t.bad(1, "document "+m.id, err)
+				}
+				key = appendEscaped(key[:0], id)
+				return t.result(key, m.value)
+			},
+		})
+		if err != nil {
+			return err
+		}
+		return t.ingested(&report)
+	})
+}
+
+// A Tokenize is the job that takes texts apart into tokens, as fingerprints and signatures do. It has no reduce.
+//
+//	in    a JSON object a line, or names of files of any format
+//	out   ID	tokens, normalised
+type Tokenize struct {
+	Document document.Options
+	Tokens   token.Options
+}
+
+func (j Tokenize) mapPart(ctx context.Context, t *task) error {
+	return t.eachText(ctx, j.Document, func() (func(string) []byte, error) {
+		s, err := token.NewScanner(j.Tokens)
+		if err != nil {
+			return nil, err
+		}
+		var word []byte
+		return func(text string) (value []byte) {
+			s.Scan(text, func(tokens []token.Token) {
+				for i := range tokens {
+					if len(value) > 0 {
+						value = append(value, ' ')
+					}
+					word = s.AppendText(word[:0], &tokens[i])
+					value = appendEscaped(value, string(word))
+				}
+			})
+			return value
+		}, nil
+	})
+}
+
+// A Signatures is the job that makes signatures of texts for finding copies. It has no reduce.
+//
+//	in    a JSON object a line, or names of files of any format
+//	out   ID	all distinct signatures, ascending, 11 digits each; or - for a document that has too few
+type Signatures struct {
+	Document document.Options
+	Copies   copies.Options // the method is one, not Auto
+}
+
+// noSignatures stands for those of a document that has too few.
+const noSignatures = "-"
+
+// recipe returns how the signatures are made, in short.
+func (j *Signatures) recipe() (string, error) {
+	data, err := json.Marshal(j.Copies.Recipe())
+	return fmt.Sprintf("%08x", uint32(xxhash.Sum64(data))), err
+}
+
+func (j Signatures) mapPart(ctx context.Context, t *task) (err error) {
+	m := j.Copies.Method
+	if m == "" || m == copies.Auto {
+		return fmt.Errorf("method %q: signatures are made by one method", m)
+	}
+	if t.results.recipe, err = j.recipe(); err != nil {
+		return err
+	}
+	least := cmp.Or(j.Copies.MinFeatures, m.MinFeatures())
+	return t.eachText(ctx, j.Document, func() (func(string) []byte, error) {
+		s, err := copies.NewSigner(j.Copies)
+		if err != nil {
+			return nil, err
+		}
+		return func(text string) []byte {
+			set := s.Sign(text).Own
+			if len(set) < least {
+				t.counters.add(unmarked, 1)
+				return []byte(noSignatures)
+			}
+			return appendSet(nil, set)
+		}, nil
+	})
+}
+
+// appendSet appends signatures as digits.
+func appendSet(dst []byte, set []uint64) []byte {
+	for _, s := range set {
+		dst = appendNumber(dst, s, printDigits)
+	}
+	return dst
+}
+
+// parseSet appends the signatures that appendSet wrote; none for noSignatures. They ascend.
+func parseSet(dst []uint64, text []byte) ([]uint64, error) {
+	if string(text) == noSignatures {
+		return dst, nil
+	}
+	if len(text) == 0 || len(text)%printDigits != 0 {
+		return dst, fmt.Errorf("no signatures: %.40q", text)
+	}
+	first := len(dst)
+	for ; len(text) > 0; text = text[printDigits:] {
+		s, ok := number(text[:printDigits])
+		if !ok || len(dst) > first && dst[len(dst)-1] >= s {
+			return dst, fmt.Errorf("no signatures: %.40q", text)
+		}
+		dst = append(dst, s)
+	}
+	return dst, nil
+}
