@@ -51,6 +51,7 @@ var benchmarks = []benchmark{
 	{name: "search", what: "queries online and in batches, bytes and build, by design of tables", run: search},
 	{name: "scan", what: "a batch of queries against fingerprints without an index", run: pass},
 	{name: "join", what: "all near pairs of a corpus, and its clusters", run: join},
+	{name: "copies", what: "all pairs of copies, by documents and by terms, of a text for each hundred fingerprints", run: allCopies},
 	{name: "ingest", what: "documents to fingerprints, by format", run: ingest},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked for", run: size},
 	{name: "paper-1", what: "figure 1: precision and recall by distance", apart: true, run: figure1},

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/copies"
+	"ndd/engine/copies/postings"
+	"ndd/engine/parallel"
+)
+
+// copiesMemory is what a join of the benchmark may take for its sets, and for a slice.
+const copiesMemory = 1 << 30
+
+// termsMost is how many documents the term-split is measured with: its records grow with the square.
+const termsMost = 30_000
+
+// allCopies finds all pairs of copies of texts, of which there is one for a hundred fingerprints of b.n, and of a hundredth of them, and of
+// sizes between, with both splits of Zhang et al., and counts the
+// records that either would send between machines: what their table 1 and figure 9 show.
+//
+// Napkin for a million texts of 150 spot signatures: 1.5e8 signatures, 1.2 GB of sets, two radix sorts and a look-up each: 20 s;
+// and 1e6 queries of some 20 look-ups and a dozen candidates, 10 us each: 10 s.
+func allCopies(ctx context.Context, b *bench, r *Result) error {
+	r.Columns = []string{"signing MB/s", "doc-split s", "growth", "candidates", "pairs", "slices", "records", "MB sent", "term-split s", "partial overlaps", "MB sent", "peak GiB"}
+	c := newEdited(3)
+	first := 0.0 // seconds a document
+	texts := max(b.n/100, 100)
+	for n := max(texts/100, 100); ; n = min(next(n), texts) {
+		b.say("%s texts", humanize.Comma(int64(n)))
+		if err := b.copiesOf(ctx, c, n, &first, r); err != nil {
+			return fmt.Errorf("%d texts: %w", n, err)
+		}
+		if n == texts {
+			break
+		}
+	}
+	r.note("texts of about 1,100 bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one is half of another; 300 in a row share a sentence; spotsigs, threshold 0.45, %d threads", runtime.GOMAXPROCS(0))
+	r.note("verified: every copy with 1 word in 40 replaced is found, and both splits find the same pairs (term-split up to %s texts)", humanize.Comma(termsMost))
+	r.note("growth: seconds a document, of those with the fewest documents; records: documents to the slices and pairs from them; MB: 10^6 bytes")
+	return nil
+}
+
+// next returns about three times n: 30,000 behind 10,000, 100,000 behind 30,000, and so on.
+func next(n int) int {
+	if strconv.Itoa(n)[0] == '3' {
+		return n / 3 * 10
+	}
+	return 3 * n
+}
+
+func (b *bench) copiesOf(ctx context.Context, c *edited, n int, first *float64, r *Result) error {
+	signed, err := b.joinTexts(ctx, c, n, postings.Documents)
+	if err != nil {
+		return err
+	}
+	if err := c.verify(signed.pairs, n); err != nil {
+		return err
+	}
+	perText := signed.seconds / float64(n)
+	if *first == 0 {
+		*first = perText
+	}
+	t := signed.report.Traffic
+	cells := []Cell{number(float64(signed.bytes) / 1e6 / signed.signing), number(signed.seconds), number(perText / *first), number(float64(signed.report.Candidates)),
+		number(float64(len(signed.pairs))), number(float64(signed.report.Slices)), number(float64(t.Sent + t.Partial)), number(float64(t.SentBytes+t.PartialBytes) / 1e6)}
+	if n > termsMost {
+		cells = append(cells, word("-"), word("-"), word("-"))
+	} else {
+		terms, err := b.joinTexts(ctx, c, n, postings.Terms)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(terms.pairs, signed.pairs) {
+			return fmt.Errorf("the term-split finds %d pairs, the doc-split %d", len(terms.pairs), len(signed.pairs))
+		}
+		t := terms.report.Traffic
+		cells = append(cells, number(terms.seconds), number(float64(t.Partial)), number(float64(t.SentBytes+t.PartialBytes)/1e6))
+	}
+	r.row(humanize.Comma(int64(n))+" texts", append(cells, number(float64(peakBytes())/(1<<30)))...)
+	return nil
+}
+
+// joinedTexts is what a join found, and what it took.
+type joinedTexts struct {
+	pairs            []copies.Pair
+	report           copies.Report
+	bytes            int
+	signing, seconds float64
+}
+
+// joinTexts signs n texts on all threads and joins them.
+func (b *bench) joinTexts(ctx context.Context, c *edited, n int, split postings.Split) (j joinedTexts, err error) {
+	o := copies.Options{Method: copies.SpotSigs, Room: postings.Room{Bytes: copiesMemory, Dir: b.dir},
+		Join: postings.Options{MemoryBytes: copiesMemory, Split: split}}
+	d := copies.NewDetector(o)
+	defer d.Close()
+	const piece = 256
+	type batch struct {
+		from  int
+		texts []string
+		sets  []copies.Sets
+	}
+	produce := func(_ context.Context, yield func(*batch) bool) error {
+		for from := 0; from < n && yield(&batch{from: from}); from += piece {
+		}
+		return nil
+	}
+	work := func(_ context.Context, items iter.Seq[*batch]) error {
+		signer, err := copies.NewSigner(o)
+		if err != nil {
+			return err
+		}
+		for x := range items {
+			for i := x.from; i < min(x.from+piece, n); i++ {
+				x.texts = append(x.texts, c.text(i))
+			}
+			for _, text := range x.texts {
+				x.sets = append(x.sets, signer.Sign(text))
+			}
+		}
+		return nil
+	}
+	err = parallel.Ordered(ctx, parallel.Options{}, produce, work, func(x *batch) error {
+		for i := range x.sets {
+			j.bytes += len(x.texts[i])
+			d.Add(x.sets[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return j, err
+	}
+	if j.signing, err = signingSeconds(c, min(n, 10_000), o); err != nil {
+		return j, err
+	}
+	j.signing *= float64(n) / float64(min(n, 10_000))
+	began := time.Now()
+	j.pairs, j.report, err = d.Pairs(ctx)
+	j.seconds = time.Since(began).Seconds()
+	return j, err
+}
+
+// signingSeconds returns what signing the first n texts takes on one thread, which making them is not a part of.
+func signingSeconds(c *edited, n int, o copies.Options) (seconds float64, err error) {
+	signer, err := copies.NewSigner(o)
+	if err != nil {
+		return 0, err
+	}
+	for i := range n {
+		text := c.text(i)
+		began := time.Now()
+		signer.Sign(text)
+		seconds += time.Since(began).Seconds()
+	}
+	return seconds, nil
+}
+
+// An edited corpus has texts of invented words and common English ones, and copies of them. Text i is the same on every machine.
+type edited struct {
+	corpus *corpus
+}
+
+// commonWords are those that sentences are held together by: spotsigs needs them.
+var commonWords = strings.Fields("the of and to in a is that for it was on are as with they at be this from have or by one had not but what all were when we there can an which their if will each about how up out them")
+
+func newEdited(seed uint64) *edited { return &edited{newEnglish(seed)} }
+
+// text returns text i. Of ten, the eighth and ninth are edited copies of the first, and the last is half of the second.
+func (c *edited) text(i int) string {
+	family := i / 10 * 10
+	var words []string
+	rng := rand.New(rand.NewPCG(c.corpus.seed, uint64(i)+10))
+	switch i % 10 {
+	case 7:
+		words = c.replaced(rng, family, 40)
+	case 8:
+		words = c.replaced(rng, family, 10)
+	case 9:
+		words = c.words(family + 1)
+		words = words[len(words)/2:]
+	default:
+		words = c.words(i)
+	}
+	site := rand.New(rand.NewPCG(c.corpus.seed, uint64(i/300)))
+	return strings.Join(append(words, c.sentence(site)...), " ")
+}
+
+// words returns those of a text that is no copy.
+func (c *edited) words(i int) (words []string) {
+	rng := rand.New(rand.NewPCG(c.corpus.seed^1, uint64(i)))
+	for len(words) < 120+rng.IntN(120) {
+		words = append(words, c.sentence(rng)...)
+	}
+	return words
+}
+
+// sentence returns 12 words, of which two in five are common.
+func (c *edited) sentence(rng *rand.Rand) (words []string) {
+	for range 12 {
+		if rng.IntN(5) < 2 {
+			words = append(words, commonWords[rng.IntN(len(commonWords))])
+		} else {
+			words = append(words, c.corpus.word(rng))
+		}
+	}
+	return words
+}
+
+// replaced returns the words of text i, one in rate by another.
+func (c *edited) replaced(rng *rand.Rand, i, rate int) []string {
+	words := c.words(i)
+	for range len(words) / rate {
+		words[rng.IntN(len(words))] = c.corpus.word(rng)
+	}
+	return words
+}
+
+// verify wants every copy of which few words were replaced among the pairs of n texts.
+func (c *edited) verify(pairs []copies.Pair, n int) error {
+	for i := 7; i < n; i += 10 {
+		_, ok := slices.BinarySearchFunc(pairs, uint32(i), func(p copies.Pair, b uint32) int {
+			if p.A != uint32(i-7) {
+				return int(p.A) - (i - 7)
+			}
+			return int(p.B) - int(b)
+		})
+		if !ok {
+			return fmt.Errorf("text %d, a copy of %d, is not found", i, i-7)
+		}
+	}
+	return nil
+}
+
+// peakBytes returns the most memory that this process has had at one time, 0 where the system does not tell.
+func peakBytes() uint64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, _ := strconv.ParseUint(strings.Fields(rest)[0], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
