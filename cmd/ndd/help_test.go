@@ -51,7 +51,7 @@ func commandLines(text string) (calls []string) {
 		for part := range strings.SplitSeq(line, ";") {
 			for part := range strings.SplitSeq(part, "|") {
 				part = strings.TrimSpace(part)
-				for _, end := range []string{" #", "  ", " < "} {
+				for _, end := range []string{" #", "  ", " < ", " >"} {
 					part, _, _ = strings.Cut(part, end)
 				}
 				if strings.HasPrefix(part, "ndd ") {
