@@ -16,7 +16,7 @@ func newAPI(m *mux, version string) huma.API {
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
 	c.CreateHooks = nil // no $schema links into answers
 	c.RejectUnknownQueryParameters = true
-	c.Transformers = []huma.Transformer{tersen}
+	c.Transformers = []huma.Transformer{m.service.takeDamage, tersen}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token": {Type: "http", Scheme: "bearer", Description: "Needed where the server was started with a token file."},
 	}
@@ -27,8 +27,8 @@ func newAPI(m *mux, version string) huma.API {
 func operation(method, path, id, summary, description string) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
-		MaxBodyBytes:    bodyBytesMax + 1, // huma refuses at the limit, ours is beyond it
-		BodyReadTimeout: readTimeout,      // the body is in memory already
+		MaxBodyBytes:    -1, // mux.go bounds it
+		BodyReadTimeout: -1, // the body is in memory already
 		Errors:          []int{400, 401, 403, 413, 415, 429, 503},
 	}
 }

@@ -416,7 +416,7 @@ func TestOverview(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	var s statistics
-	if get("/v1/stats", &s); s.Documents != 3 || s.Merging || len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != batchQueriesMax || !s.IDs {
+	if get("/v1/stats", &s); s.Documents != 3 || s.Merging || len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != b.limits.Fingerprints || !s.IDs {
 		t.Errorf("%+v", s)
 	}
 	eventually(t, "the queries are told of", func() bool {

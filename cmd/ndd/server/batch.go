@@ -2,21 +2,19 @@ package server
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
+	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/result"
 )
-
-// batchQueriesMax is 512 KiB of request.
-const batchQueriesMax = 1 << 16
 
 // Media types.
 const (
@@ -32,7 +30,7 @@ const (
 // failure can only cut it off: the client sees a chunked body without its end.
 func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	x := s.index.Load()
-	k, queries, p := batchRequest(x, r)
+	k, queries, p := s.batchRequest(x, r)
 	if p != nil {
 		p.write(w)
 		return
@@ -40,28 +38,25 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	media, format := batchFormat(r)
 	s.metrics.asked.Add(float64(len(queries)))
 	w.Header().Set("Content-Type", media)
+	w.Header().Set("Trailer", rowsTrailer)
 	out := bufio.NewWriterSize(clientWriter{w}, 64<<10)
-	ids := x.IDs()
-	var one bytes.Buffer // the rows of one query
-	rows := result.NewWriter(&one, format, func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) })
+	v, err := x.View()
+	if err != nil {
+		s.cutOff(w, r, err)
+		return
+	}
+	defer v.Release()
+	ids := v.IDs()
+	rows := result.NewWriter(out, format, func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) })
 	each := engine.AllDocs
 	if argumentsOf(r.Context()).unique {
 		each = 1
 	}
+	written := 0
 	o := engine.BatchOptions{K: k, Docs: each, Threads: s.threads}
-	err := x.Batch(r.Context(), simhash.Fingerprints(queries), o, func(query int, hits []engine.Hit) (err error) {
-		for try := 1; ; try++ {
-			if err = writeHits(rows, query, hits); !errors.Is(err, engine.ErrNoDocument) || try == againMax {
-				break
-			}
-			one.Reset() // a document was replaced since it was found
-			if hits, err = x.Query(r.Context(), simhash.Fingerprint(queries[query]), k, each); err != nil {
-				break
-			}
-		}
-		if err == nil {
-			_, err = one.WriteTo(out)
-		}
+	err = v.Batch(r.Context(), simhash.Fingerprints(queries), o, func(query int, hits []engine.Hit) error {
+		n, err := writeHits(rows, query, hits)
+		written += n
 		return err
 	})
 	if err == nil {
@@ -69,20 +64,27 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		s.cutOff(w, r, err)
+		return
 	}
+	w.Header().Set(rowsTrailer, strconv.Itoa(written))
 }
 
-// writeHits writes a row for each document of hits.
-func writeHits(rows *result.Writer, query int, hits []engine.Hit) error {
+// rowsTrailer comes behind a whole answer, with the number of its rows, over HTTP/1.1. An answer that was cut off has none, and
+// ends with a connection that is reset, which HTTP/1.0 shows, too.
+const rowsTrailer = "Ndd-Rows"
+
+// writeHits writes a row for each document of hits, and returns how many they are.
+func writeHits(rows *result.Writer, query int, hits []engine.Hit) (n int, err error) {
 	for i := range hits {
 		h := &hits[i]
 		for _, doc := range h.Docs {
 			if err := rows.Write(result.Row{Query: query, Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}); err != nil {
-				return err
+				return n, err
 			}
+			n++
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // A clientWriter is the other end of a response: what it does not take fails with [errClientGone].
@@ -96,20 +98,26 @@ func (c clientWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// cutOff ends an answer that failed: with a problem if none of it has gone.
+// cutOff ends an answer that failed: with a problem if none of it has gone, and else with a connection that is reset, so that
+// what has gone does not look whole.
 func (s *service) cutOff(w http.ResponseWriter, r *http.Request, err error) {
-	if out, ok := w.(*response); ok && out.status == 0 && r.Context().Err() == nil {
+	if out, ok := w.(interface{ untouched() bool }); ok && out.untouched() && r.Context().Err() == nil {
+		w.Header().Del("Trailer")
 		broken(err).write(w)
 		return
 	}
+	defer panic(http.ErrAbortHandler)
+	defer conns.Of(r.Context()).Reset()
 	if r.Context().Err() == nil && !errors.Is(err, errClientGone) {
 		s.log.Error("answer cut off", "path", r.URL.Path, "error", err)
 	}
-	panic(http.ErrAbortHandler)
+	if p := broken(err); p.damage != nil {
+		s.noticeDamage(p.damage)
+	}
 }
 
 // batchRequest takes a request apart.
-func batchRequest(x *engine.Index, r *http.Request) (k int, queries []uint64, p *problem) {
+func (s *service) batchRequest(x *engine.Index, r *http.Request) (k int, queries []uint64, p *problem) {
 	if k, p = argumentsOf(r.Context()).distance(x, nil); p != nil {
 		return 0, nil, p
 	}
@@ -121,8 +129,8 @@ func batchRequest(x *engine.Index, r *http.Request) (k int, queries []uint64, p 
 		return 0, nil, refusal(http.StatusBadRequest, "body: empty; it must have at least one fingerprint, of 8 bytes")
 	case len(body)%8 != 0:
 		return 0, nil, misfit("body", "%d bytes are not a whole number of 8-byte fingerprints", len(body))
-	case len(body)/8 > batchQueriesMax:
-		return 0, nil, refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d fingerprints; a request may have at most %d", len(body)/8, batchQueriesMax))
+	case len(body)/8 > s.limits.Fingerprints:
+		return 0, nil, refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d fingerprints; a request may have at most %d (--max-fingerprints)", len(body)/8, s.limits.Fingerprints))
 	}
 	queries = make([]uint64, len(body)/8)
 	for i := range queries {

@@ -85,13 +85,13 @@ func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 	if status, body := b.send(t, "POST /v1/batch", "application/octet-stream", ""); status != http.StatusBadRequest {
 		t.Errorf("empty: %d %q", status, body)
 	}
-	queries := make([]uint64, batchQueriesMax)
+	queries := make([]uint64, batchMax)
 	for i := range queries {
 		queries[i] = 0xffff_ffff_ffff_0000
 	}
-	queries[batchQueriesMax-1] = 4
+	queries[batchMax-1] = 4
 	status, body := b.send(t, "POST /v1/batch", "application/octet-stream", little(queries))
-	if want := fmt.Sprintf("%d\t%016x\t1\trow-0\n", batchQueriesMax-1, 5); status != http.StatusOK || body != want {
+	if want := fmt.Sprintf("%d\t%016x\t1\trow-0\n", batchMax-1, 5); status != http.StatusOK || body != want {
 		t.Errorf("%d %q, want %q", status, body, want)
 	}
 	status, body = b.send(t, "POST /v1/batch", "application/octet-stream", little(append(queries, 0)))
@@ -123,13 +123,16 @@ func TestLinesStayLines(t *testing.T) {
 	}
 }
 
+// batchMax fingerprints may be asked for at a time.
+var batchMax = DefaultLimits().Fingerprints
+
 // A client that goes away in the middle of a long answer ends its batch, gives
 // its place back and is no failure of the server.
 func TestBatchClientGoes(t *testing.T) {
 	same := make([]uint64, 2000)
 	b := start(t, newIndex(t, 3, nil, same), "")
 	body := little(make([]uint64, 2000)) // 4 M lines, if somebody read them
-	for range cap(b.batches.slots) + 2 {
+	for range b.batches.State().Slots + 2 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(b.URL, "http://"))
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +144,7 @@ func TestBatchClientGoes(t *testing.T) {
 		}
 		c.Close()
 	}
-	eventually(t, "the gate is empty", func() bool { return len(b.batches.slots) == 0 })
+	eventually(t, "the gate is empty", func() bool { return b.batches.State().Running == 0 })
 	if log := b.journal.String(); strings.Contains(log, "ERROR") {
 		t.Errorf("logged as errors:\n%s", log)
 	}

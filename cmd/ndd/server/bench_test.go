@@ -34,7 +34,7 @@ func BenchmarkQuery(b *testing.B) {
 
 // BenchmarkBatch is 65,536 queries in a request.
 func BenchmarkBatch(b *testing.B) {
-	base, queries := sets.Planted(1<<15, batchQueriesMax)
+	base, queries := sets.Planted(1<<15, batchMax)
 	s := start(b, newIndex(b, 3, nil, base), "")
 	body := little(queries)
 	b.Run("n=32768/k=3", func(b *testing.B) {
@@ -42,10 +42,10 @@ func BenchmarkBatch(b *testing.B) {
 		for b.Loop() {
 			lines = bytes.Count(exchange(b, s.Config.Handler, "/v1/batch", body), []byte("\n"))
 		}
-		if lines < batchQueriesMax/2 {
+		if lines < batchMax/2 {
 			b.Fatalf("%d hits: half of the queries were planted", lines)
 		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batchQueriesMax, "ns/query")
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batchMax), "ns/query")
 	})
 }
 

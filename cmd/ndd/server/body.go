@@ -7,56 +7,60 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"time"
 
-	"ndd/engine/memory"
+	"ndd/cmd/ndd/server/admit"
 )
 
-const (
-	// bodyBytesMax is the longest body of a request.
-	bodyBytesMax = 8 << 20
-	// bodiesBytesMax bounds all bodies that are in memory at a time.
-	bodiesBytesMax = 256 << 20
-	bodyBytesFirst = 4 << 10
-)
+// bodyBytesFirst are read without asking how fast they come.
+const bodyBytesFirst = 4 << 10
 
-// readBody reads a body whole. It takes from the budget as bytes come, not as
-// they are announced, so that an idle sender holds little. release gives them
-// back when the body is no longer used.
-func readBody(w http.ResponseWriter, r *http.Request, most int64, b *memory.Budget) (body []byte, release func(), p *problem) {
-	reserved, _ := b.Reserve("a body", 0) // nothing always fits
-	fail := func(p *problem) ([]byte, func(), *problem) {
-		reserved.Release()
-		return nil, nil, p
-	}
-	tooLarge := refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d bytes", most))
+// readBody reads a body whole. It takes memory as bytes come, not as
+// they are announced, so that an idle sender holds little. Beyond 64 KiB, each 64 KiB must come
+// within the time of a stall; so long, a body may take as long as it needs.
+func (s *service) readBody(w http.ResponseWriter, r *http.Request, t *admit.Transfer) (body []byte, p *problem) {
+	most := s.limits.Body
+	tooLarge := refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d bytes (--max-body)", most))
 	if r.ContentLength > most {
 		w.Header().Set("Connection", "close") // rather than read it all
-		return fail(tooLarge)
+		return nil, tooLarge
 	}
 	in := http.MaxBytesReader(w, r.Body, most)
+	control := http.NewResponseController(w)
+	window := 0 // length of the body when the current time began
+	defer t.Waits(false)
 	for {
 		if len(body) == cap(body) {
 			more := max(bodyBytesFirst, int64(cap(body)))
 			if n := r.ContentLength - int64(cap(body)); r.ContentLength >= 0 && n < more {
 				more = n + 1 // one for the end to be seen without growing
 			}
-			if reserved.Resize("a body", reserved.Bytes()+uint64(more)) != nil {
-				return fail(refusal(http.StatusTooManyRequests, "too many large bodies at a time").retry(1))
+			if err := t.Grow(uint64(more)); err != nil {
+				return nil, shed(err)
 			}
 			body = append(make([]byte, 0, int64(cap(body))+more), body...)
 		}
+		if len(body)-window >= stallBytes {
+			window = len(body)
+			control.SetReadDeadline(time.Now().Add(s.limits.times.stall)) // without it, that of the server holds
+		}
+		t.Waits(true)
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
 		case err == nil:
 		case errors.Is(err, io.EOF):
-			return body, reserved.Release, nil
+			return body, nil
 		case errors.As(err, new(*http.MaxBytesError)):
-			return fail(tooLarge)
+			return nil, tooLarge
+		case t.Gone():
+			w.Header().Set("Connection", "close")
+			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: %d bytes have come, and no more for a while; others needed the memory (--request-memory)", len(body))).retry(1)
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return fail(refusal(http.StatusRequestTimeout, fmt.Sprintf("body: not received in time, only %d bytes", len(body))))
+			w.Header().Set("Connection", "close")
+			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: not received in time, only %d bytes", len(body)))
 		default:
-			return fail(refusal(http.StatusBadRequest, fmt.Sprintf("body: %v after %d bytes", err, len(body))))
+			return nil, refusal(http.StatusBadRequest, fmt.Sprintf("body: %v after %d bytes", err, len(body)))
 		}
 	}
 }
@@ -90,4 +94,13 @@ func checkJSON(media string, body []byte) *problem {
 		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d names and values; a list may have at most %d documents", valuesMax, insertDocsMax))
 	}
 	return nil
+}
+
+// shed returns the answer to a request that is not admitted.
+func shed(err error) *problem {
+	var no *admit.Refused
+	if !errors.As(err, &no) {
+		return broken(err)
+	}
+	return refusal(http.StatusTooManyRequests, no.Error()).retry(max(1, int((no.Retry+time.Second-1)/time.Second)))
 }

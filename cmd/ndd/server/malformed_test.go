@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -165,9 +164,7 @@ func TestMalformedRequests(t *testing.T) {
 	if n := b.index.Load().Stats().Documents; n != 1 {
 		t.Errorf("%d documents, one was there before", n)
 	}
-	if left := b.bodies.Left(); left != bodiesBytesMax {
-		t.Errorf("%d bytes of bodies were not given back", bodiesBytesMax-left)
-	}
+	eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
 // sendRaw sends bytes and returns the status, "" where there is none.
@@ -199,7 +196,7 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), []uint64{0}), "")
 	// A route whose handler panics, behind the same guard as the others.
 	inner := b.Config.Handler
-	bad := b.observe(b.guard(&route{bodyMax: bodyBytesMax, accepts: []string{"application/json"}, gate: b.queries},
+	bad := b.observe(b.guard(&route{accepts: []string{"application/json"}, gate: b.queries, work: b.work.query},
 		func(http.ResponseWriter, *http.Request) { panic("a bug for the test") }))
 	b.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/panic" {
@@ -252,59 +249,5 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	if n := strings.Count(b.journal.String(), "a bug for the test"); n < panics {
 		t.Errorf("%d panics, %d in the log", panics, n)
 	}
-	if n := len(b.queries.slots); n != 0 {
-		t.Errorf("%d slots were not given back", n)
-	}
-	if left := b.bodies.Left(); left != bodiesBytesMax {
-		t.Errorf("%d bytes of bodies were not given back", bodiesBytesMax-left)
-	}
-}
-
-// A client that sends slowly takes neither a slot nor more memory than it has
-// sent.
-func TestSlowSendersHoldNothing(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
-	var slow []net.Conn
-	for range 4 * cap(b.queries.slots) {
-		c, err := net.Dial("tcp", b.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(c, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8388608\r\n\r\n{")
-		slow = append(slow, c)
-	}
-	eventually(t, "the senders are there", func() bool { return b.bodies.Left() < bodiesBytesMax })
-	for range 20 {
-		if status, body := b.send(t, "POST /v1/query", "application/json", `{"fingerprint": "0000000000000001"}`); status != http.StatusOK {
-			t.Fatalf("%d %s", status, body)
-		}
-	}
-	if held := bodiesBytesMax - b.bodies.Left(); held > uint64(len(slow))*2*bodyBytesFirst {
-		t.Errorf("%d slow senders hold %d bytes", len(slow), held)
-	}
-	for _, c := range slow {
-		c.Close()
-	}
-	eventually(t, "all is given back", func() bool { return b.bodies.Left() == bodiesBytesMax })
-}
-
-// Bodies beyond the budget are shed, and taken again when there is room.
-func TestBodiesAreBounded(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
-	others, err := b.bodies.Reserve("other bodies", bodiesBytesMax-64<<10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	large := little(make([]uint64, 1<<15)) // 256 KiB
-	status, header, body := b.roundTrip(t, b.request(t, "POST /v1/batch?k=0", "", large))
-	if status != http.StatusTooManyRequests || header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", status, body)
-	}
-	if status, body := b.send(t, "POST /v1/query", "", `{"fingerprint": "0000000000000001"}`); status != http.StatusOK {
-		t.Errorf("a small one beside: %d %s", status, body)
-	}
-	others.Release()
-	if status, body := b.send(t, "POST /v1/batch?k=0", "", large); status != http.StatusOK || bytes.Count([]byte(body), []byte("\n")) != 1<<15 {
-		t.Errorf("with room again: %d", status)
-	}
+	eventually(t, "all is given back", func() bool { return b.held() == "" })
 }

@@ -2,13 +2,19 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
+	"ndd/cmd/ndd/server/access"
+	"ndd/cmd/ndd/server/conns"
 	"ndd/cmd/ndd/server/ui"
 )
 
@@ -77,10 +83,16 @@ func (m *mux) seal() http.Handler {
 // first, and hands it on with its body in memory.
 func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.life.phase() == draining {
+		if conns.Of(r.Context()).Spare() && !to.always {
+			w.Header().Set("Connection", "close")
+			refusal(http.StatusServiceUnavailable, fmt.Sprintf("all %d connections are at work (--max-connections)", s.limits.Connections)).retry(1).write(w)
+			return
+		}
+		if p := s.life.phase(); p == leaving || p == draining {
 			w.Header().Set("Connection", "close") // the client finds another server
 		}
-		if _, no := s.keys.Authorize(r, to.least); no != nil {
+		who, no := s.keys.Authorize(r, to.least)
+		if no != nil {
 			writeRefused(w, no)
 			return
 		}
@@ -95,37 +107,88 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 				return
 			}
 		}
-		handle := handle
-		if to.bodyMax > 0 {
-			media, p := mediaType(r, to.accepts)
-			if p != nil {
-				p.write(w)
-				return
-			}
-			body, release, p := readBody(w, r, to.bodyMax, s.bodies)
-			if p != nil {
-				p.write(w)
-				return
-			}
-			defer release()
-			if p := checkJSON(media, body); p != nil {
-				p.write(w)
-				return
-			}
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			r.ContentLength = int64(len(body))
-			if to.document != nil && strings.HasPrefix(media, "text/") {
-				handle = to.document
-			}
+		if to.accepts == nil && to.gate == nil {
+			handle(w, r)
+			return
 		}
-		leave, p := to.gate.enter(r.Context())
+		s.admit(to, handle, w, r, who)
+	})
+}
+
+// admit reads a request's body and waits until it may run.
+func (s *service) admit(to *route, handle http.HandlerFunc, w http.ResponseWriter, r *http.Request, who access.Client) {
+	media := ""
+	if to.accepts != nil {
+		var p *problem
+		if media, p = mediaType(r, to.accepts); p != nil {
+			p.write(w)
+			return
+		}
+	}
+	control := http.NewResponseController(w)
+	var writes atomic.Bool // else it reads, and may still be told that it was too slow
+	t := s.transfers.Begin(clientOf(r, who), func() {
+		if writes.Load() {
+			conns.Of(r.Context()).Reset()
+		} else {
+			control.SetReadDeadline(time.Now())
+		}
+	})
+	defer t.End()
+	var body []byte
+	if to.accepts != nil {
+		var p *problem
+		if body, p = s.readBody(w, r, t); p == nil {
+			p = checkJSON(media, body)
+		}
 		if p != nil {
 			p.write(w)
 			return
 		}
-		defer leave()
-		handle(w, r)
-	})
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.ContentLength = int64(len(body))
+	}
+	writes.Store(true)
+	if to.document != nil && strings.HasPrefix(media, "text/") {
+		handle = to.document
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.limits.Timeout)
+	defer cancel()
+	if to.streams {
+		ctx = r.Context() // an answer takes as long as it is read
+	}
+	x := s.index.Load()
+	if x == nil { // the server stopped meanwhile
+		refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5).write(w)
+		return
+	}
+	pass, err := to.gate.Enter(ctx, to.workOf(x, len(body)))
+	if err != nil {
+		shed(err).write(w)
+		return
+	}
+	a := &answer{ResponseWriter: w, ctx: ctx, service: s, pass: pass, transfer: t, control: control, streams: to.streams}
+	defer a.end()
+	handle(a, r.WithContext(ctx))
+}
+
+// clientOf names who makes a request, to share memory by: the certificate's name, or the address; of IPv6, the
+// network, of which one client may have all addresses.
+func clientOf(r *http.Request, who access.Client) string {
+	if who.Name != "" {
+		return "cn:" + who.Name
+	}
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	ip := at.Addr().Unmap()
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits = 64
+	}
+	p, _ := ip.Prefix(bits)
+	return p.String()
 }
 
 // mediaType is that of the body. A body without one, or with the one of forms,

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"ndd/cmd/ndd/server/conns"
 )
 
 // observe counts and times requests, logs those that fail by our fault, and
@@ -13,6 +15,7 @@ func (s *service) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		s.metrics.running.Inc()
+		defer conns.Of(r.Context()).Busy()()
 		out := &response{ResponseWriter: w}
 		defer func() {
 			cause := recover()
@@ -70,6 +73,9 @@ func (w *response) Write(p []byte) (int, error) {
 	w.bytes += int64(n)
 	return n, err
 }
+
+// untouched says whether nothing was sent yet.
+func (w *response) untouched() bool { return w.status == 0 }
 
 // Unwrap lets http.ResponseController through.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }

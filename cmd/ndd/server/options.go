@@ -32,6 +32,8 @@ type Options struct {
 	// reports its progress through its argument. The server closes the index.
 	Load func(context.Context, *Loading) (*engine.Index, error)
 
+	Limits Limits // zero fields stand for the defaults
+
 	Version string           // of the program, for /openapi.json
 	Threads int              // for one batch; 0 is one for each processor
 	Ready   io.Writer        // gets one line when the server is ready

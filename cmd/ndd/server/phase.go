@@ -11,10 +11,11 @@ type phase int32
 const (
 	loading phase = iota
 	ready
-	draining
+	leaving  // not ready any more, but everything is answered, so that clients have time to go
+	draining // what runs is finished
 )
 
-var phaseNames = [...]string{"loading", "ready", "draining"}
+var phaseNames = [...]string{"loading", "ready", "leaving", "draining"}
 
 func (p phase) String() string { return phaseNames[p] }
 
@@ -40,20 +41,27 @@ func (s *service) livez(w http.ResponseWriter, _ *http.Request) {
 
 // readyz says whether queries are answered.
 func (s *service) readyz(w http.ResponseWriter, _ *http.Request) {
-	if p := s.notReady(); p != nil {
+	p := s.notReady()
+	if s.life.phase() == leaving {
+		p = refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
+	}
+	if p != nil {
 		p.write(w)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"status": ready.String()})
 }
 
-// notReady returns the answer to requests outside the ready phase, nil within it.
+// notReady returns the answer to requests that need the index while it is not there or is damaged, nil where they are answered.
 func (s *service) notReady() *problem {
 	switch s.life.phase() {
 	case loading:
 		return refusal(http.StatusServiceUnavailable, "loading: "+s.loading.String()).retry(1)
 	case draining:
 		return refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
+	}
+	if e := s.damage.Load(); e != nil {
+		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+(*e).Error())
 	}
 	return nil
 }

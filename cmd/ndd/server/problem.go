@@ -21,7 +21,8 @@ import (
 // error it is what huma's handlers return.
 type problem struct {
 	huma.ErrorModel
-	retryAfter int // seconds; 0 for none
+	retryAfter int   // seconds; 0 for none
+	damage     error // of the index, that was met; nil for none
 }
 
 // refusal returns a problem. errs name the fields at fault.
@@ -48,7 +49,9 @@ func counted(n int64, noun string) string {
 func broken(err error) *problem {
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
-		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error())
+		p := refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error())
+		p.damage = err
+		return p
 	case errors.Is(err, engine.ErrConflict):
 		return refusal(http.StatusConflict, err.Error())
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -79,6 +82,9 @@ func (p *problem) GetHeaders() http.Header {
 
 // write sends the problem.
 func (p *problem) write(w http.ResponseWriter) {
+	if a, ok := w.(*answer); ok && p.damage != nil {
+		a.noticeDamage(p.damage)
+	}
 	for name, values := range p.GetHeaders() {
 		w.Header()[name] = values
 	}

@@ -5,30 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
 	"net/http"
-	"syscall"
 	"time"
-
-	"golang.org/x/net/netutil"
-
-	"ndd/cmd/ndd/server/access"
 )
 
-// Limits of a connection.
-const (
-	headerTimeout  = 5 * time.Second
-	readTimeout    = 30 * time.Second
-	writeTimeout   = 60 * time.Second
-	idleTimeout    = 120 * time.Second
-	headerBytesMax = 32 << 10
-	connectionsMax = 4096
-)
+// adminConnections are those of the admin listener: scrapers and a person.
+const adminConnections = 128
 
 const (
-	// drainNotice is how long a draining server still takes connections: to
-	// tell clients that keep theirs open, and load balancers, to go elsewhere.
+	// drainNotice is how long a server that stops still answers, with Connection: close, and is not ready:
+	// clients that keep connections open, and load balancers, go elsewhere.
 	drainNotice = 500 * time.Millisecond
 	// drainMax is how long what runs may go on; with the notice, and what ends
 	// after it, the process is gone within 10 s.
@@ -49,15 +35,19 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	front, err := listen("--listen", o.Listen, func(local bool) http.Handler { return s.handler(local) }, o.Log)
+	if err := s.fitConnections(); err != nil {
+		return err
+	}
+	front, err := s.listen("--listen", o.Listen, s.limits.Connections, s.handler)
 	if err != nil {
 		return err
 	}
 	defer front.close()
+	s.front = front.Listener
 	failed := make(chan error, 2)
 	go front.serve(failed)
 	if o.Admin != "" {
-		back, err := listen("--admin", o.Admin, func(local bool) http.Handler { return s.adminHandler(local, o.PProf) }, o.Log)
+		back, err := s.listen("--admin", o.Admin, adminConnections, func(local bool) http.Handler { return s.adminHandler(local, o.PProf) })
 		if err != nil {
 			return err
 		}
@@ -71,17 +61,18 @@ func Run(ctx context.Context, o Options) error {
 	// Whatever ends the loop, the index must be whole or gone before it is closed.
 	isLoaded := false
 	err = s.loop(ctx, &o, front, loaded, failed, &isLoaded)
-	s.life.enter(draining)
 	cancel()
 	if !isLoaded {
 		if e := <-loaded; err == nil && e != nil && !errors.Is(e, context.Canceled) {
 			err = e
 		}
 	}
-	if err == nil {
+	if err == nil && s.life.phase() == ready {
+		s.life.enter(leaving)
 		o.Log.Info("draining")
 		o.notice()
 	}
+	s.life.enter(draining)
 	if !front.drain(o.drainMax) {
 		o.Log.Warn(fmt.Sprintf("some requests were still under way after %v and were cut off", o.drainMax))
 	}
@@ -140,60 +131,3 @@ func (s *service) reload() {
 		s.log.Info("token file read again", "tokens", n)
 	}
 }
-
-// A listener is an HTTP server at an address.
-type listener struct {
-	net.Listener
-	server *http.Server
-}
-
-// listen opens the address that a flag gives; handler makes what answers there, told whether only
-// this machine can reach it. The error names the flag.
-func listen(flag, address string, handler func(local bool) http.Handler, log *slog.Logger) (*listener, error) {
-	l, err := net.Listen("tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s %s: another program listens there already: stop it, or give another address with %s", flag, address, flag)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
-	}
-	host, _, _ := net.SplitHostPort(l.Addr().String())
-	return &listener{netutil.LimitListener(l, connectionsMax), limited(handler(access.IsLoopback(host)), log)}, nil
-}
-
-// limited returns an HTTP server with all its limits set.
-func limited(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    headerBytesMax,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
-}
-
-func (l *listener) serve(failed chan<- error) {
-	if err := l.server.Serve(l.Listener); !errors.Is(err, http.ErrServerClosed) {
-		failed <- fmt.Errorf("%s: %w", l.Addr(), err)
-	}
-}
-
-// address returns the address at which a client on this machine finds the server.
-func (l *listener) address() string {
-	host, port, err := net.SplitHostPort(l.Addr().String())
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort("localhost", port)
-	}
-	return l.Addr().String()
-}
-
-// drain takes no more connections and lets what runs end, and says whether it did in so long.
-func (l *listener) drain(most time.Duration) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), most)
-	defer cancel()
-	return l.server.Shutdown(ctx) == nil
-}
-
-func (l *listener) close() { l.server.Close() }

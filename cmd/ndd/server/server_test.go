@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 
+	"ndd/cmd/ndd/server/admit"
+	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
@@ -79,8 +81,14 @@ type bench struct {
 // text of a token file.
 func start(t testing.TB, x *engine.Index, tokens string) *bench {
 	t.Helper()
+	return startWith(t, x, tokens, Limits{Queue: waitMax}) // nothing is shed because this machine stands still
+}
+
+// startWith serves an index with limits.
+func startWith(t testing.TB, x *engine.Index, tokens string, limits Limits) *bench {
+	t.Helper()
 	b := &bench{journal: new(journal)}
-	o := &Options{Version: "test", Log: slog.New(slog.NewTextHandler(b.journal, nil))}
+	o := &Options{Limits: limits, Version: "test", Log: slog.New(slog.NewTextHandler(b.journal, nil))}
 	if tokens != "" {
 		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
 		if err := os.WriteFile(o.TokenFile, []byte(tokens), 0o600); err != nil {
@@ -92,14 +100,13 @@ func start(t testing.TB, x *engine.Index, tokens string) *bench {
 	if b.service, err = newService(o); err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range []*gate{b.queries, b.batches, b.inserts} {
-		g.waitMax = waitMax // nothing is shed because this machine stands still
-	}
 	if x != nil {
 		b.serve(x)
 	}
 	b.Server = httptest.NewUnstartedServer(nil)
-	b.Config = limited(b.handler(true), o.Log)
+	front := conns.Limit(b.Listener, b.limits.Connections)
+	b.front, b.Listener = front, front
+	b.Config = b.serverOf(front, b.handler(true))
 	b.Server.Start()
 	t.Cleanup(func() {
 		b.Server.Close()
@@ -110,6 +117,19 @@ func start(t testing.TB, x *engine.Index, tokens string) *bench {
 		}
 	})
 	return b
+}
+
+// held says what requests hold of the service, "" for nothing.
+func (s *service) held() string {
+	for _, g := range []*admit.Gate{s.queries, s.batches, s.inserts} {
+		if now := g.State(); now.Running+now.Waiting > 0 {
+			return fmt.Sprintf("%d slots of %s, %d wait", now.Running, now.Name, now.Waiting)
+		}
+	}
+	if n, _ := s.transfers.Bytes(); n > 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return ""
 }
 
 // defaultRecipe is one that tests may point at.

@@ -10,6 +10,8 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/activity"
+	"ndd/cmd/ndd/server/admit"
+	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
@@ -18,25 +20,35 @@ import (
 // A service is the server without its listeners: an index, who may ask it, and
 // how much at a time.
 type service struct {
-	log     *slog.Logger
-	life    life
-	loading Loading
-	started time.Time
-	index   atomic.Pointer[engine.Index] // nil until ready
-	prints  sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
-	keys    *access.Keyring              // nil: everybody may do everything
-	bodies  *memory.Budget
-	metrics *metrics
-	threads int
-	version string
-	recent  activity.Ring
-	census  census
+	log         *slog.Logger
+	life        life
+	loading     Loading
+	started     time.Time
+	index       atomic.Pointer[engine.Index] // nil until ready
+	prints      sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
+	keys        *access.Keyring              // nil: everybody may do everything
+	transfers   *admit.Transfers
+	limits      Limits
+	damage      atomic.Pointer[error] // that was found; nil while there is none
+	work        workOf
+	metrics     *metrics
+	threads     int
+	version     string
+	front       *conns.Listener // nil in tests of handlers
+	descriptors func() int      // that the process may have open
+	recent      activity.Ring
+	census      census
 
-	queries, batches, inserts *gate
+	queries, batches, inserts *admit.Gate
 }
 
 func newService(o *Options) (*service, error) {
-	s := &service{log: o.Log, started: time.Now(), bodies: memory.NewBudget(memory.Limit{Bytes: bodiesBytesMax, Source: "for the bodies of requests"}), threads: o.Threads, version: o.Version}
+	s := &service{log: o.Log, started: time.Now(), limits: o.Limits.withDefaults(), threads: o.Threads, version: o.Version, descriptors: descriptors}
+	if err := s.limits.validate(); err != nil {
+		return nil, err
+	}
+	s.transfers = admit.NewTransfers(memory.Limit{Bytes: s.limits.RequestMemory, Source: "for requests (--request-memory)"})
+	s.openGates()
 	s.metrics = newMetrics(s)
 	if o.TokenFile != "" {
 		keys, err := access.NewKeyring(o.TokenFile)
@@ -45,16 +57,18 @@ func newService(o *Options) (*service, error) {
 		}
 		s.keys = keys
 	}
-	// A query is a few microseconds of work without waiting, so more of them
-	// at a time than processors only lengthens each; twice as many keep
-	// processors busy while answers are written. A batch uses all
-	// processors and may wait for a slow reader. Inserts wait for each other.
-	// Places: what the slots get done within waitMax, several times over.
-	n := runtime.GOMAXPROCS(0)
-	s.queries = newGate("query", 2*n, 256*n, time.Second, s.metrics.shedOne)
-	s.batches = newGate("batch", max(4, n), 64, 5*time.Second, s.metrics.shedOne)
-	s.inserts = newGate("insert", 2, 1024, 5*time.Second, s.metrics.shedOne)
 	return s, nil
+}
+
+// openGates makes the gates. A query is a few microseconds of work without waiting, so more of them
+// at a time than processors only lengthens each; twice as many keep processors busy while they wait for each other. A batch uses all
+// processors, and lends its slot while it is read. Inserts wait together for the disk, which one sync serves.
+// Places: what the slots get done while a request may wait, several times over.
+func (s *service) openGates() {
+	n := runtime.GOMAXPROCS(0)
+	s.queries = admit.NewGate(admit.Options{Name: "query", Slots: 2 * n, Heavy: n, Places: 1024 * n, WaitMax: max(time.Second, s.limits.Queue), QueueMax: s.limits.Queue}, s.waited("query"))
+	s.batches = admit.NewGate(admit.Options{Name: "batch", Slots: max(4, n), Places: 64, WaitMax: 5 * time.Second}, s.waited("batch"))
+	s.inserts = admit.NewGate(admit.Options{Name: "insert", Slots: 256, Heavy: n, Places: 1024, WaitMax: 5 * time.Second}, s.waited("insert"))
 }
 
 // serve takes the index into use.
@@ -76,29 +90,39 @@ func (s *service) serve(x *engine.Index) {
 type route struct {
 	pattern  string // of http.ServeMux
 	least    access.Role
-	bodyMax  int64    // 0: no body is read
-	accepts  []string // media types of the body; the first one where none, or curl's own, is named
+	accepts  []string // media types of the body; the first one where none, or curl's own, is named; nil: no body is read
 	takes    []string // query parameters
 	needs    bool     // the index
-	gate     *gate
-	document http.HandlerFunc // for bodies of text/plain and text/html; may be nil
+	always   bool     // is answered on the connections beyond the limit, too
+	gate     *admit.Gate
+	work     func(x *engine.Index, body int) time.Duration // what a request with so long a body costs
+	streams  bool                                          // the answer is made while it is read
+	document http.HandlerFunc                              // for bodies of text/plain and text/html; may be nil
+}
+
+// workOf returns what a request costs.
+func (r *route) workOf(x *engine.Index, body int) time.Duration {
+	if r.work == nil {
+		return requestWork
+	}
+	return r.work(x, body)
 }
 
 func (s *service) routes() []route {
 	json, any := []string{mediaJSON}, []string{mediaJSON, mediaText, mediaHTML}
 	return []route{
-		{pattern: "POST /v1/query", least: access.Read, bodyMax: bodyBytesMax, accepts: any, takes: []string{"k", "limit"}, needs: true, gate: s.queries, document: s.queryDocument},
-		{pattern: "POST /v1/batch", least: access.Read, bodyMax: bodyBytesMax, accepts: []string{mediaBytes}, takes: []string{"k", "unique"}, needs: true, gate: s.batches},
-		{pattern: "POST /v1/compare", least: access.Read, bodyMax: bodyBytesMax, accepts: json, takes: []string{"k"}, needs: true, gate: s.queries},
-		{pattern: "POST /v1/insert", least: access.Write, bodyMax: bodyBytesMax, accepts: any, takes: []string{"id", "on_conflict", "ttl"}, needs: true, gate: s.inserts, document: s.insertDocument},
-		{pattern: "POST /v1/check-and-insert", least: access.Write, bodyMax: bodyBytesMax, accepts: any, takes: []string{"id", "k", "limit", "on_conflict", "ttl"}, needs: true, gate: s.inserts, document: s.checkDocument},
-		{pattern: "POST /v1/delete", least: access.Write, bodyMax: bodyBytesMax, accepts: json, needs: true, gate: s.inserts},
+		{pattern: "POST /v1/query", least: access.Read, accepts: any, takes: []string{"k", "limit"}, needs: true, gate: s.queries, work: s.work.query, document: s.queryDocument},
+		{pattern: "POST /v1/batch", least: access.Read, accepts: []string{mediaBytes}, takes: []string{"k", "unique"}, needs: true, gate: s.batches, work: s.work.batch, streams: true},
+		{pattern: "POST /v1/compare", least: access.Read, accepts: json, takes: []string{"k"}, needs: true, gate: s.queries, work: s.work.query},
+		{pattern: "POST /v1/insert", least: access.Write, accepts: any, takes: []string{"id", "on_conflict", "ttl"}, needs: true, gate: s.inserts, work: s.work.query, document: s.insertDocument},
+		{pattern: "POST /v1/check-and-insert", least: access.Write, accepts: any, takes: []string{"id", "k", "limit", "on_conflict", "ttl"}, needs: true, gate: s.inserts, work: s.work.query, document: s.checkDocument},
+		{pattern: "POST /v1/delete", least: access.Write, accepts: json, needs: true, gate: s.inserts, work: s.work.query},
 		{pattern: "GET /v1/stats", least: access.Read, needs: true},
 		{pattern: "GET /v1/activity", least: access.Read, needs: true},
 		{pattern: "GET /v1/distribution", least: access.Read, needs: true, gate: s.batches},
 		{pattern: "GET /openapi.json", least: access.Anyone},
-		{pattern: "GET /livez", least: access.Anyone},
-		{pattern: "GET /readyz", least: access.Anyone},
+		{pattern: "GET /livez", least: access.Anyone, always: true},
+		{pattern: "GET /readyz", least: access.Anyone, always: true},
 	}
 }
 

@@ -270,14 +270,14 @@ var statuses = []struct {
 	{415, "The body is of a type that is not taken", hasBody},
 	{421, "The Host is not this machine", always},
 	{422, "Understood, but makes no sense: the errors say which field, and why", func(r *route) bool { return r.needs }},
-	{429, "More than the server can do: try again after Retry-After seconds", func(r *route) bool { return r.gate != nil || r.bodyMax > 0 }},
+	{429, "More than the server can do: try again after Retry-After seconds", func(r *route) bool { return r.gate != nil || r.accepts != nil }},
 	{500, "A bug: it is logged, and harms this request only", always},
-	{503, "Loading, draining, or the index is damaged", func(r *route) bool { return r.needs || r.pattern == "GET /readyz" }},
+	{503, "Loading, draining, damaged, or too many connections", func(r *route) bool { return !r.always || r.pattern == "GET /readyz" }},
 	{507, "There is no room: queries are answered, and changes when there is room again", func(r *route) bool { return r.least == access.Write }},
 }
 
 func always(*route) bool    { return true }
-func hasBody(r *route) bool { return r.bodyMax > 0 }
+func hasBody(r *route) bool { return r.accepts != nil }
 
 // describeStatuses adds all statuses that a route may answer with.
 func describeStatuses(responses object, r *route) {
@@ -305,7 +305,7 @@ func describeStatuses(responses object, r *route) {
 var plainOperations = map[string]any{
 	"/v1/batch": object{"post": object{
 		"operationId": "batch", "summary": "Find near-duplicates of many fingerprints", "description": batchDescription,
-		"requestBody": object{"content": object{mediaBytes: object{"schema": object{"type": "string", "format": "binary", "minLength": 8, "maxLength": 8 * batchQueriesMax, "description": "Fingerprints, 8 bytes each"}}}},
+		"requestBody": object{"content": object{mediaBytes: object{"schema": object{"type": "string", "format": "binary", "minLength": 8, "maxLength": 8 * fingerprintsMax, "description": "Fingerprints, 8 bytes each"}}}},
 		"responses": object{"200": object{"description": "A row for each document, in order of query row, distance, fingerprint, and arrival", "content": object{
 			mediaTSV: object{"schema": object{"type": "string"}}, mediaLines: object{"schema": object{"type": "string"}}, mediaBytes: object{"schema": object{"type": "string", "format": "binary"}},
 		}}},

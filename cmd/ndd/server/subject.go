@@ -75,7 +75,7 @@ func (sub *Subject) text(ctx context.Context, s *service, place string) (text, f
 
 // bodyText extracts a document's text as `ndd fingerprint` does.
 func (s *service) bodyText(ctx context.Context, body []byte, format document.Format, place string) (text string, p *problem) {
-	options := document.Options{Format: format, Strict: true, MaxDocumentBytes: bodyBytesMax}
+	options := document.Options{Format: format, Strict: true, MaxDocumentBytes: max(bodyBytesMax, int64(len(body)))}
 	if recipe := s.index.Load().Recipe(); recipe != nil {
 		options.Extract = document.Extract(recipe.Extract)
 	}

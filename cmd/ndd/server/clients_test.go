@@ -1,0 +1,191 @@
+package server
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ndd/engine"
+)
+
+// dialRaw opens a connection with a small receive window, and sends what is given.
+func dialRaw(t testing.TB, b *bench, text string) *net.TCPConn {
+	t.Helper()
+	d := net.Dialer{}
+	c, err := d.Dial("tcp", b.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	tcp := c.(*net.TCPConn)
+	tcp.SetReadBuffer(4 << 10)
+	tcp.SetDeadline(time.Now().Add(waitMax))
+	if _, err := io.WriteString(tcp, text); err != nil {
+		t.Fatal(err)
+	}
+	return tcp
+}
+
+// good makes a few requests of each kind, which must be answered.
+func good(t *testing.T, b *bench, beside string) {
+	t.Helper()
+	for i := range 5 {
+		for what, body := range map[string]string{
+			"POST /v1/query": `{"fingerprint": "00000000ffffffff"}`, "POST /v1/batch": "12345678",
+			"POST /v1/insert": fmt.Sprintf(`{"id": "%s %d", "fingerprint": "ffffffff%08x"}`, beside, i, i),
+		} {
+			if status, answer := b.send(t, what, "", body); status != http.StatusOK {
+				t.Errorf("%s beside %s: %d %s", what, beside, status, answer)
+			}
+		}
+	}
+}
+
+// Readers that stop hold no slot: with more of them than there are slots, of every kind, all others are answered.
+func TestReadersThatStop(t *testing.T) {
+	x := newIndex(t, 3, nil, nil)
+	docs := make([]engine.Doc, 4000)
+	for i := range docs {
+		docs[i].ID = fmt.Sprintf("%02000d", i)
+	}
+	if _, err := x.Insert(t.Context(), docs...); err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, x, "")
+	var stopped []net.Conn
+	for _, c := range []struct{ path, body string }{
+		{"/v1/query", `{"fingerprint": "0000000000000000", "limit": 65536}`},                       // 8 MB
+		{"/v1/batch", strings.Repeat("\x00", 8*100)},                                               // 800 MB
+		{"/v1/check-and-insert", `{"id": "a", "fingerprint": "0000000000000000", "limit": 65536}`}, // 8 MB
+	} {
+		for range 2 * max(b.queries.State().Slots, b.batches.State().Slots) {
+			r := dialRaw(t, b, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", c.path, len(c.body), c.body))
+			if line, err := bufio.NewReaderSize(r, 16).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+				t.Fatalf("%s: %q, %v", c.path, line, err)
+			}
+			stopped = append(stopped, r)
+		}
+	}
+	eventually(t, "no slot is held", func() bool {
+		return b.queries.State().Running+b.batches.State().Running+b.inserts.State().Running == 0
+	})
+	good(t, b, "readers that stop")
+	for _, c := range stopped {
+		c.Close()
+	}
+	eventually(t, "all is given back", func() bool { return b.held() == "" })
+}
+
+// Uploads that pause keep nobody out: when they hold all the memory that a client may have, the oldest of them are ended, and told so.
+func TestPausedUploads(t *testing.T) {
+	limits := Limits{Queue: waitMax, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 16 << 20}
+	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", limits)
+	var slow []net.Conn
+	for range 32 { // of nearly 1 MiB each: many times a client's 4 MiB
+		c := dialRaw(t, b, fmt.Sprintf("POST /v1/insert HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", 1<<20, strings.Repeat(" ", 1<<20-10)))
+		slow = append(slow, c)
+	}
+	eventually(t, "the share is used up", func() bool { n, _ := b.transfers.Bytes(); return n >= 3<<20 })
+	time.Sleep(300 * time.Millisecond)
+	large := fmt.Sprintf(`{"id": "large", "fingerprint": "00000000ffffffff"%s}`, strings.Repeat(" ", 900_000))
+	if status, body := b.send(t, "POST /v1/insert", "", large); status != http.StatusOK {
+		t.Errorf("a large body beside them: %d %s", status, body)
+	}
+	good(t, b, "uploads that pause")
+	if n := b.transfers.CutOff(); n == 0 {
+		t.Error("none was cut off")
+	}
+	for _, c := range slow {
+		c.Close()
+	}
+	eventually(t, "all is given back", func() bool { return b.held() == "" })
+}
+
+// Every time limit of a connection ends it: a header, a body, an answer and the next request that do not come.
+func TestConnectionTimesOut(t *testing.T) {
+	const brief = 100 * time.Millisecond
+	long := times{header: waitMax, body: waitMax, write: waitMax, idle: waitMax, stall: waitMax}
+	x := func() *engine.Index {
+		x := newIndex(t, 3, nil, nil)
+		docs := make([]engine.Doc, 4000)
+		for i := range docs {
+			docs[i].ID = fmt.Sprintf("%02000d", i)
+		}
+		if _, err := x.Insert(t.Context(), docs...); err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	for _, c := range []struct {
+		name, text string
+		set        func(*times)
+	}{
+		{"a header", "POST /v1/query HTTP/1.1\r\nHost: loc", func(l *times) { l.header = brief }},
+		{"a small body", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", func(l *times) { l.body = brief }},
+		{"a large body", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat(" ", 200_000), func(l *times) { l.stall = brief }},
+		{"another request", "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", func(l *times) { l.idle = brief }},
+		{"a reader of an answer", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 56\r\n\r\n" + `{"fingerprint": "0000000000000000", "limit":    65536  }`, func(l *times) { l.stall = brief }},
+		{"a reader of lines", "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n" + strings.Repeat("\x00", 800), func(l *times) { l.stall = brief }},
+	} {
+		limits := Limits{Queue: waitMax, times: long}
+		c.set(&limits.times)
+		b := startWith(t, x(), "", limits)
+		dialRaw(t, b, c.text)
+		eventually(t, c.name+" is there", func() bool { return b.front.Counts().Open == 1 })
+		eventually(t, c.name+" is not waited for", func() bool { return b.front.Counts().Open == 0 })
+		eventually(t, "all is given back", func() bool { return b.held() == "" })
+	}
+	if l := DefaultLimits().times; l.header > 10*time.Second || l.body > time.Minute || l.write > time.Minute || l.idle > 5*time.Minute || l.stall > 10*time.Second || l.write == 0 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// Small answers have a time to be written, too: what the kernel's buffers do not take.
+func TestServersHaveAllTimes(t *testing.T) {
+	b := start(t, nil, "")
+	s := b.serverOf(b.front, nil)
+	if s.ReadHeaderTimeout == 0 || s.ReadTimeout == 0 || s.WriteTimeout == 0 || s.IdleTimeout == 0 || s.MaxHeaderBytes == 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Idle connections keep nobody out; when all connections are at work, health is told, and the rest that there are too many.
+func TestConnectionsAreBounded(t *testing.T) {
+	const most = 24
+	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, Connections: most})
+	for range 3 * most {
+		dialRaw(t, b, "")
+	}
+	time.Sleep(50 * time.Millisecond)
+	b.Client().CloseIdleConnections()
+	good(t, b, "idle connections")
+	b.Client().CloseIdleConnections()
+	for range most {
+		dialRaw(t, b, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+	}
+	eventually(t, "all are at work", func() bool { n := b.front.Counts(); return n.Open-n.Idle >= most })
+	if status, body := b.send(t, "GET /livez", "", ""); status != http.StatusOK {
+		t.Errorf("/livez: %d %s", status, body)
+	}
+	if status, header, body := b.roundTrip(t, b.request(t, "POST /v1/query", "", `{"fingerprint": "0000000000000000"}`)); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.Contains(body, "--max-connections") {
+		t.Errorf("a query: %d %s", status, body)
+	}
+}
+
+// A batch that is whole says so behind its rows; one that is cut off does not, and its connection is reset.
+func TestWholeAnswersSaySo(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, make([]uint64, 100)), "")
+	a, err := b.Client().Post(b.URL+"/v1/batch", "application/octet-stream", strings.NewReader(strings.Repeat("\x00", 8*7)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	if n, err := io.Copy(io.Discard, a.Body); err != nil || n == 0 || a.Trailer.Get(rowsTrailer) != "700" {
+		t.Errorf("%d bytes, %v, trailer %v", n, err, a.Trailer)
+	}
+}

@@ -1,0 +1,99 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"ndd/cmd/ndd/server/access"
+	"ndd/cmd/ndd/server/conns"
+)
+
+// A listener is an HTTP server at an address.
+type listener struct {
+	*conns.Listener
+	server *http.Server
+	flag   string // that gives the address
+}
+
+// listen opens the address that a flag gives; handler makes what answers there, told whether only
+// this machine can reach it. The error names the flag.
+func (s *service) listen(flag, address string, most int, handler func(local bool) http.Handler) (*listener, error) {
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s %s: another program listens there already: stop it, or give another address with %s", flag, address, flag)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+	host, _, _ := net.SplitHostPort(l.Addr().String())
+	limited := conns.Limit(l, most)
+	return &listener{limited, s.serverOf(limited, handler(access.IsLoopback(host))), flag}, nil
+}
+
+// serverOf returns the HTTP server of a listener, with all its limits set.
+func (s *service) serverOf(l *conns.Listener, h http.Handler) *http.Server {
+	t := s.limits.times
+	server := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: t.header,
+		ReadTimeout:       t.body,
+		WriteTimeout:      t.write,
+		IdleTimeout:       t.idle,
+		MaxHeaderBytes:    headerBytesMax,
+		ErrorLog:          log.New(serverLog{s.log}, "", 0),
+	}
+	l.Attach(server)
+	return server
+}
+
+// serverLog takes what package http has to say: of clients it is for debugging, of accepting connections it is a
+// warning, since nobody else would say that there are too many open files.
+type serverLog struct{ log *slog.Logger }
+
+func (l serverLog) Write(p []byte) (int, error) {
+	text := strings.TrimSpace(string(p))
+	if strings.Contains(text, "Accept error") {
+		l.log.Warn("connections cannot be accepted", "error", text)
+	} else {
+		l.log.Debug("connection", "error", text)
+	}
+	return len(p), nil
+}
+
+func (l *listener) serve(failed chan<- error) {
+	if err := l.server.Serve(l.Listener); !errors.Is(err, http.ErrServerClosed) {
+		failed <- fmt.Errorf("%s %s: %w", l.flag, l.Addr(), err)
+	}
+}
+
+// address returns the address at which a client on this machine finds the server.
+func (l *listener) address() string {
+	host, port, err := net.SplitHostPort(l.Addr().String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return l.Addr().String()
+}
+
+// drain takes no more connections and lets what runs end, and says whether it did in so long. What did not is reset: no
+// answer that was cut off looks whole.
+func (l *listener) drain(most time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	l.Finish()
+	if l.server.Shutdown(ctx) == nil {
+		return true
+	}
+	l.ResetAll()
+	return false
+}
+
+func (l *listener) close() { l.server.Close() }
