@@ -53,6 +53,8 @@ var benchmarks = []benchmark{
 	{name: "join", what: "all near pairs of a corpus, and its clusters", run: join},
 	{name: "copies", what: "all pairs of copies, by documents and by terms, of a text for each hundred fingerprints", run: allCopies},
 	{name: "ingest", what: "documents to fingerprints, by format", run: ingest},
+	{name: "insert", what: "check-and-insert one by one, in memory and durable", run: checkAndInsert},
+	{name: "grow", what: "an index that is inserted into and merged: queries meanwhile, bytes written, room on the disk", run: grow},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked for", run: size},
 	{name: "paper-1", what: "figure 1: precision and recall by distance", apart: true, run: figure1},
 	{name: "paper-2", what: "figures 2a and 2b: how fingerprints are distributed", apart: true, run: figure2},
