@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -284,5 +285,58 @@ func TestReadWhileWritten(t *testing.T) {
 	group.Wait()
 	if s := x.Stats(); s.Documents != there.Load() {
 		t.Errorf("%d documents, want %d", s.Documents, there.Load())
+	}
+}
+
+// TestOpenChanged: an index whose files are merged away between reading its manifest and opening them
+// is opened as the next manifest says; one that is damaged is not tried again.
+func TestOpenChanged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for _, d := range someDocs(2, 1) {
+		if _, err := x.Insert(t.Context(), []Doc{d}); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stale, err := ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Merge(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	read := func() (*Manifest, error) {
+		if reads++; reads == 1 {
+			return stale, nil
+		}
+		return ReadManifest(dir)
+	}
+	open := func(m *Manifest) (*Index, error) { return m.Open(t.Context(), dir, OpenOptions{}) }
+	y, err := openAsItIs(read, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := y.Stats(); s.Documents != 2 || s.Segments != 1 || reads != 3 {
+		t.Errorf("%+v after reading %d manifests", s, reads)
+	}
+	y.Close()
+	tries := 0
+	_, err = openAsItIs(func() (*Manifest, error) { return stale, nil }, func(m *Manifest) (*Index, error) {
+		tries++
+		return open(m)
+	})
+	if !errors.Is(err, store.ErrCorrupt) || tries != 1 {
+		t.Errorf("files that are missing, tried %d times: %v", tries, err)
 	}
 }

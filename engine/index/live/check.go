@@ -53,6 +53,12 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 	if err != nil {
 		return nil, err
 	}
+	return c.conclude(ctx, docs, near, seen, k, most)
+}
+
+// conclude inserts the documents that a search found nothing near, unless something near came in
+// since, and waits until what is told of is durable.
+func (c *Searcher) conclude(ctx context.Context, docs []Doc, near []Outcome, seen DocID, k, most int) ([]Outcome, error) {
 	x := c.index
 	if slices.IndexFunc(near, func(o Outcome) bool { return o.Near == nil }) < 0 {
 		return near, x.sync(ctx, wal.Position(x.logged.Load()))

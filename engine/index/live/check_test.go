@@ -117,6 +117,40 @@ func TestCheckAndInsertLate(t *testing.T) {
 	}
 }
 
+// TestCheckAndInsertLocks: a document is decided upon, and inserted, with the lock held: while another
+// holds it, nothing is.
+func TestCheckAndInsertLocks(t *testing.T) {
+	x, err := New(Config{Design: halves(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	x.writer.mu.Lock()
+	done := make(chan []Outcome, 1)
+	go func() {
+		out, err := x.CheckAndInsert(context.Background(), []Doc{{Fingerprint: 1}}, 3, 1)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- out
+	}()
+	select {
+	case out := <-done:
+		x.writer.mu.Unlock()
+		t.Fatalf("%+v without the lock", out)
+	case <-time.After(50 * time.Millisecond):
+	}
+	if n := x.current.Load().end(); n != 0 {
+		t.Errorf("%d documents without the lock", n)
+	}
+	x.add([]Doc{{Fingerprint: 2}}, nil) // as whoever holds it may
+	x.committed.Store(1)
+	x.writer.mu.Unlock()
+	if out := <-done; out[0].Inserted || len(out[0].Near) != 1 {
+		t.Errorf("%+v: near what was inserted while it waited", out)
+	}
+}
+
 // TestInsertWhole inserts lists that do not fit beside each other: each has consecutive numbers, and
 // one whose context ends while it waits is not there at all.
 func TestInsertWhole(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -285,6 +286,59 @@ func TestNearIsDurable(t *testing.T) {
 	close(g.open)
 	if a, b := (<-told)[0], (<-told)[0]; a.Inserted == b.Inserted {
 		t.Errorf("not exactly one of two near-duplicates was inserted: %+v, %+v", a, b)
+	}
+}
+
+// TestNearIsDurableUnderLock: likewise of a document that came in after the search, and is found when the
+// lock is held: the caller searches, another inserts and waits for the disk, then the caller goes on.
+func TestNearIsDurableUnderLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{open: make(chan struct{})}
+	x, err := openScripted(dir, disk.Hooked(g))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	c := x.Searcher()
+	defer c.Done()
+	c.queries = []uint64{0}
+	near := make([]Outcome, 1)
+	seen, err := c.near(near, c.queries, 3, 1)
+	if err != nil || near[0].Near != nil {
+		t.Fatal(err, near)
+	}
+	g.shut.Store(true)
+	var group sync.WaitGroup
+	group.Go(func() {
+		if _, err := x.Insert(context.Background(), []Doc{{Fingerprint: 1}}); err != nil {
+			t.Error(err)
+		}
+	})
+	for g.waiting.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	told := make(chan []Outcome, 1)
+	group.Go(func() {
+		out, err := c.conclude(context.Background(), []Doc{{}}, near, seen, 3, 1)
+		if err != nil {
+			t.Error(err)
+		}
+		told <- out
+	})
+	select {
+	case out := <-told:
+		t.Errorf("told %+v before it was durable", out)
+		told <- out
+	case <-time.After(50 * time.Millisecond):
+	}
+	g.shut.Store(false)
+	close(g.open)
+	group.Wait()
+	if out := <-told; out[0].Inserted || len(out[0].Near) != 1 {
+		t.Errorf("%+v: want the document that was inserted meanwhile", out)
 	}
 }
 

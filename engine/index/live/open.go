@@ -95,17 +95,23 @@ func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 	if o.Write {
 		return openForWriting(ctx, dir, o)
 	}
+	return openAsItIs(func() (*Manifest, error) { return ReadManifest(dir) },
+		func(m *Manifest) (*Index, error) { return m.Open(ctx, dir, o) })
+}
+
+// openAsItIs opens what a manifest says that it reads, and does so again where that fails and there
+// is another manifest: whoever writes may have merged what the first one named.
+func openAsItIs(read func() (*Manifest, error), open func(*Manifest) (*Index, error)) (*Index, error) {
 	for tries := 0; ; tries++ {
-		m, err := ReadManifest(dir)
+		m, err := read()
 		if err != nil {
 			return nil, err
 		}
-		x, err := m.Open(ctx, dir, o)
+		x, err := open(m)
 		if err == nil || m.Live == nil || tries == openTries {
 			return x, err
 		}
-		// Whoever writes may have merged what the manifest named.
-		if now, e := ReadManifest(dir); e != nil || now.Generation == m.Generation {
+		if now, e := read(); e != nil || now.Generation == m.Generation {
 			return nil, err
 		}
 	}
