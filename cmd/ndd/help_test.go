@@ -18,11 +18,16 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := map[string]bool{} // commands that the README names
-	for _, line := range commandLines(string(readme)) {
+	var blocks strings.Builder
+	for _, block := range fenced.FindAllStringSubmatch(string(readme), -1) {
+		blocks.WriteString("  " + strings.ReplaceAll(block[2], "\n", "\n  "))
+		blocks.WriteString("\n")
+	}
+	for _, line := range commandLines(blocks.String()) {
 		named[parses(t, "README.md", line)] = true
 	}
 	for _, cmd := range newRoot(&globals{}).Commands() {
-		if cmd.Name() == "help" || cmd.Name() == "completion" || cmd.IsAdditionalHelpTopicCommand() {
+		if cmd.Name() == "help" || cmd.Name() == "completion" || cmd.Hidden || cmd.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		if cmd.Long == "" || cmd.Example == "" {
@@ -51,7 +56,7 @@ func commandLines(text string) (calls []string) {
 		for part := range strings.SplitSeq(line, ";") {
 			for part := range strings.SplitSeq(part, "|") {
 				part = strings.TrimSpace(part)
-				for _, end := range []string{" #", "  ", " < ", " >"} {
+				for _, end := range []string{" #", "  ", " <", " >", " &"} {
 					part, _, _ = strings.Cut(part, end)
 				}
 				if strings.HasPrefix(part, "ndd ") {
