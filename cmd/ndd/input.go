@@ -26,6 +26,7 @@ type documentFlags struct {
 	format, text, id, recipe, maxDocument string
 	extract, drop                         string
 	strict                                bool
+	prints                                int
 }
 
 // register adds the flags; formatFlag names the one for the documents' format.
@@ -37,12 +38,14 @@ func (d *documentFlags) register(cmd *cobra.Command, formatFlag string) {
 	f.StringVar(&d.recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON file (see 'ndd help recipes'; default minwise)")
 	f.StringVar(&d.extract, "extract", "", "HTML: the main text alone, all text, or auto, which is main unless that is hardly any (default auto)")
 	f.StringVar(&d.drop, "drop", "", "take out of texts before they are fingerprinted: urls, markup, numbers, dates, or several with commas (see 'ndd help recipes')")
+	f.IntVar(&d.prints, "prints", 0, "fingerprints of each document, 1 or 2: with 2, documents are near when either is, which finds more and takes twice the space (default 1, or what the recipe or the index has)")
+	f.Lookup("prints").DefValue = "0" // pflag says no default that is 0
 	f.StringVar(&d.maxDocument, "max-document", "64MiB", "skip documents that are longer")
 	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
 }
 
 // documentFlagNames are the flags' names, but for the format's.
-var documentFlagNames = []string{"text", "id", "recipe", "max-document", "strict", "extract", "drop"}
+var documentFlagNames = []string{"text", "id", "recipe", "max-document", "strict", "prints", "extract", "drop"}
 
 // config returns the configuration of package ingest. recipe, unless nil, must be used: it is
 // the index's own.
@@ -64,10 +67,19 @@ func (d *documentFlags) config(g *globals, recipe *simhash.Recipe) (ingest.Confi
 	if c.Recipe, err = recipeOf(d.recipe); err != nil {
 		return c, err
 	}
+	if c.Recipe, err = d.withPrints(c.Recipe); err != nil {
+		return c, err
+	}
 	if recipe != nil {
+		if d.prints != 0 && d.prints != recipe.PrintsEach() {
+			return c, usagef("--prints %d: the index has %s for each document", d.prints, number(recipe.PrintsEach(), "fingerprint"))
+		}
 		if d.recipe != "" {
 			if c.Recipe.Name() != "" { // a name says nothing on the text before
 				c.Recipe.Extract, c.Recipe.Drop = recipe.Extract, recipe.Drop
+				if d.prints == 0 {
+					c.Recipe.Prints = recipe.Prints
+				}
 			}
 			if err := simhash.Compatible("--recipe "+d.recipe, &c.Recipe, "the index", recipe); err != nil {
 				return c, err
@@ -102,6 +114,23 @@ func (d *documentFlags) texts(c *ingest.Config, fixed bool) error {
 	}
 	c.Recipe, c.Document.Extract = asked, document.Extract(asked.Extract)
 	return nil
+}
+
+// withPrints returns the recipe with as many fingerprints as --prints says.
+func (d *documentFlags) withPrints(r simhash.Recipe) (simhash.Recipe, error) {
+	switch {
+	case d.prints == 0:
+		return r, nil
+	case d.prints != 1 && d.prints != 2:
+		return r, usagef("--prints %d: must be 1 or 2", d.prints)
+	case d.prints == 2 && r.Sketch != simhash.SketchMinwise:
+		return r, usagef("--prints 2 is for minwise recipes; simhash makes one fingerprint of a document")
+	}
+	r.Prints = 0
+	if d.prints == 2 {
+		r.Prints = 2
+	}
+	return r, nil
 }
 
 // recipeOf returns the recipe with a name, or in a file, or the default one for "".

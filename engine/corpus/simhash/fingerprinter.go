@@ -74,6 +74,15 @@ func (f *Fingerprinter) dropped(text string) string {
 	return string(f.text) // tokens may be kept
 }
 
+// Second returns the second fingerprint of the text that [Fingerprinter.Fingerprint] was called with last. It is 0 where the
+// recipe makes one fingerprint of a text, and where the text had too few features.
+func (f *Fingerprinter) Second() Fingerprint {
+	if f.minwise == nil || f.minwise.second == nil || f.minwise.filled() < f.minwise.least {
+		return 0
+	}
+	return signed(f.minwise.second)
+}
+
 // A Feature is a distinct feature of a text.
 type Feature struct {
 	Hash   uint64

@@ -23,6 +23,9 @@ const bins = 64
 // Bin i without a feature borrows the winner of the first bin that has one among token.Mix(64 t + i) >> 58, t = 1, 2, ...
 // Bit j of the fingerprint is the top bit of winner(j) x multiplier(j), where multiplier(j) = token.Mix(j) | 1.
 //
+// A recipe with two prints makes a second fingerprint in the same way of other bins and ranks: those of the features' hashes
+// h replaced by (h ^ h >> 32) x 0x9e3779b97f4a7c15. Its bits flip independently of the first one's.
+//
 // Two texts of which the features shared are a share J of all, by weight, have the same winner in a bin with probability
 // J, and otherwise equal bits by chance: a bit flips with probability (1 - J)/2.
 //
@@ -37,8 +40,9 @@ type minwise struct {
 	takes  [2]bool  // whether pairs are features: of characters, of words
 	least  int      // filled bins
 	winner [bins]uint64
-	last   uint64     // hash of the token before; 0 for none
-	kind   token.Kind // and its kind
+	second *[bins]uint64 // winners of the second fingerprint; nil without one
+	last   uint64        // hash of the token before; 0 for none
+	kind   token.Kind    // and its kind
 
 	collect map[uint64]uint32 // if not nil, is told each feature and its weight
 }
@@ -48,19 +52,26 @@ const noWinner = ^uint64(0)
 
 func newMinwise(r *Recipe, key *[32]byte) *minwise {
 	log := func(weight int) uint8 { return uint8(bits.TrailingZeros(uint(max(weight, 1)))) }
-	return &minwise{
+	m := &minwise{
 		key:   token.NewKey(*key),
 		shift: [2]uint8{token.Word: log(r.WordWeight), token.Char: log(r.CharWeight)},
 		pair:  [2]uint8{log(r.CharPairWeight), log(r.WordPairWeight)},
 		takes: [2]bool{r.CharPairWeight > 0, r.WordPairWeight > 0},
 		least: r.MinBins,
 	}
+	if r.PrintsEach() > 1 {
+		m.second = new([bins]uint64)
+	}
+	return m
 }
 
 // begin forgets the last text.
 func (m *minwise) begin() {
 	for i := range m.winner {
 		m.winner[i] = noWinner
+	}
+	if m.second != nil {
+		*m.second = m.winner
 	}
 	m.last = 0
 }
@@ -96,26 +107,48 @@ func (m *minwise) add(hash uint64, shift uint8) {
 	if w := &m.winner[hash>>58]; rank < *w {
 		*w = rank
 	}
+	if m.second != nil {
+		m.addSecond(hash, shift)
+	}
+}
+
+// addSecond lets a feature compete in its bin of the second fingerprint.
+func (m *minwise) addSecond(hash uint64, shift uint8) {
+	hash = (hash ^ hash>>32) * 0x9e3779b97f4a7c15
+	rank := hash << 6 >> 6 >> (shift & 63)
+	if w := &m.second[hash>>58]; rank < *w {
+		*w = rank
+	}
 }
 
 // sign returns the fingerprint and the number of bins that were filled; with too few of these ok is false.
 func (m *minwise) sign() (fp Fingerprint, filled int, ok bool) {
-	for _, w := range m.winner {
-		if w != noWinner {
-			filled++
-		}
-	}
-	if filled < m.least {
+	if filled = m.filled(); filled < m.least {
 		return 0, filled, false
 	}
-	for j := range m.winner {
-		w := m.winner[j]
+	return signed(&m.winner), filled, true
+}
+
+// filled returns the number of bins that have a feature. It is at least 1 in the second sketch if it is here.
+func (m *minwise) filled() (n int) {
+	for _, w := range m.winner {
+		if w != noWinner {
+			n++
+		}
+	}
+	return n
+}
+
+// signed returns the fingerprint of winners, one at least.
+func signed(winner *[bins]uint64) (fp Fingerprint) {
+	for j := range winner {
+		w := winner[j]
 		for t := uint64(1); w == noWinner; t++ {
-			w = m.winner[token.Mix(bins*t+uint64(j))>>58]
+			w = winner[token.Mix(bins*t+uint64(j))>>58]
 		}
 		fp |= Fingerprint(w*multipliers[j]>>63) << j
 	}
-	return fp, filled, true
+	return fp
 }
 
 // multipliers turn winners into bits.

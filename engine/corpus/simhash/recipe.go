@@ -80,7 +80,11 @@ type Recipe struct {
 	Key           string `json:"key"`                    // key of the hash: 64 lower-case hexadecimal digits
 	MinFeatures   int    `json:"min_features,omitempty"` // of simhash: fewer distinct features give no fingerprint; at least 1
 	MinBins       int    `json:"min_bins,omitempty"`     // of minwise: fewer bins, of 64, with a feature give none; 1 to 64
+	Prints        int    `json:"prints,omitempty"`       // of minwise: 2 for two fingerprints of each text; absent for one
 }
+
+// PrintsEach returns how many fingerprints a text gets: 1, or 2, of which texts are near when either is.
+func (r *Recipe) PrintsEach() int { return max(r.Prints, 1) }
 
 // ParseRecipe reads a recipe from JSON and validates it. Fields that are absent keep their values of [Simhash] in
 // version 1 and of [Minwise] in version 2; a version must be there, and unknown fields are refused, since a

@@ -28,9 +28,16 @@ func RecipeByName(name string) (Recipe, error) {
 	return Recipe{}, fmt.Errorf("no recipe is called %.64q: there are %s", name, strings.Join(Names(), ", "))
 }
 
-// Name returns the name of r, "" if it has none.
+// Name returns the name of r, "" if it has none. One that makes two prints of a text is named after that which makes one.
 func (r Recipe) Name() string {
 	r.Extract, r.Drop = "", "" // of the text, not of how it becomes a fingerprint
+	if r.Prints == 2 {
+		r.Prints = 0
+		if name := r.Name(); name != "" {
+			return name + " with 2 prints"
+		}
+		return ""
+	}
 	switch r {
 	case Minwise():
 		return NameMinwise

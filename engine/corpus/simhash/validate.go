@@ -35,6 +35,7 @@ func (r Recipe) validSimhash() error {
 		none("minwise", "char_pair_weight", r.CharPairWeight),
 		none("minwise", "word_pair_weight", r.WordPairWeight),
 		none("minwise", "min_bins", r.MinBins),
+		none("minwise", "prints", r.Prints),
 	)
 }
 
@@ -48,6 +49,7 @@ func (r Recipe) validMinwise() error {
 		weight("word_pair_weight", r.WordPairWeight, 0),
 		oneOf("hash", r.Hash, HashMum),
 		between("min_bins", r.MinBins, 1, bins),
+		validPrints(r.Prints),
 		none("simhash", "word_shingle", r.WordShingle),
 		none("simhash", "char_shingle", r.CharShingle),
 		none("simhash", "word_weights", len(r.WordWeights)),
@@ -110,6 +112,14 @@ func weight(field string, value, least int) error {
 func none(sketch, field string, value int) error {
 	if value != 0 {
 		return fmt.Errorf("recipe: %s is a setting of %s, and this is another sketch", field, sketch)
+	}
+	return nil
+}
+
+// validPrints takes 0, which is one fingerprint, and 2.
+func validPrints(n int) error {
+	if n != 0 && n != 2 {
+		return fmt.Errorf("recipe: prints is %d, must be 2, or absent for one fingerprint", n)
 	}
 	return nil
 }

@@ -27,10 +27,18 @@ func (c *Corpus) expected(ctx context.Context, pairs []Pair, r simhash.Recipe, t
 				continue
 			}
 			a, b = f.AppendFeatures(a[:0], c.texts[p.A]), f.AppendFeatures(b[:0], c.texts[p.B])
-			chances[i] = within(flipRate(r, a, b))
+			chances[i] = either(within(flipRate(r, a, b)), r.PrintsEach())
 		}
 		return nil
 	})
+}
+
+// either returns the chance that one of n independent fingerprints is near, where each is with the chance of c.
+func either(c Curve, n int) Curve {
+	for k := range c {
+		c[k] = 1 - math.Pow(1-c[k], float64(n))
+	}
+	return c
 }
 
 // flipRate returns the chance that a bit of two texts' fingerprints differs, by their features.

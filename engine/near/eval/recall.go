@@ -3,7 +3,6 @@ package eval
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -89,7 +88,7 @@ func (p *prints) distance(pair *Pair, verify float64) int {
 	if !p.ok[pair.A] || !p.ok[pair.B] || pair.Jaccard < verify {
 		return MaxK + 1
 	}
-	return bits.OnesCount64(p.prints[pair.A] ^ p.prints[pair.B])
+	return p.between(uint32(pair.A), uint32(pair.B))
 }
 
 // tally counts found pairs in all and by group.

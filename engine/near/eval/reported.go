@@ -34,21 +34,11 @@ type reported struct {
 // findReported compares all fingerprints with each other.
 func findReported(ctx context.Context, c *Corpus, p *prints, truth Truth) (*reported, error) {
 	r := new(reported)
-	rows, dense := denseRows(p)
 	// Reservoir sampling (Vitter's algorithm R): every pair of a distance is kept with the same chance.
 	random := rand.New(rand.NewPCG(1, 2))
-	found := make([]uint32, 4096)
-	for i, f := range dense {
-		if i%256 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		for at := i + 1; at < len(dense); {
-			n, scanned := asm.Within64(found, dense[at:], f, MaxK)
-			for _, j := range found[:n] {
-				r.add(random, rows[i], rows[at+int(j)], bits.OnesCount64(f^dense[at+int(j)]))
-			}
-			at += scanned
-		}
+	err := p.near(ctx, func(a, b uint32, distance int) { r.add(random, a, b, distance) })
+	if err != nil {
+		return nil, err
 	}
 	for d := range r.judged {
 		for i := range r.judged[d] {
@@ -66,15 +56,57 @@ func findReported(ctx context.Context, c *Corpus, p *prints, truth Truth) (*repo
 	return r, nil
 }
 
-// denseRows returns the rows that have fingerprints, and those.
-func denseRows(p *prints) (rows []uint32, dense []uint64) {
+// near calls found with every pair of rows that are within MaxK of each other, once, with the distance.
+func (p *prints) near(ctx context.Context, found func(a, b uint32, distance int)) error {
+	rows := p.marked()
+	for _, prints := range [][]uint64{p.prints, p.second} {
+		if len(prints) == 0 {
+			continue
+		}
+		dense := make([]uint64, len(rows))
+		for i, row := range rows {
+			dense[i] = prints[row]
+		}
+		second := &prints[0] != &p.prints[0]
+		err := nearRows(ctx, dense, func(i, j int) {
+			a, b := rows[i], rows[j]
+			if !second || bits.OnesCount64(p.prints[a]^p.prints[b]) > MaxK { // or else it was found before
+				found(a, b, p.between(a, b))
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nearRows calls found with the places of all fingerprints that are within MaxK of each other.
+func nearRows(ctx context.Context, dense []uint64, found func(i, j int)) error {
+	hits := make([]uint32, 4096)
+	for i, f := range dense {
+		if i%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for at := i + 1; at < len(dense); {
+			n, scanned := asm.Within64(hits, dense[at:], f, MaxK)
+			for _, j := range hits[:n] {
+				found(i, at+int(j))
+			}
+			at += scanned
+		}
+	}
+	return nil
+}
+
+// marked returns the rows that have fingerprints.
+func (p *prints) marked() (rows []uint32) {
 	for i, ok := range p.ok {
 		if ok {
 			rows = append(rows, uint32(i))
-			dense = append(dense, p.prints[i])
 		}
 	}
-	return rows, dense
+	return rows
 }
 
 // add counts a pair and keeps it, or a sample.
@@ -168,7 +200,7 @@ func (r *reported) largestCluster(documents int, verify float64) []bool {
 // unrelated returns how often texts that have nothing to do with each other are within each k.
 func (r *reported) unrelated(c *Corpus, p *prints, verify, n float64) Unrelated {
 	u := Unrelated{N: n}
-	rows, _ := denseRows(p)
+	rows := p.marked()
 	if len(rows) < 2 {
 		for k := range u.Within {
 			u.PerBillion[k], u.PerQuery[k] = math.NaN(), math.NaN()
