@@ -40,7 +40,17 @@ func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o Batc
 // matches fit in o.MatchBytes; the memory for that is reserved from o.Budget,
 // and the error is a memory.TooLargeError where it does not fit. Smaller
 // batches are answered in chunks of up to 256. Memory is bounded whatever the queries find: see [BatchPlan].
+//
+// Where documents have two fingerprints each so have queries, one after the other, and the hits of one query are in memory together.
 func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
+	if v.index.PrintsEach() > 1 {
+		return v.joinBatch(ctx, queries, o, emit)
+	}
+	return v.batchRows(ctx, queries, o, emit)
+}
+
+// batchRows is Batch, fingerprint by fingerprint.
+func (v View) batchRows(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
 	if err := v.index.checkK(o.K); err != nil {
 		return err
 	}

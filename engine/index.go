@@ -98,7 +98,11 @@ func (x *Index) Recipe() *simhash.Recipe { return x.live.Config().Recipe }
 type Stats = live.Stats
 
 // Stats counts what the index holds now: nothing once it is closed.
-func (x *Index) Stats() Stats { return x.live.Stats() }
+func (x *Index) Stats() Stats {
+	s := x.live.Stats()
+	s.Documents /= uint64(x.PrintsEach()) // and nothing is deleted or in memory where that is not 1
+	return s
+}
 
 // Check reads everything and holds it against itself: it finds what checksums cannot.
 func (x *Index) Check(ctx context.Context) error { return x.live.Check(ctx) }

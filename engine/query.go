@@ -25,6 +25,9 @@ func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) (
 // QueryText is Query for the fingerprint of a text of so many bytes: an index that was opened with a MaxLengthRatio leaves out
 // documents whose texts are longer or shorter by more than that. 0 bytes are not known, and leave out none.
 func (x *Index) QueryText(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int) ([]Hit, error) {
+	if err := x.wantPrints(1); err != nil {
+		return nil, err
+	}
 	if err := x.checkK(k); err != nil {
 		return nil, err
 	}
@@ -39,12 +42,17 @@ func (x *Index) QueryText(ctx context.Context, q simhash.Fingerprint, textBytes 
 
 // QueryEach is [View.QueryEach] of what the index holds now.
 func (x *Index) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
+	return x.QueryPrints(ctx, []simhash.Fingerprint{q}, textBytes, k, docs, emit)
+}
+
+// QueryPrints is [View.QueryPrints] of what the index holds now.
+func (x *Index) QueryPrints(ctx context.Context, prints []simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
 	v, err := x.View()
 	if err != nil {
 		return err
 	}
 	defer v.Release()
-	return v.QueryEach(ctx, q, textBytes, k, docs, emit)
+	return v.QueryPrints(ctx, prints, textBytes, k, docs, emit)
 }
 
 // A View is what an index holds at one moment. It stays as it is, however the index changes or closes
@@ -76,6 +84,36 @@ const QueryBytes = 32 << 20
 // order. A hit with very many documents comes in several calls, with other documents of its in each, which
 // Hit.Before counts. It takes [QueryBytes] of memory at most. An error of emit, or of ctx, ends it.
 func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
+	return v.QueryPrints(ctx, []simhash.Fingerprint{q}, textBytes, k, docs, emit)
+}
+
+// QueryPrints is QueryEach for all fingerprints of a text, [Index.PrintsEach] of them. The hits of two are in memory together, with
+// all their documents, however few are asked for.
+func (v View) QueryPrints(ctx context.Context, prints []simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
+	if err := v.index.wantPrints(len(prints)); err != nil {
+		return err
+	}
+	if len(prints) == 1 {
+		return v.query(ctx, prints[0], textBytes, k, docs, emit)
+	}
+	var j joined
+	for i, f := range prints {
+		err := v.query(ctx, f, textBytes, k, AllDocs, func(hits []Hit) error {
+			j.add(i, hits)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if hits := j.hits(docs); len(hits) > 0 {
+		return emit(hits)
+	}
+	return nil
+}
+
+// query answers one fingerprint, by rows.
+func (v View) query(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
 	if err := v.index.checkK(k); err != nil {
 		return err
 	}

@@ -60,6 +60,9 @@ func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 
 // sameRecipe refuses queries that were made by another recipe. Raw ones may be asked of anything.
 func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
+	if each := r.PrintsEach(); each != q.PrintsEach() {
+		return fmt.Errorf("%w: documents of %s have %s each, those of %s %d", simhash.ErrMixed, what, number(each, "fingerprint"), q.Path(), q.PrintsEach())
+	}
 	if r == nil || q.Recipe() == nil {
 		return nil
 	}
@@ -120,7 +123,7 @@ func (a *indexed) count(ctx context.Context, t *result.Tally) error {
 
 // each calls yield with every hit, in order, with so many of its documents; the row lacks one.
 func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
-	bar := a.b.g.newBar("answering", int64(len(a.b.queries)), countUnit)
+	bar := a.b.g.newBar("answering", int64(len(a.b.queries)/a.b.each), countUnit)
 	defer bar.end()
 	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, TextBytes: a.b.lengths, Docs: docs, Threads: a.b.g.threads, MatchBytes: a.b.memory})
 	if err != nil {

@@ -91,6 +91,7 @@ type batch struct {
 	shard   shard
 	memory  uint64
 	queries []uint64 // the shard's
+	each    int      // fingerprints of a query, one after the other
 	lengths []uint32 // of their texts, with --max-length-ratio; else nil
 	first   int      // row of the first
 
@@ -174,15 +175,15 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer q.Close()
-	b.queries, b.tally.Unique, b.tally.Most = q.Fingerprints(), b.unique, b.most
+	b.queries, b.each, b.tally.Unique, b.tally.Most = q.Fingerprints(), q.PrintsEach(), b.unique, b.most
 	if b.index.ratio != 0 {
 		if b.lengths, err = textLengths(q); err != nil {
 			return err
 		}
 	}
 	if b.scan == "" {
-		from, to := b.shard.of(uint64(len(b.queries)))
-		b.queries, b.first = b.queries[from:to], int(from)
+		from, to := b.shard.of(q.Len())
+		b.queries, b.first = b.queries[from*uint64(b.each):to*uint64(b.each)], int(from)
 		if b.lengths != nil {
 			b.lengths = b.lengths[from:to]
 		}
@@ -270,7 +271,7 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 			return t, err
 		}
 	}
-	return totalsOf(len(b.queries), &b.tally), nil
+	return totalsOf(len(b.queries)/b.each, &b.tally), nil
 }
 
 // report says the totals.

@@ -153,14 +153,19 @@ func (f *evalFlags) options(g *globals) (o eval.Options, err error) {
 // methods returns every recipe with every verification.
 func (f *evalFlags) methods(g *globals) (methods []eval.Method, err error) {
 	docs := f.docs
-	for _, recipe := range append([]string{f.docs.recipe}, f.compare...) {
-		docs.recipe = recipe
+	for i, recipe := range append([]string{f.docs.recipe}, f.compare...) {
+		if docs.recipe = recipe; i > 0 {
+			docs.prints = 0 // others are as they are named
+		}
 		c, err := docs.config(g, nil)
 		if err != nil {
 			return nil, err
 		}
 		for _, v := range f.verify {
 			m := eval.Method{Name: cmp.Or(recipe, "default recipe"), Recipe: c.Recipe, Verify: v}
+			if docs.prints == 2 {
+				m.Name += " with 2 prints"
+			}
 			if v > 0 {
 				m.Name += fmt.Sprintf(", Jaccard at least %g", v)
 			}

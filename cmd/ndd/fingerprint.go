@@ -64,7 +64,7 @@ back. 'ndd help recipes' says what each finds.`,
 			}
 			w := bufio.NewWriterSize(g.stdout, 1<<16)
 			err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
-				return writePrint(w, r)
+				return writePrint(w, r, c.Recipe.PrintsEach())
 			})
 			if e := w.Flush(); err == nil {
 				err = e
@@ -80,9 +80,14 @@ back. 'ndd help recipes' says what each finds.`,
 	return cmd
 }
 
-func writePrint(w *bufio.Writer, r ingest.Record) error {
+// writePrint writes a line of text: as many fingerprints as the recipe makes, and the ID.
+func writePrint(w *bufio.Writer, r ingest.Record, each int) error {
 	if r.OK {
 		w.WriteString(r.Fingerprint.String())
+		if each > 1 {
+			w.WriteByte(',')
+			w.WriteString(r.Second.String())
+		}
 	} else {
 		w.WriteString(noPrint)
 	}
@@ -114,7 +119,7 @@ func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.
 		if !r.OK {
 			return w.AppendUnmarked(r.ID)
 		}
-		return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes})
+		return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, Second: r.Second, TextBytes: r.TextBytes})
 	})
 	if err != nil && err != errPartly {
 		return err

@@ -82,7 +82,8 @@ func newQuery(g *globals) *cobra.Command {
 		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
 		Short: "Find near-duplicates of fingerprints or documents",
 		Long: `Find everything in an index within k bits of each query. Queries are fingerprints
-as 16 hexadecimal digits (- reads them from standard input, one per line), or
+as 16 hexadecimal digits (- reads them from standard input, one per line; two with a
+comma where documents have two), or
 with --document documents, which are fingerprinted with the index's own recipe.
 
 The output is one line per hit: query, tab, fingerprint, tab, distance, tab, id;
@@ -153,13 +154,29 @@ type querier struct {
 	leftOut uint64 // ids
 }
 
-// ask answers a query: what is near the fingerprint of a text of so many bytes, 0 where that is not known.
-func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint, bytes uint32) error {
+// parse reads as many fingerprints as documents have, separated by commas.
+func (q *querier) parse(text string) (prints []simhash.Fingerprint, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		f, err := simhash.Parse(part)
+		if err != nil {
+			return nil, err
+		}
+		prints = append(prints, f)
+	}
+	if each := q.index.PrintsEach(); len(prints) != each {
+		return nil, fmt.Errorf("%s: %s, and the documents of the index have %d each: separate two by a comma",
+			text, number(len(prints), "fingerprint"), each)
+	}
+	return prints, nil
+}
+
+// ask answers a query: what is near the fingerprints of a text of so many bytes, 0 where that is not known.
+func (q *querier) ask(ctx context.Context, query string, prints []simhash.Fingerprint, bytes uint32) error {
 	docs := engine.AllDocs
 	if q.most > 0 {
 		docs = int(min(q.most, engine.AllDocs))
 	}
-	return q.index.QueryEach(ctx, f, bytes, q.k, docs, func(hits []engine.Hit) error {
+	return q.index.QueryPrints(ctx, prints, bytes, q.k, docs, func(hits []engine.Hit) error {
 		q.hit = true
 		for i := range hits {
 			if err := q.write(query, &hits[i]); err != nil {
@@ -191,11 +208,11 @@ func (g *globals) queryPrints(ctx context.Context, q *querier, args []string) er
 			}
 			continue
 		}
-		f, err := simhash.Parse(arg)
+		prints, err := q.parse(arg)
 		if err != nil {
 			return usagef("%w", err)
 		}
-		if err := q.ask(ctx, f.String(), f, 0); err != nil {
+		if err := q.ask(ctx, strings.ToLower(arg), prints, 0); err != nil {
 			return err
 		}
 	}
@@ -211,9 +228,9 @@ func (g *globals) queryLines(ctx context.Context, q *querier) error {
 		if text == "" {
 			continue
 		}
-		f, err := simhash.Parse(text)
+		prints, err := q.parse(text)
 		if err == nil {
-			err = q.ask(ctx, f.String(), f, 0)
+			err = q.ask(ctx, strings.ToLower(text), prints, 0)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
@@ -260,7 +277,7 @@ func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, 
 			g.log.Warn(r.ID + ": too short for a fingerprint; not queried")
 			return nil
 		}
-		return q.ask(ctx, r.ID, r.Fingerprint, textBytes(r.TextBytes))
+		return q.ask(ctx, r.ID, []simhash.Fingerprint{r.Fingerprint, r.Second}[:q.index.PrintsEach()], textBytes(r.TextBytes))
 	})
 	return err
 }

@@ -57,6 +57,9 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 			}, nil
 		}}, nil
 	}
+	if b.shardFlag != "" && b.each > 1 {
+		return nil, usagef("--shard cannot divide a scan of documents with two fingerprints each: build an index of F and give -i")
+	}
 	if b.shardFlag != "" && b.unique {
 		return nil, usagef("--unique cannot be combined with --shard of a file: a part does not know which document is the first of all")
 	}
@@ -68,8 +71,9 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		f.Close()
 		return nil, err
 	}
-	from, to := b.shard.of(f.Len())
-	s := &scanned{b: b, prints: f.Fingerprints()[from:to], first: from, total: to - from, file: f}
+	prints := f.Fingerprints()
+	from, to := b.shard.of(uint64(len(prints)))
+	s := &scanned{b: b, prints: prints[from:to], first: from, total: to - from, file: f}
 	s.open = func() (scan.Source, error) { return scan.Slice(s.prints, s.first), nil }
 	if b.index.ratio != 0 {
 		if s.lengths, err = textLengths(f); err != nil {
@@ -93,6 +97,10 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	if err := sameRecipe("the index", x.Recipe(), q); err != nil {
 		x.Close()
 		return nil, err
+	}
+	if b.each > 1 {
+		x.Close()
+		return nil, usagef("--scan of an index is for documents with one fingerprint each: give -i %s instead", b.scan)
 	}
 	if b.index.k == -1 {
 		b.index.k = x.Design().K
@@ -127,7 +135,7 @@ func (s *scanned) Name(doc uint64) (string, error) {
 	case s.walked != nil:
 		return s.docNames.ID(engine.DocID(doc))
 	case s.names != nil:
-		return s.names.ID(doc)
+		return s.names.ID(doc / uint64(s.b.each))
 	}
 	return strconv.FormatUint(doc, 10), nil
 }
@@ -195,6 +203,9 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 		return err
 	}
 	defer end()
+	if b.each > 1 {
+		return s.answerTwo(ctx, p, o, line)
+	}
 	var last scan.Hit
 	some := false
 	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, p, o) {
@@ -247,8 +258,8 @@ func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 
 // distinct says that no hit of F is a repetition of another.
 func (s *scanned) distinct() bool {
-	if s.b.index.ratio != 0 {
-		return false // lengths are looked at hit by hit
+	if s.b.index.ratio != 0 || s.b.each > 1 {
+		return false // hits are looked at one by one
 	}
 	if s.walked == nil {
 		return !s.b.unique

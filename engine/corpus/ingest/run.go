@@ -37,6 +37,7 @@ type Progress struct {
 type Record struct {
 	ID          string
 	Fingerprint simhash.Fingerprint // 0, and without meaning, unless OK
+	Second      simhash.Fingerprint // of a recipe that makes two; likewise
 	OK          bool                // the document has features enough
 	Features    int                 // see [simhash.Fingerprinter.Fingerprint]
 	TextBytes   int                 // of the extracted text
@@ -101,7 +102,7 @@ func fingerprint(r simhash.Recipe) (func(int, *document.Document) (Record, error
 	}
 	return func(unit int, doc *document.Document) (Record, error) {
 		fp, features, ok := fingerprinter.Fingerprint(doc.Text)
-		return Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: features, TextBytes: len(doc.Text),
+		return Record{ID: doc.ID, Fingerprint: fp, Second: fingerprinter.Second(), OK: ok, Features: features, TextBytes: len(doc.Text),
 			Value: doc.Value, Modified: doc.Modified, Source: doc.Source, Line: doc.Line, Unit: unit}, nil
 	}, nil
 }

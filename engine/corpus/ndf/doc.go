@@ -6,7 +6,7 @@
 // An .ndf file is a checksummed file of package store with the sections
 //
 //	recipe         how texts became fingerprints, JSON      once, first
-//	fingerprints   uint64 each                              \
+//	fingerprints   uint64 each, or two of them              \
 //	text.bytes     length of the text, uint32 each           | once per 2^20
 //	names          package idlist's blocks of IDs            | documents
 //	names.ends     package idlist's ends                    /

@@ -38,13 +38,16 @@ func (f *File) Recipe() *simhash.Recipe { return f.recipe }
 // Len returns the number of documents.
 func (f *File) Len() uint64 { return f.docs }
 
+// PrintsEach returns how many fingerprints each document has, one after the other: 1 or 2.
+func (f *File) PrintsEach() int { return f.recipe.PrintsEach() }
+
 // HasIDs reports whether documents have IDs beside their rows.
 func (f *File) HasIDs() bool { return f.file != nil || f.hasIDs }
 
 // IDBytes returns how many bytes the documents' IDs take in the file, about.
 func (f *File) IDBytes() (sum uint64) {
 	if f.file != nil {
-		return f.file.Bytes() - min(8*f.docs, f.file.Bytes())
+		return f.file.Bytes() - min(8*f.docs*uint64(f.PrintsEach()), f.file.Bytes())
 	}
 	for i := range f.chunks {
 		for _, id := range f.chunks[i].listed {
@@ -58,7 +61,7 @@ func (f *File) IDBytes() (sum uint64) {
 // checksums.
 func (f *File) Store() *store.File { return f.file }
 
-// Chunks yields the fingerprints in order of row, a chunk at a time. They
+// Chunks yields the fingerprints in order of row, a chunk at a time, all of a document's in one chunk. They
 // must not be written, nor used after Close.
 func (f *File) Chunks(yield func([]uint64) bool) {
 	for i := range f.chunks {
@@ -74,7 +77,7 @@ func (f *File) Fingerprints() []uint64 {
 	if len(f.chunks) == 1 {
 		return f.chunks[0].fingerprints
 	}
-	all := make([]uint64, 0, f.docs)
+	all := make([]uint64, 0, f.docs*uint64(f.PrintsEach()))
 	for i := range f.chunks {
 		all = append(all, f.chunks[i].fingerprints...)
 	}

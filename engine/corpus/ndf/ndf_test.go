@@ -32,7 +32,7 @@ func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
 	}
 	defer w.Abort()
 	for i := range docs {
-		if err := w.Append(Document{name(i), print(i), i % 1000}); err != nil {
+		if err := w.Append(Document{ID: name(i), Fingerprint: print(i), TextBytes: i % 1000}); err != nil {
 			return err
 		}
 	}

@@ -150,7 +150,7 @@ func (f *File) parse() (err error) {
 		}
 		c := chunk{fingerprints: store.Uint64s(s[i].Data), lengths: store.Uint32s(s[i+1].Data), ids: n}
 		f.chunks = append(f.chunks, c)
-		if uint64(len(s[i].Data)) != 8*n.Len() || uint64(len(s[i+1].Data)) != 4*n.Len() {
+		if uint64(len(s[i].Data)) != 8*uint64(recipe.PrintsEach())*n.Len() || uint64(len(s[i+1].Data)) != 4*n.Len() {
 			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d IDs", len(s[i].Data), len(s[i+1].Data), n.Len())
 		}
 		f.docs += n.Len()

@@ -19,6 +19,7 @@ type Writer struct {
 	file    *store.Writer
 	ids     *idlist.Writer
 	idData  bytes.Buffer
+	each    int // fingerprints of a document
 	prints  []uint64
 	lengths []uint32
 
@@ -32,7 +33,7 @@ func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{file: file}
+	w := &Writer{file: file, each: recipe.PrintsEach()}
 	w.ids = idlist.NewWriter(&w.idData)
 	w.unmarked = idlist.NewWriter(&w.unmarkedData)
 	data, err := json.Marshal(recipe)
@@ -49,7 +50,8 @@ func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
-	TextBytes   int // length of the text, kept up to 2^32-1
+	Second      simhash.Fingerprint // of a recipe that makes two
+	TextBytes   int                 // length of the text, kept up to 2^32-1
 }
 
 // Append adds a document.
@@ -58,8 +60,11 @@ func (w *Writer) Append(d Document) error {
 		return err
 	}
 	w.prints = append(w.prints, uint64(d.Fingerprint))
+	if w.each > 1 {
+		w.prints = append(w.prints, uint64(d.Second))
+	}
 	w.lengths = append(w.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
-	if len(w.prints) == chunkDocs {
+	if len(w.lengths) == chunkDocs {
 		return w.flush()
 	}
 	return nil

@@ -83,8 +83,14 @@ type Recipe struct {
 	Prints        int    `json:"prints,omitempty"`       // of minwise: 2 for two fingerprints of each text; absent for one
 }
 
-// PrintsEach returns how many fingerprints a text gets: 1, or 2, of which texts are near when either is.
-func (r *Recipe) PrintsEach() int { return max(r.Prints, 1) }
+// PrintsEach returns how many fingerprints a text gets: 1, or 2, of which texts are near when either is. A nil recipe, of raw
+// fingerprints, makes 1.
+func (r *Recipe) PrintsEach() int {
+	if r == nil {
+		return 1
+	}
+	return max(r.Prints, 1)
+}
 
 // ParseRecipe reads a recipe from JSON and validates it. Fields that are absent keep their values of [Simhash] in
 // version 1 and of [Minwise] in version 2; a version must be there, and unknown fields are refused, since a

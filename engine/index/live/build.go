@@ -108,38 +108,54 @@ func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 	return first.Recipe(), nil
 }
 
-// input returns what a segment of the documents of some files is built from. The error wraps [ErrNoLengths] where
-// lengths are to be kept and a file has none.
+// input returns what a segment of the documents of some files is built from. Where each document has two fingerprints it has
+// two rows one after the other, of which the first has the ID. The error wraps [ErrNoLengths] where lengths are to be kept and a
+// file has none.
 func input(files []*ndf.File, lengths bool) (in segment.Input, err error) {
-	if lengths {
-		in.Lengths = [][]uint32{}
-	}
 	for _, f := range files {
 		for c := range f.Chunks {
 			in.Chunks = append(in.Chunks, c)
 		}
-		if !lengths {
-			continue
-		}
-		if f.Recipe() == nil {
+		if lengths && f.Recipe() == nil {
 			return in, fmt.Errorf("%s: %w", f.Path(), ErrNoLengths)
-		}
-		for l := range f.TextBytes {
-			in.Lengths = append(in.Lengths, l)
 		}
 	}
 	if len(files) > 0 && files[0].HasIDs() {
-		in.IDs = func(yield func(string, error) bool) {
-			for _, f := range files {
-				for id, err := range f.IDs {
-					if !yield(id, err) {
-						return
-					}
-				}
+		in.IDs = func(yield func(string, error) bool) { yieldIDs(files, yield) }
+	}
+	if lengths {
+		in.Lengths = func(yield func([]uint32) bool) { yieldLengths(files, yield) }
+	}
+	return in, nil
+}
+
+// yieldIDs yields the IDs of rows.
+func yieldIDs(files []*ndf.File, yield func(string, error) bool) {
+	for _, f := range files {
+		for id, err := range f.IDs {
+			if !yield(id, err) || f.PrintsEach() > 1 && !yield("", nil) {
+				return
 			}
 		}
 	}
-	return in, nil
+}
+
+// yieldLengths yields the lengths of the texts of rows.
+func yieldLengths(files []*ndf.File, yield func([]uint32) bool) {
+	for _, f := range files {
+		for part := range f.TextBytes {
+			if f.PrintsEach() > 1 {
+				twice := make([]uint32, 0, 2*len(part))
+				for _, n := range part {
+					twice = append(twice, n, n)
+				}
+				part = twice
+			}
+			if !yield(part) {
+				return
+			}
+		}
+	}
 }
 
 // write fills an index folder and completes its manifest.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"iter"
+	"slices"
 
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
@@ -155,7 +156,9 @@ func (g *gathered) input() segment.Input {
 	if g.ids {
 		in.IDs = g.allIDs()
 	}
-	in.Lengths = g.lengths
+	if g.lengths != nil {
+		in.Lengths = slices.Values(g.lengths)
+	}
 	return in
 }
 

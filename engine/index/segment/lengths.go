@@ -2,6 +2,7 @@ package segment
 
 import (
 	"fmt"
+	"iter"
 
 	"ndd/engine/storage/store"
 )
@@ -11,10 +12,10 @@ import (
 const lengthsSection = "text.bytes"
 
 // writeLengths writes the lengths of the documents' texts, of which there must be docs.
-func writeLengths(sink store.Sink, lengths [][]uint32, docs int) error {
+func writeLengths(sink store.Sink, lengths iter.Seq[[]uint32], docs int) error {
 	sink.Section(lengthsSection)
 	seen := 0
-	for _, part := range lengths {
+	for part := range lengths {
 		if _, err := sink.Write(store.Bytes32(part)); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func withLengths(t *testing.T, lengths [][]uint32) string {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	if err := Write(t.Context(), w, Input{Fingerprints: []uint64{5, 3, 5, 9}, Lengths: lengths}, Options{Design: design(t, 4)}); err != nil {
+	if err := Write(t.Context(), w, Input{Fingerprints: []uint64{5, 3, 5, 9}, Lengths: slices.Values(lengths)}, Options{Design: design(t, 4)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Commit(); err != nil {
@@ -53,7 +53,7 @@ func TestLengths(t *testing.T) {
 	}
 	arena := new(store.Arena)
 	defer arena.Free()
-	err = Write(t.Context(), arena, Input{Fingerprints: []uint64{1, 2}, Lengths: [][]uint32{{7}}}, Options{Design: design(t, 4)})
+	err = Write(t.Context(), arena, Input{Fingerprints: []uint64{1, 2}, Lengths: slices.Values([][]uint32{{7}})}, Options{Design: design(t, 4)})
 	if err == nil || !strings.Contains(err.Error(), "1 lengths of texts for 2 documents") {
 		t.Errorf("too few lengths: %v", err)
 	}

@@ -22,7 +22,7 @@ type Input struct {
 	Fingerprints []uint64                 // by row, in any order, with repetitions
 	Chunks       [][]uint64               // more of them, where they do not lie in one piece
 	IDs          iter.Seq2[string, error] // by row; nil when documents have none
-	Lengths      [][]uint32               // of the documents' texts in bytes, by row, one slice after the other; nil when they are not kept
+	Lengths      iter.Seq[[]uint32]       // of the documents' texts in bytes, by row, some at a time; nil when they are not kept
 }
 
 // Len returns the number of documents.
