@@ -19,6 +19,9 @@ type Outcome = live.Outcome
 // returned; in an index that is open for writing they are durable then. It may wait for room and for
 // the disk, as long as ctx lasts.
 func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
+	if x.PrintsEach() > 1 {
+		return nil, ErrTwoPrints
+	}
 	return x.live.Insert(ctx, docs)
 }
 
@@ -41,18 +44,27 @@ func (x *Index) CheckAndInsertAll(ctx context.Context, list []Doc, k, docs int) 
 	if err := x.checkK(k); err != nil {
 		return nil, err
 	}
+	if x.PrintsEach() > 1 {
+		return nil, ErrTwoPrints
+	}
 	return x.live.CheckAndInsert(ctx, list, k, docs)
 }
 
 // Delete deletes the documents that have these IDs and returns how many there were. Queries that
 // begin after it has returned do not find them.
 func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
+	if x.PrintsEach() > 1 {
+		return 0, ErrTwoPrints
+	}
 	return x.live.Delete(ctx, ids...)
 }
 
 // DeleteFingerprint deletes the documents that have exactly this fingerprint, and returns how many
 // there were.
 func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
+	if x.PrintsEach() > 1 {
+		return 0, ErrTwoPrints
+	}
 	return x.live.DeleteFingerprint(ctx, f)
 }
 

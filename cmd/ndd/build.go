@@ -88,12 +88,13 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 }
 
 func (g *globals) build(ctx context.Context, out string, files []*ndf.File, choice *tableChoice, lengths bool) error {
-	docs := uint64(0)
+	docs, rows := uint64(0), uint64(0)
 	for _, f := range files {
 		docs += f.Len()
+		rows += f.Len() * uint64(f.PrintsEach())
 	}
 	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Replace: g.force, Lengths: lengths}
-	err := g.planBuild(out, docs, choice.measure, &o)
+	err := g.planBuild(out, rows, choice.measure, &o)
 	if err != nil {
 		return err
 	}
@@ -110,8 +111,12 @@ func (g *globals) build(ctx context.Context, out string, files []*ndf.File, choi
 	if err != nil {
 		return err
 	}
+	said := documents(&p.Request)
+	if rows > docs {
+		said = number(docs, "document") + " with two fingerprints each"
+	}
 	g.log.Info(fmt.Sprintf("built %s: %s, k = %d, %s with %s leading bits (design %s, %s layout)",
-		out, documents(&p.Request), design.K, number(len(design.Tables), "table"), leadingBits(&design), design.Name, layout))
+		out, said, design.K, number(len(design.Tables), "table"), leadingBits(&design), design.Name, layout))
 	for _, why := range p.Why {
 		g.log.Debug(why)
 	}

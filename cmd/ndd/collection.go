@@ -49,7 +49,7 @@ func collectFiles(ctx context.Context, files []*ndf.File) (c *collection, err er
 	defer store.CatchFault(&err)()
 	c = new(collection)
 	for _, f := range files {
-		c.documents += f.Len()
+		c.documents += f.Len() * uint64(f.PrintsEach()) // each fingerprint is a row of the tables
 		if f.HasIDs() {
 			c.idBytes += f.IDBytes()
 		}

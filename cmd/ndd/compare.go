@@ -73,6 +73,9 @@ func (g *globals) compare(ctx context.Context, a, b string, f *compareFlags) err
 	if err != nil {
 		return err
 	}
+	if config.Recipe.PrintsEach() > 1 {
+		return usagef("compare shows one fingerprint of each document: give --prints 1, or a recipe without prints")
+	}
 	texts, err := g.twoDocuments(ctx, a, b, f.in, config.Document)
 	if err != nil {
 		return err

@@ -330,7 +330,7 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 		asking := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.threads, MatchBytes: knownBytes}
 		o.Known = known(x, asking)
 		o.KnownBytes = func(documents int) uint64 {
-			p, err := x.PlanBatch(documents, asking)
+			p, err := x.PlanBatch(documents*x.PrintsEach(), asking)
 			if err != nil {
 				return 0 // the index is closed, and so is the command
 			}
@@ -407,7 +407,12 @@ func known(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint6
 		if len(lengths) > 0 {
 			o.TextBytes = lengths
 		}
+		last := -1
 		return x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
+			if row == last {
+				return nil // more hits of the same query, which are not nearer
+			}
+			last = row
 			name, err := names.ID(hits[0].Docs[0])
 			if err != nil {
 				return err

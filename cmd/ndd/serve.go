@@ -233,6 +233,10 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 	if err != nil {
 		return nil, err
 	}
+	if x.PrintsEach() > 1 {
+		x.Close()
+		return nil, fmt.Errorf("%s: %w: ask it with 'ndd query' and 'ndd batch'", s.dir, engine.ErrTwoPrints)
+	}
 	s.g.logSpread(x)
 	if !s.memoryOnly {
 		s.g.log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.how.Sync, x.Live().Recovery()))

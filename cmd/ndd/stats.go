@@ -163,6 +163,7 @@ func (s *statistics) index(ctx context.Context, g *globals, verify engine.Verify
 			return err
 		}
 	}
+	s.Documents /= uint64(x.PrintsEach()) // a segment counts the rows of its fingerprints
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 type Corpus struct {
 	recipe  *simhash.Recipe // nil for raw fingerprints
 	prints  []uint64
+	second  []uint64 // the second fingerprints, of a recipe that makes two; else empty
 	lengths []uint32 // of texts; empty for raw fingerprints
 	ids     idColumn // empty where the rows are the IDs
 	values  values   // by which to keep, if the policy goes by one
@@ -43,6 +44,7 @@ type ReadOptions struct {
 	Find    Options        // with which Find will be called: memory depends on them
 	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
 	Threads int            // goroutines; 0 or less: as many as there are processors
+	Prints  int            // fingerprints of a document; memory depends on them
 
 	// Say, if not nil, is called with the most memory that everything takes, which is
 	// [NeedBytes]: for fingerprints before they are read; for documents before
@@ -99,15 +101,19 @@ const checkFirst = 1 << 18
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
-	TextBytes   int            // length of its text
-	Value       document.Value // of the field that the policy goes by
-	Modified    int64          // of its file, nanoseconds since 1970; 0 if unknown
-	Place       Place          // where it was read, of all documents of a corpus or of none
+	Second      simhash.Fingerprint // of a recipe that makes two
+	TextBytes   int                 // length of its text
+	Value       document.Value      // of the field that the policy goes by
+	Modified    int64               // of its file, nanoseconds since 1970; 0 if unknown
+	Place       Place               // where it was read, of all documents of a corpus or of none
 }
 
 // Append adds a document. The error is a [memory.TooLargeError].
 func (c *Corpus) Append(d Document) error {
 	c.prints = append(c.prints, uint64(d.Fingerprint))
+	if c.recipe.PrintsEach() > 1 {
+		c.second = append(c.second, uint64(d.Second))
+	}
 	c.lengths = append(c.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
 	c.ids.append(d.ID)
 	c.values.append(d.Value, d.Modified)
@@ -150,6 +156,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	}
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	cfg = o.reading(cfg)
+	o.Prints = cfg.Recipe.PrintsEach()
 	c := NewCorpus(&cfg.Recipe, o)
 	c.inputs, c.options = inputs, cfg.Document
 	c.options.Meter = nil // it counts the first reading
@@ -162,7 +169,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 			return c.appendShort(r.ID, at)
 		}
 		c.units.set(r.Unit)
-		return c.Append(Document{r.ID, r.Fingerprint, r.TextBytes, r.Value, r.Modified, at})
+		return c.Append(Document{r.ID, r.Fingerprint, r.Second, r.TextBytes, r.Value, r.Modified, at})
 	})
 	c.scanned = report.Units
 	if err == nil {
@@ -201,6 +208,9 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 			c.ids.bytes += uint64(s.Bytes()) // a lower bound: they are compressed there
 		}
 	}
+	if len(files) > 0 {
+		c.o.Prints = files[0].PrintsEach()
+	}
 	if err := c.expect(n); err != nil {
 		return nil, err
 	}
@@ -210,6 +220,9 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		return nil, err
 	}
 	c.prints = make([]uint64, 0, n)
+	if c.recipe.PrintsEach() > 1 {
+		c.second = make([]uint64, 0, n)
+	}
 	if c.recipe != nil {
 		c.lengths, c.ids.at = make([]uint32, 0, n), make([]uint64, 0, n)
 	}
@@ -236,7 +249,7 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	}
 	c.files = append(c.files, part{first: uint32(len(c.prints)), file: f.Path()})
 	for chunk := range f.Chunks {
-		c.prints = append(c.prints, chunk...)
+		c.appendChunk(chunk)
 	}
 	for chunk := range f.TextBytes {
 		c.lengths = append(c.lengths, chunk...)
@@ -254,6 +267,17 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// appendChunk appends the fingerprints of some documents, as a file has them: two of each document are one after the other.
+func (c *Corpus) appendChunk(chunk []uint64) {
+	if c.recipe.PrintsEach() == 1 {
+		c.prints = append(c.prints, chunk...)
+		return
+	}
+	for i := 0; i < len(chunk); i += 2 {
+		c.prints, c.second = append(c.prints, chunk[i]), append(c.second, chunk[i+1])
+	}
 }
 
 // bitmap is a set of small integers.

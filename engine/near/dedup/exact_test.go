@@ -32,12 +32,15 @@ func TestExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dropped, left, apart := 0, 0, 0
+	dropped, left, apart, two := 0, 0, 0, 0
 	for _, set := range sets.All(n, n, k, 99) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		scores, lengths := make([]int, len(set.Queries)), make([]int, len(set.Queries))
-		prints := slices.Clone(set.Queries)
+		prints, second := slices.Clone(set.Queries), make([]uint64, len(set.Queries))
 		for i := range scores {
+			if second[i] = rng.Uint64(); i > 0 && i%4 == 0 {
+				second[i] = sets.Near(rng, second[rng.IntN(i)], rng.IntN(k+2))
+			}
 			lengths[i] = []int{0, 100, 200, 201, 400}[rng.IntN(5)]
 			if scores[i] = rng.IntN(9); i%3 == 1 { // near another new one, too
 				prints[i] = sets.Near(rng, prints[i-1], rng.IntN(k+1))
@@ -45,20 +48,27 @@ func TestExact(t *testing.T) {
 		}
 		index := indexOf(t, set.Base)
 		for _, keep := range []dedup.Keep{{}, fields} {
-			for mode := range 6 {
+			for mode := range 8 {
 				e := exact{prints: prints, lengths: lengths, k: k, star: mode&1 > 0}
 				switch mode / 2 {
 				case 1:
 					e.old = set.Base
 				case 2:
 					e.ratio = 2
+				case 3:
+					e.second = second
 				}
 				if keep == fields {
 					e.scores = scores
 				}
 				want := e.result()
+				if e.second != nil {
+					two += strings.Count(want, "goes")
+				} else if mode/2 == 0 {
+					two -= strings.Count(want, "goes")
+				}
 				dropped += strings.Count(want, "goes")
-				apart += []int{-1, 0, 1}[mode/2] * strings.Count(want, "stays")
+				apart += []int{-1, 0, 1, 0}[mode/2] * strings.Count(want, "stays")
 				if e.old != nil {
 					left += strings.Count(want, "cluster")
 				}
@@ -71,14 +81,17 @@ func TestExact(t *testing.T) {
 						if e.old != nil && index != nil {
 							o.Known = asking(index, engine.BatchOptions{K: k, Docs: 1, Threads: threads, MatchBytes: memory})
 						}
-						if got := resultOf(t, prints, lengths, scores, keep, o); got != want {
-							t.Errorf("%s, star %v, against %d, ratio %g, keep %s, %d threads, memory %d: got\n%s\nwant\n%s",
-								set.Name, e.star, len(e.old), e.ratio, keep, threads, memory, got, want)
+						if got := resultOf(t, prints, e.second, lengths, scores, keep, o); got != want {
+							t.Errorf("%s, star %v, against %d, two prints %v, ratio %g, keep %s, %d threads, memory %d: got\n%s\nwant\n%s",
+								set.Name, e.star, len(e.old), e.second != nil, e.ratio, keep, threads, memory, got, want)
 						}
 					}
 				}
 			}
 		}
+	}
+	if two < 1000 {
+		t.Errorf("only %d documents go for their second fingerprints", two)
 	}
 	if apart < 300 {
 		t.Errorf("only %d documents stay for their lengths", apart)
@@ -91,6 +104,7 @@ func TestExact(t *testing.T) {
 // exact is a task and its solution by definition.
 type exact struct {
 	prints, old []uint64
+	second      []uint64 // nil for documents with one fingerprint
 	lengths     []int
 	ratio       float64 // of lengths; 0: any
 	scores      []int   // nil to keep the first
@@ -139,7 +153,7 @@ func (e *exact) result() string {
 		members := []int{row}
 		for i := 0; i < len(members) && (i == 0 || !e.star); i++ {
 			for other := range e.prints {
-				if !seen[other] && bits.OnesCount64(e.prints[members[i]]^e.prints[other]) <= e.k {
+				if !seen[other] && e.distance(members[i], other) <= e.k {
 					seen[other] = true
 					members = append(members, other)
 				}
@@ -161,7 +175,7 @@ func (e *exact) result() string {
 		number++
 		for _, row := range members {
 			if row != kept[first] {
-				goes(row, fmt.Sprint("new ", kept[first]), bits.OnesCount64(e.prints[row]^e.prints[kept[first]]))
+				goes(row, fmt.Sprint("new ", kept[first]), e.distance(row, kept[first]))
 			}
 		}
 		fmt.Fprintf(&out, "cluster %d: %d\n", number, members)
@@ -172,6 +186,15 @@ func (e *exact) result() string {
 		}
 	}
 	return sorted(out.String())
+}
+
+// distance is that of the nearer fingerprints of two documents.
+func (e *exact) distance(a, b int) int {
+	d := bits.OnesCount64(e.prints[a] ^ e.prints[b])
+	if e.second != nil {
+		d = min(d, bits.OnesCount64(e.second[a]^e.second[b]))
+	}
+	return d
 }
 
 // split returns the groups of a cluster, each with the document that is kept first: by preference, each document goes to the
@@ -196,11 +219,20 @@ func (e *exact) split(preferred, members []int) (groups [][]int) {
 }
 
 // resultOf is what Find says.
-func resultOf(t *testing.T, prints []uint64, lengths, scores []int, keep dedup.Keep, o dedup.Options) string {
+func resultOf(t *testing.T, prints, second []uint64, lengths, scores []int, keep dedup.Keep, o dedup.Options) string {
 	t.Helper()
-	c := dedup.NewCorpus(nil, dedup.ReadOptions{Keep: keep})
+	var recipe *simhash.Recipe
+	if second != nil {
+		two := simhash.Minwise()
+		two.Prints = 2
+		recipe = &two
+	}
+	c := dedup.NewCorpus(recipe, dedup.ReadOptions{Keep: keep})
 	for i, f := range prints {
 		d := dedup.Document{ID: fmt.Sprint("new ", i), Fingerprint: simhash.Fingerprint(f), TextBytes: lengths[i], Value: document.Value{Text: fmt.Sprint(scores[i]), Found: true}}
+		if second != nil {
+			d.Second = simhash.Fingerprint(second[i])
+		}
 		if err := c.Append(d); err != nil {
 			t.Fatal(err)
 		}

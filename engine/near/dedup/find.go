@@ -18,7 +18,7 @@ type Options struct {
 	// for it. Clusters are split so, as by Verify. The corpus must have the lengths of texts; Known has to compare them itself.
 	MaxLengthRatio float64
 
-	// Known, if not nil, is called once with all fingerprints, and the lengths of their texts if these are known, and calls found for each row
+	// Known, if not nil, is called once with all fingerprints, where documents have two with both of each, one after the other, and the lengths of their texts if these are known, and calls found for each row
 	// that is near a document that is there already, ascending, with that document's ID.
 	// These rows are dropped; the others are compared with each other.
 	Known func(ctx context.Context, fingerprints []uint64, lengths []uint32, found func(row int, id string, distance int) error) error
@@ -56,7 +56,6 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 	if o.MaxLengthRatio != 0 && len(c.lengths) == 0 && c.Len() > 0 {
 		return nil, ErrNoLengths
 	}
-	prints := c.prints
 	var rest []uint32 // the rows to compare; all of them if it is nil
 	if o.Known != nil {
 		if rest, err = r.findKnown(ctx, o.Known); err == nil && o.Verify != nil {
@@ -65,22 +64,15 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		prints = make([]uint64, len(rest))
-		for i, row := range rest {
-			prints[i] = c.prints[row]
-		}
 	}
 	co := cluster.Options{K: o.K, Star: o.Star, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
 	if rest != nil && prefer != nil {
 		co.Prefer = func(a, b int) int { return prefer(int(rest[a]), int(rest[b])) }
 	}
-	found, err := cluster.Find(ctx, prints, co)
-	if err != nil {
+	if err := r.clusters(ctx, rest, co); err != nil {
 		return nil, err
 	}
-	r.Distinct = found.Distinct
-	r.adopt(found, rest)
-	if o.Verify != nil || o.MaxLengthRatio != 0 {
+	if o.Verify != nil || o.MaxLengthRatio != 0 || o.Star && len(c.second) > 0 {
 		return r, r.split(ctx, o, prefer)
 	}
 	return r, nil
@@ -95,7 +87,7 @@ func (r *Result) findKnown(ctx context.Context, known func(context.Context, []ui
 		}
 	}
 	rest = make([]uint32, 0, len(r.corpus.prints))
-	err = known(ctx, r.corpus.prints, r.corpus.lengths, func(row int, id string, distance int) error {
+	err = known(ctx, r.corpus.words(), r.corpus.lengths, func(row int, id string, distance int) error {
 		upTo(row)
 		next = row + 1
 		r.Known = append(r.Known, Known{Row: uint32(row), ID: id, Distance: distance})
@@ -103,6 +95,32 @@ func (r *Result) findKnown(ctx context.Context, known func(context.Context, []ui
 	})
 	upTo(len(r.corpus.prints))
 	return rest, err
+}
+
+// clusters finds what is connected among some rows, all of them if rest is nil.
+func (r *Result) clusters(ctx context.Context, rest []uint32, o cluster.Options) error {
+	if len(r.corpus.second) > 0 {
+		return r.clustersOfTwo(ctx, rest, o)
+	}
+	found, err := cluster.Find(ctx, rowsOf(r.corpus.prints, rest), o)
+	if err != nil {
+		return err
+	}
+	r.Distinct = found.Distinct
+	r.adopt(found, rest)
+	return nil
+}
+
+// rowsOf returns the fingerprints of some rows, all of them if rest is nil.
+func rowsOf(prints []uint64, rest []uint32) []uint64 {
+	if rest == nil {
+		return prints
+	}
+	of := make([]uint64, len(rest))
+	for i, row := range rest {
+		of[i] = prints[row]
+	}
+	return of
 }
 
 // adopt copies the clusters, with the corpus's rows.

@@ -25,6 +25,9 @@ func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
 // for a moment; the clusters come when that is over.
 func NeedBytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint64 {
 	perDocument := uint64(8 + 4 + 8)
+	if o.Prints > 1 {
+		perDocument += 8
+	}
 	if asDocuments {
 		perDocument += 4 // its place
 	}
@@ -32,6 +35,9 @@ func NeedBytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) u
 		perDocument += 8
 	}
 	find := cluster.Options{Star: o.Find.Star, Threads: o.Threads}.NeedBytes(uint64(documents))
+	if o.Prints > 1 {
+		find += 24 * uint64(documents) // roots, sizes and both columns without what is known
+	}
 	bytes := idBytes + perDocument*uint64(documents)
 	if asDocuments {
 		find = max(find, o.readingBytes+perDocument*uint64(documents)*5/4)

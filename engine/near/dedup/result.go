@@ -51,9 +51,13 @@ func (r *Result) Len() int { return len(r.ends) }
 // Verified reports whether texts were compared.
 func (r *Result) Verified() bool { return r.verified }
 
-// Distance returns the distance of two rows' fingerprints, in bits.
+// Distance returns the distance of two rows' fingerprints, in bits: the lesser one where they have two.
 func (r *Result) Distance(a, b uint32) int {
-	return bits.OnesCount64(r.corpus.prints[a] ^ r.corpus.prints[b])
+	d := bits.OnesCount64(r.corpus.prints[a] ^ r.corpus.prints[b])
+	if len(r.corpus.second) > 0 {
+		d = min(d, bits.OnesCount64(r.corpus.second[a]^r.corpus.second[b]))
+	}
+	return d
 }
 
 // Clusters returns the clusters, in order of their first rows.

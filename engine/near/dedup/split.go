@@ -44,11 +44,12 @@ type group struct {
 
 // A splitter splits clusters by what documents must have in common beside a fingerprint. It belongs to one goroutine.
 type splitter struct {
-	lengths []uint32 // of texts, by row
-	ratio   float64  // of lengths, at most; 0: any
-	least   float64  // Jaccard of texts; 0: any
-	sets    *sets    // of the members; nil where texts are not compared
-	members []uint32 // ascending
+	lengths []uint32               // of texts, by row
+	ratio   float64                // of lengths, at most; 0: any
+	near    func(a, b uint32) bool // nil: any
+	least   float64                // Jaccard of texts; 0: any
+	sets    *sets                  // of the members; nil where texts are not compared
+	members []uint32               // ascending
 	prefer  func(a, b int) int
 	bufs    [2][]uint64
 }
@@ -101,6 +102,9 @@ type leader struct {
 func (p *splitter) find(leaders []leader, one leader) (g int, share float64, err error) {
 	var set []uint64
 	for i, leader := range leaders {
+		if p.near != nil && !p.near(leader.row, one.row) {
+			continue
+		}
 		if p.ratio != 0 && lengthsApart(p.lengths[leader.row], p.lengths[one.row], p.ratio) {
 			continue
 		}

@@ -70,14 +70,30 @@ func changed(where string) error {
 
 // split splits the clusters by the lengths of their texts, and by the texts.
 func (r *Result) split(ctx context.Context, o Options, prefer func(a, b int) int) error {
-	p := splitter{lengths: r.corpus.lengths, ratio: o.MaxLengthRatio, prefer: prefer}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	if o.Verify != nil {
-		return r.verify(ctx, o.Verify, o.Threads, p)
+	if o.Star && len(r.corpus.second) > 0 {
+		rejected := r.Rejected // what is no member of a star is not rejected
+		near := func(a, b uint32) bool { return r.Distance(a, b) <= o.K }
+		if err := r.splitBy(ctx, splitter{near: near, prefer: prefer}, o.Threads); err != nil {
+			return err
+		}
+		r.Rejected = rejected
 	}
-	groups, err := r.splitClusters(ctx, p, o.Threads)
+	p := splitter{lengths: r.corpus.lengths, ratio: o.MaxLengthRatio, prefer: prefer}
+	switch {
+	case o.Verify != nil:
+		return r.verify(ctx, o.Verify, o.Threads, p)
+	case o.MaxLengthRatio != 0:
+		return r.splitBy(ctx, p, o.Threads)
+	}
+	return nil
+}
+
+// splitBy splits the clusters with copies of a splitter.
+func (r *Result) splitBy(ctx context.Context, p splitter, threads int) error {
+	groups, err := r.splitClusters(ctx, p, threads)
 	if err == nil {
 		r.replaceClusters(groups)
 	}
@@ -98,9 +114,5 @@ func (r *Result) verify(ctx context.Context, v *Verify, threads int, p splitter)
 	}
 
 	p.least, p.sets, p.members = v.Jaccard, s, members
-	groups, err := r.splitClusters(ctx, p, threads)
-	if err == nil {
-		r.replaceClusters(groups)
-	}
-	return err
+	return r.splitBy(ctx, p, threads)
 }
