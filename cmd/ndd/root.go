@@ -165,7 +165,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
 	f.BoolVar(&g.noProgress, "no-progress", false, "show no progress (there is none unless standard error is a terminal)")
 
-	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newMerge(g), newBackup(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newCompare(g), newCopies(g), newEval(g), newMapReduce(g), newVersion(g), newMan(g))
+	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newMerge(g), newBackup(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newCompare(g), newCopies(g), newEval(g), newMapReduce(g), newPlanCluster(g), newVersion(g), newMan(g))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
 	completeValues(root)

@@ -58,3 +58,9 @@ func (g *group) chooseLayouts(queries int, prefiltered bool) (cost float64) {
 	}
 	return cost
 }
+
+// CostNS returns what the model of this package estimates that a fingerprint of F costs one goroutine of this machine, in
+// nanoseconds, for so many queries and fingerprints: with the tables that are built before.
+func CostNS(queries, k int, fingerprints uint64) float64 {
+	return chooseStrategy(workload{queries: queries, k: k, fingerprints: fingerprints}).cost
+}
