@@ -4,8 +4,11 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // plainHandler writes a message as a person reads it: "ndd: message key=value".
@@ -30,10 +33,10 @@ func (h *plainHandler) Handle(_ context.Context, r slog.Record) error {
 	} else if r.Level >= slog.LevelWarn {
 		b.WriteString("warning: ")
 	}
-	b.WriteString(r.Message)
+	b.WriteString(onOneLine(r.Message))
 	b.WriteString(h.attrs)
 	r.Attrs(func(a slog.Attr) bool {
-		b.WriteString(" " + a.Key + "=" + a.Value.String())
+		b.WriteString(" " + a.Key + "=" + onOneLine(a.Value.String()))
 		return true
 	})
 	b.WriteByte('\n')
@@ -46,9 +49,18 @@ func (h *plainHandler) Handle(_ context.Context, r slog.Record) error {
 func (h *plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	c := *h
 	for _, a := range attrs {
-		c.attrs += " " + a.Key + "=" + a.Value.String()
+		c.attrs += " " + a.Key + "=" + onOneLine(a.Value.String())
 	}
 	return &c
 }
 
 func (h *plainHandler) WithGroup(string) slog.Handler { return h }
+
+// onOneLine returns text as it is, unless a terminal or a reader of lines would take it for more than text: then quoted. Paths of
+// requests and names of files are others' words.
+func onOneLine(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
+		return strconv.Quote(text)
+	}
+	return text
+}

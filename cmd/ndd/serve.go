@@ -61,7 +61,13 @@ Only this machine can connect, unless --listen names another address. That needs
 a token file, which only its owner may read: each line has a token and its role,
 which is read, write or admin. SIGHUP reads the file again. An interrupt finishes
 running requests and ends the server within 10 seconds; a second one ends it at
-once.`,
+once.
+
+Damage to the index's files is looked for in the background (--scrub). Once it is found,
+by that or by a query, nothing is answered any more: 503, and GET /readyz says why.
+
+The --max flags, --request-memory and --timeout bound what clients may have. What is beyond
+is refused with 413 or 429, and the answer names the flag.`,
 		Example: `  ndd serve --load docs/
   ndd serve -i index --listen 0.0.0.0:7744 --token-file tokens
   curl -s http://127.0.0.1:7744/v1/query -d '{"text": "..."}'
@@ -85,6 +91,8 @@ once.`,
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address to serve /metrics and /debug/pprof on, or off")
 	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the admin address")
+	f.DurationVar(&s.options.Scrub, "scrub", 24*time.Hour, "check all blocks of the index's files in the background, each time in so long; 0 for never")
+	registerLimits(f, &s.options.Limits)
 	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE'; a role is read, write or admin")
 	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "allow other machines to connect without a token")
 	return cmd

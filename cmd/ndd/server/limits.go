@@ -16,7 +16,7 @@ type Limits struct {
 	Documents     int           // --max-documents: a request
 	Fingerprints  int           // --max-fingerprints: a request of /v1/batch
 	Answer        int64         // --max-answer: bytes of the ids in an answer in JSON; what is beyond is left out, and told
-	RequestMemory uint64        // --request-memory: bytes of all bodies and answers under way; one client may have a quarter
+	RequestMemory int64         // --request-memory: bytes of all bodies and answers under way; one client may have a quarter
 	Timeout       time.Duration // --timeout: of a request, from its body's end to its answer's beginning
 	Queue         time.Duration // --max-queue: that a query waits, at most
 
@@ -78,9 +78,9 @@ func (l *Limits) validate() error {
 		}
 	}
 	// A client may have a quarter, and needs it for one body and one answer.
-	if need := 4 * uint64(l.Body+2*l.Answer); l.RequestMemory < need {
+	if need := 4 * (l.Body + 2*l.Answer); l.RequestMemory < need {
 		return fmt.Errorf("--request-memory %s: with --max-body %s and --max-answer %s at least %s are needed",
-			humanize.IBytes(l.RequestMemory), humanize.IBytes(uint64(l.Body)), humanize.IBytes(uint64(l.Answer)), humanize.IBytes(need))
+			humanize.IBytes(uint64(l.RequestMemory)), humanize.IBytes(uint64(l.Body)), humanize.IBytes(uint64(l.Answer)), humanize.IBytes(uint64(need)))
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	waits    *prometheus.HistogramVec
+	scrubs   prometheus.Counter
+	scrubbed prometheus.Counter
 	running  prometheus.Gauge
 	panics   prometheus.Counter
 	added    prometheus.Counter
@@ -38,13 +40,15 @@ func newMetrics(s *service) *metrics {
 			Buckets: latencyBuckets}, []string{"endpoint"}),
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ndd_gate_wait_seconds", Help: "Time that requests waited for a slot of their gate.",
 			Buckets: latencyBuckets}, []string{"gate"}),
-		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "ndd_http_requests_running", Help: "Requests being read, waiting or being answered."}),
-		panics:  prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_http_panics_total", Help: "Requests that ended in a panic."}),
-		added:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_inserted_documents_total", Help: "Documents inserted by requests."}),
-		asked:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_queries_total", Help: "Fingerprints asked for, alone and in batches."}),
-		deleted: prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_deleted_documents_total", Help: "Documents deleted by requests."}),
+		scrubs:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_scrubs_total", Help: "Times that all blocks of the index's files were checked in the background."}),
+		scrubbed: prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_scrubbed_bytes_total", Help: "Bytes of the index's files that were checked in the background."}),
+		running:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "ndd_http_requests_running", Help: "Requests being read, waiting or being answered."}),
+		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_http_panics_total", Help: "Requests that ended in a panic."}),
+		added:    prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_inserted_documents_total", Help: "Documents inserted by requests."}),
+		asked:    prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_queries_total", Help: "Fingerprints asked for, alone and in batches."}),
+		deleted:  prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_deleted_documents_total", Help: "Documents deleted by requests."}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, gates{s}, m.waits, m.running, m.panics, m.added, m.deleted, m.asked,
+	m.registry.MustRegister(m.requests, m.seconds, gates{s}, m.waits, m.scrubs, m.scrubbed, m.running, m.panics, m.added, m.deleted, m.asked,
 		nodes{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	gauge := func(name, help string, value func(engine.Stats) float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {

@@ -32,6 +32,8 @@ type Options struct {
 	// reports its progress through its argument. The server closes the index.
 	Load func(context.Context, *Loading) (*engine.Index, error)
 
+	Scrub time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never
+
 	Limits Limits // zero fields stand for the defaults
 
 	Version string           // of the program, for /openapi.json
@@ -40,8 +42,9 @@ type Options struct {
 	Log     *slog.Logger     // gets everything else
 	Reload  <-chan os.Signal // each value has the token file read again; may be nil
 
-	notice   func()        // returns when clients have had notice of the end; default after drainNotice
-	drainMax time.Duration // how long what runs may go on after that; default drainMax
+	started  func(*service) // gets the service, in tests
+	notice   func()         // returns when clients have had notice of the end; default after drainNotice
+	drainMax time.Duration  // how long what runs may go on after that; default drainMax
 }
 
 // Validate refuses addresses that cannot be, and those that would let the

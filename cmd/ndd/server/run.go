@@ -35,6 +35,9 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	if o.started != nil {
+		o.started(s)
+	}
 	if err := s.fitConnections(); err != nil {
 		return err
 	}
@@ -76,6 +79,7 @@ func Run(ctx context.Context, o Options) error {
 	if !front.drain(o.drainMax) {
 		o.Log.Warn(fmt.Sprintf("some requests were still under way after %v and were cut off", o.drainMax))
 	}
+	s.background.Wait()
 	if x := s.index.Swap(nil); x != nil {
 		err = errors.Join(err, x.Close())
 	}
@@ -113,6 +117,9 @@ func (s *service) load(ctx context.Context, o *Options) error {
 		return err
 	}
 	s.serve(x)
+	if o.Scrub > 0 {
+		s.background.Go(func() { s.scrub(ctx, x, o.Scrub) })
+	}
 	return nil
 }
 

@@ -35,7 +35,8 @@ type service struct {
 	threads     int
 	version     string
 	front       *conns.Listener // nil in tests of handlers
-	descriptors func() int      // that the process may have open
+	background  sync.WaitGroup
+	descriptors func() int // that the process may have open
 	recent      activity.Ring
 	census      census
 
@@ -47,7 +48,7 @@ func newService(o *Options) (*service, error) {
 	if err := s.limits.validate(); err != nil {
 		return nil, err
 	}
-	s.transfers = admit.NewTransfers(memory.Limit{Bytes: s.limits.RequestMemory, Source: "for requests (--request-memory)"})
+	s.transfers = admit.NewTransfers(memory.Limit{Bytes: uint64(s.limits.RequestMemory), Source: "for requests (--request-memory)"})
 	s.openGates()
 	s.metrics = newMetrics(s)
 	if o.TokenFile != "" {

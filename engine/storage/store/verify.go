@@ -87,3 +87,11 @@ func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error
 	}
 	return from < first, nil
 }
+
+// VerifyBlocks checks the blocks [from, to), counted through all sections, and returns how many bytes those are; more is false
+// when from is beyond the last. The error wraps [ErrCorrupt].
+func (f *File) VerifyBlocks(from, to uint64) (bytes uint64, more bool, err error) {
+	defer CatchFault(&err)()
+	more, err = f.verify(from, to, func(n int) { bytes += uint64(n) })
+	return bytes, more, err
+}
