@@ -44,7 +44,10 @@ func (g *globals) explainCopies(ctx context.Context, args []string, f *copiesFla
 	if err != nil {
 		return err
 	}
-	e := s.Explain(o.Method, two[0].Text, two[1].Text, passageGap)
+	e, err := s.Explain(o.Method, two[0].Text, two[1].Text, passageGap)
+	if err != nil {
+		return err
+	}
 	if f.page == "" {
 		writeExplanation(g.stdout, &e, two)
 		return nil

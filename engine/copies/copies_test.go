@@ -2,12 +2,14 @@ package copies
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"ndd/engine/copies/postings"
 	"ndd/engine/copies/signature"
 	"ndd/engine/oracle"
 )
@@ -160,8 +162,8 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []Method{SpotSigs, Winnow} {
-		e := s.Explain(m, a, b, 100)
-		if len(e.A) != 1 || len(e.B) != 1 {
+		e, err := s.Explain(m, a, b, 100)
+		if err != nil || len(e.A) != 1 || len(e.B) != 1 {
 			t.Fatalf("%s: %+v", m, e)
 		}
 		if e.A[0].Other != 0 || e.B[0].Other != 0 {
@@ -174,7 +176,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: covered %g, %g", m, e.CoveredA, e.CoveredB)
 		}
 	}
-	if e := s.Explain(Winnow, "", b, 100); len(e.A) != 0 || e.CoveredA != 0 || e.Shared != 0 {
+	if e, err := s.Explain(Winnow, "", b, 100); err != nil || len(e.A) != 0 || e.CoveredA != 0 || e.Shared != 0 {
 		t.Errorf("an empty text: %+v", e)
 	}
 }
@@ -221,4 +223,135 @@ func FuzzSign(f *testing.F) {
 			}
 		}
 	})
+}
+
+// documentBytes is the size of the one long document that TestLongDocument compares.
+var documentBytes = flag.Int("document.bytes", 4<<20, "bytes of a long document")
+
+// TestLongDocument: a document as long as a corpus is found by its copy and by an excerpt, and takes memory in proportion.
+func TestLongDocument(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 9))
+	var b strings.Builder
+	for b.Len() < *documentBytes {
+		b.WriteString(english(random, 200))
+	}
+	whole := b.String()
+	excerpt := whole[len(whole)/2 : len(whole)/2+20_000]
+	for _, m := range []Method{SpotSigs, Winnow, CCDet} {
+		text, part := whole, excerpt
+		if m == CCDet {
+			text, part = strings.ReplaceAll(whole, ".", "。"), strings.ReplaceAll(excerpt, ".", "。")
+		}
+		o := Options{Method: m, Room: postings.Room{Bytes: 1 << 20, Dir: t.TempDir()}, Join: postings.Options{MemoryBytes: 1 << 20}}
+		pairs, report := detect(t, o, text, text+"the end", part)
+		if m == SpotSigs { // Jaccard does not see an excerpt
+			if len(pairs) != 1 || pairs[0].Relation != Duplicate {
+				t.Errorf("%s: %+v", m, pairs)
+			}
+			continue
+		}
+		if len(pairs) != 3 || pairs[0].Relation != Duplicate || pairs[1].Relation != Contains || pairs[2].Relation != Contains || report.Slices < 2 {
+			t.Errorf("%s: %+v, %+v", m, pairs, report)
+		}
+	}
+}
+
+// TestInvalidText: bytes that are no characters neither end a comparison nor make two documents alike, and passages stay
+// inside the texts.
+func TestInvalidText(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	noise := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(128 + random.IntN(128))
+		}
+		return string(b)
+	}
+	whole := english(random, 30) + chinese(random, 30)
+	broken := strings.ReplaceAll(whole, "ble", "ble"+noise(1))
+	texts := []string{noise(5000), noise(5000), strings.Repeat("\xff", 5000), strings.Repeat("\xfe", 4000), whole + noise(300), noise(300) + whole, broken, "", "\x00"}
+	for _, m := range []Method{Auto, SpotSigs, CCDet, Winnow} {
+		pairs, _ := detect(t, Options{Method: m}, texts...)
+		found := false
+		for _, p := range pairs {
+			found = found || p.A == 4 && p.B == 5
+			if p.A < 2 && p.B != p.A {
+				t.Errorf("%s: noise is a copy: %+v", m, p)
+			}
+		}
+		if !found {
+			t.Errorf("%s: texts with noise about them are not found: %+v", m, pairs)
+		}
+	}
+	s, err := NewSigner(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []Method{SpotSigs, CCDet, Winnow} {
+		for _, a := range texts {
+			e, err := s.Explain(m, a, broken, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range append(e.A, e.B...) {
+				text := a
+				if i >= len(e.A) {
+					text = broken
+				}
+				if p.Start < 0 || p.Start >= p.End || p.End > len(text) || p.Other < -1 {
+					t.Fatalf("%s: passage %+v of %d bytes", m, p, len(text))
+				}
+			}
+		}
+	}
+}
+
+// TestBags: a text that stands twice in another one is its copy as a set, and half of it as a bag.
+func TestBags(t *testing.T) {
+	once := english(rand.New(rand.NewPCG(2, 2)), 40)
+	for bags, want := range map[bool]float64{false: 0.95, true: 0.5} {
+		pairs, _ := detect(t, Options{Method: SpotSigs, Bags: bags, Threshold: 0.3}, once, once+once)
+		if len(pairs) != 1 || pairs[0].Score < want-0.05 || pairs[0].Score > want+0.05 {
+			t.Errorf("bags %t: %+v, want a score of %g", bags, pairs, want)
+		}
+	}
+}
+
+// TestIDFRange: by hand, of 10 documents: 1 of one document, 0.699 of two, 0 of all.
+func TestIDFRange(t *testing.T) {
+	for _, test := range []struct {
+		r         IDFRange
+		documents int
+		want      bool
+	}{{IDFRange{0, 1}, 10, true}, {IDFRange{0.7, 1}, 2, false}, {IDFRange{0.69, 1}, 2, true}, {IDFRange{0, 0.99}, 1, false}, {IDFRange{0.1, 1}, 10, false}} {
+		if got := test.r.has(test.documents, 10); got != test.want {
+			t.Errorf("%+v of %d: %t", test.r, test.documents, got)
+		}
+	}
+	if !(IDFRange{0.5, 0.6}).has(1, 1) {
+		t.Error("of one document nothing can be told")
+	}
+}
+
+// TestSiteFeatures: what two documents of one site share is dropped from these and kept by one of another site.
+func TestSiteFeatures(t *testing.T) {
+	s, err := NewSigner(Options{Method: CCDet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(6, 6))
+	frame := chinese(random, 4)
+	o := Options{Method: CCDet, SiteFeatures: 1}
+	d := NewDetector(o)
+	for i := range 4 { // two of one site, two of none, all within one frame
+		sets := s.Sign(frame + chinese(random, 2))
+		if i < 2 {
+			sets.Site = SiteOf("news.example")
+		}
+		d.Add(sets)
+	}
+	pairs, report, err := d.Pairs(context.Background())
+	if err != nil || len(pairs) != 1 || pairs[0].A != 2 || pairs[0].B != 3 || report.Dropped != 8 {
+		t.Errorf("%+v, %+v, %v", pairs, report, err)
+	}
 }

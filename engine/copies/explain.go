@@ -2,6 +2,8 @@ package copies
 
 import (
 	"cmp"
+	"errors"
+	"math"
 	"slices"
 
 	"ndd/engine/copies/signature"
@@ -21,9 +23,15 @@ type Explanation struct {
 	CoveredA, CoveredB   float64   // share of each text's bytes that its passages have
 }
 
+// ErrTooLong is wrapped where a text is longer than the places of signatures can say.
+var ErrTooLong = errors.New("texts of 2 GiB and more cannot be explained")
+
 // Explain returns the passages of two texts that their common signatures are made of. Signatures that overlap, or stand
-// so near that less than gap bytes lie between them, are one passage.
-func (s *Signer) Explain(m Method, a, b string, gap int) Explanation {
+// so near that less than gap bytes lie between them, are one passage. The error is [ErrTooLong].
+func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
+	if max(len(a), len(b)) > math.MaxInt32 {
+		return Explanation{}, ErrTooLong
+	}
 	sigsA, sigsB := s.Append(nil, m, a), s.Append(nil, m, b)
 	setA, setB := signature.AppendSet(nil, sigsA), signature.AppendSet(nil, sigsB)
 	e := Explanation{Method: m, SizeA: len(setA), SizeB: len(setB), Shared: signature.Shared(setA, setB)}
@@ -31,7 +39,7 @@ func (s *Signer) Explain(m Method, a, b string, gap int) Explanation {
 	e.B, e.CoveredB = passages(sigsB, setA, gap, len(b))
 	lead(e.A, sigsA, e.B, sigsB)
 	lead(e.B, sigsB, e.A, sigsA)
-	return e
+	return e, nil
 }
 
 // lead says for each passage of a text which passage of the other one has its first signature that is in one.

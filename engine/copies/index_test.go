@@ -178,6 +178,37 @@ func TestIndexBytes(t *testing.T) {
 	}
 }
 
+// TestIndexOfNothing: an index of no documents, and of such as have no signatures, answers that there is nothing.
+func TestIndexOfNothing(t *testing.T) {
+	for _, texts := range [][]string{nil, {"", "short"}} {
+		dir := filepath.Join(t.TempDir(), "index")
+		w, err := CreateIndex(dir, Options{}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, Options{}, texts, 0)
+		x, err := OpenIndex(context.Background(), dir, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		s, err := x.Searcher(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		signer, _ := NewSigner(Options{})
+		for _, text := range []string{"", "short", english(rand.New(rand.NewPCG(1, 1)), 5)} {
+			sets := signer.Sign(text)
+			if hits, err := s.Search(&sets); err != nil || len(hits) != 0 || s.Compared(&sets) != (len(text) > 10) {
+				t.Errorf("%d documents, %q: %v, %v", len(texts), text, hits, err)
+			}
+		}
+		if err := x.Check(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestIndexRefuses: other recipes, damage, lost files, and two writers.
 func TestIndexRefuses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
