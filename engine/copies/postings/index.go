@@ -1,7 +1,6 @@
 package postings
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -38,7 +37,8 @@ func (c *csr) at(i int) []uint32 {
 type slicing struct {
 	docs     []uint32 // in order of size
 	frequent []uint64 // signatures that find no candidates, ascending
-	single   bool     // also those of one document, which others may be compared with
+	repeated *repeated
+	single   bool // also those of one document, which others may be compared with
 	threads  int
 }
 
@@ -72,15 +72,19 @@ func (b *Builder) Slice(ctx context.Context, threads int) (*Index, error) {
 // index returns the index of some documents.
 func (b *Builder) index(ctx context.Context, s slicing) (*Index, error) {
 	x := &Index{docs: s.docs, sizes: make([]uint32, len(s.docs))}
+	var kept []uint64 // signatures of all documents, one behind the other
+	ends := make([]int, len(s.docs))
 	for i, d := range x.docs {
 		x.sizes[i] = uint32(b.size(d))
+		kept = s.repeated.keep(kept, b.set(d))
+		ends[i] = len(kept)
 	}
-	n, err := b.number(ctx, s)
+	n, err := number(ctx, kept, s)
 	if err != nil {
 		return nil, err
 	}
 	x.common = n.common
-	if err := x.store(ctx, b, n); err != nil {
+	if err := x.store(ctx, kept, ends, n); err != nil {
 		return nil, err
 	}
 	if s.single {
@@ -112,62 +116,67 @@ func (n *numbers) find(hash uint64) *slot {
 }
 
 // number counts signatures and numbers them, the rarest first, equal ones by hash, and those last that find no candidates.
-func (b *Builder) number(ctx context.Context, s slicing) (*numbers, error) {
-	type counted struct {
-		hash      uint64
-		documents uint32 // the most of all where the signature is too frequent
-	}
-	var all []counted
+func number(ctx context.Context, signatures []uint64, s slicing) (*numbers, error) {
 	least := 2
 	if s.single {
 		least = 1
 	}
 	n := &numbers{shift: 63}
-	err := frequencies(ctx, b.chunks(s.docs), s.threads, 0, func(hash uint64, documents int) {
+	var hashes []uint64
+	var counts []uint32 // of each: documents, one more than there are where it is too frequent
+	err := frequencies(ctx, [][]uint64{signatures}, s.threads, 0, func(hash uint64, documents int) {
 		if documents < least {
 			return
 		}
-		c := counted{hash, uint32(documents)}
 		if _, ok := slices.BinarySearch(s.frequent, hash); ok {
-			c.documents = math.MaxUint32
+			documents = len(s.docs) + 1
 		} else {
 			n.common++
 		}
-		all = append(all, c)
+		hashes, counts = append(hashes, hash), append(counts, uint32(documents))
 	})
 	if err != nil {
 		return nil, err
 	}
-	if uint64(len(all)) >= math.MaxUint32 {
+	if uint64(len(hashes)) >= math.MaxUint32 {
 		return nil, ErrTooMany
 	}
-	slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(a.documents, b.documents) })
-	n.count = len(all)
-	for len(all)*3/2 >= 1<<(64-n.shift) {
+	n.count = len(hashes)
+	for len(hashes)*3/2 >= 1<<(64-n.shift) {
 		n.shift--
 	}
 	n.slots = make([]slot, 1<<(64-n.shift))
-	for i, c := range all {
-		*n.find(c.hash) = slot{c.hash, uint32(i + 1)}
+	starts := make([]uint32, len(s.docs)+3) // of the numbers of each count
+	for _, c := range counts {
+		starts[c+1]++
+	}
+	for c := range starts[1:] {
+		starts[c+1] += starts[c]
+	}
+	for i, hash := range hashes {
+		starts[counts[i]]++
+		*n.find(hash) = slot{hash, starts[counts[i]]}
 	}
 	return n, ctx.Err()
 }
 
 // store writes both directions of the index.
-func (x *Index) store(ctx context.Context, b *Builder, n *numbers) error {
+func (x *Index) store(ctx context.Context, kept []uint64, ends []int, n *numbers) error {
 	x.sets.ends = make([]uint64, len(x.docs))
 	counts := make([]uint64, n.count)
-	for rank, doc := range x.docs {
+	at := 0
+	for rank, end := range ends {
 		if rank%65536 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		from := len(x.sets.values)
-		for _, hash := range b.set(doc) {
+		for _, hash := range kept[at:end] {
 			if s := n.find(hash); s.number != 0 {
 				x.sets.values = append(x.sets.values, s.number-1)
 				counts[s.number-1]++
 			}
 		}
+		at = end
 		slices.Sort(x.sets.values[from:])
 		x.sets.ends[rank] = uint64(len(x.sets.values))
 	}

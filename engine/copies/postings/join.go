@@ -150,11 +150,17 @@ const (
 )
 
 // slices returns the ends of the slices of documents: as many as were asked for, or as many as memory needs, of about the
-// same number of signatures each.
-func (b *Builder) slices(docs []uint32, o *Options) (ends []int) {
+// same number of signatures each that others may have.
+func (b *Builder) slices(docs []uint32, repeated *repeated, o *Options) (ends []int) {
+	sums := make([]uint64, len(docs))
 	total := uint64(0)
-	for _, d := range docs {
-		total += uint64(b.size(d))
+	for i, d := range docs {
+		for _, hash := range b.set(d) {
+			if repeated.has(hash) {
+				total++
+			}
+		}
+		sums[i] = total
 	}
 	n := uint64(o.Slices)
 	if n == 0 {
@@ -164,10 +170,8 @@ func (b *Builder) slices(docs []uint32, o *Options) (ends []int) {
 		}
 	}
 	n = max(min(n, uint64(len(docs))), 1)
-	sum := uint64(0)
-	for i, d := range docs {
-		sum += uint64(b.size(d))
-		if sum >= total*uint64(len(ends)+1)/n && len(ends) < int(n)-1 {
+	for i := range docs {
+		if sums[i] >= total*uint64(len(ends)+1)/n && len(ends) < int(n)-1 {
 			ends = append(ends, i+1)
 		}
 	}
@@ -177,7 +181,8 @@ func (b *Builder) slices(docs []uint32, o *Options) (ends []int) {
 // splitDocuments makes an index of each slice of the documents, and every document that is no larger than the largest of the
 // slice a query against it. Of each pair the document of lower rank is the query, so that each is found once.
 func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []uint64, o *Options, r *Report) (pairs []Pair, err error) {
-	ends := b.slices(docs, o)
+	repeated := b.repeated(docs)
+	ends := b.slices(docs, repeated, o)
 	r.Slices = len(ends)
 	from := 0
 	progress := &progress{tell: o.Progress, total: uint64(len(ends)) * uint64(len(docs))}
@@ -186,12 +191,12 @@ func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []
 		if from == end {
 			continue
 		}
-		x, err := b.index(ctx, slicing{docs: docs[from:end], frequent: frequent, single: len(ends) > 1, threads: o.Threads})
+		x, err := b.index(ctx, slicing{docs: docs[from:end], frequent: frequent, repeated: repeated, single: len(ends) > 1, threads: o.Threads})
 		if err != nil {
 			return nil, err
 		}
 		first := sort.Search(from, func(i int) bool { return o.largest(b.size(docs[i])) >= b.size(docs[from]) })
-		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, o, r, progress)
+		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, repeated, o, r, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +230,7 @@ func (p *progress) add(n uint64) {
 const chunk = 256
 
 // joinSlice finds the pairs of queries with the documents of an index, which are those from the own-th query on.
-func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *Index, o *Options, r *Report, p *progress) (pairs []Pair, err error) {
+func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *Index, repeated *repeated, o *Options, r *Report, p *progress) (pairs []Pair, err error) {
 	var mu sync.Mutex
 	produce := func(_ context.Context, yield func(int) bool) error {
 		for from := 0; from < len(queries) && yield(from); from += chunk {
@@ -234,7 +239,7 @@ func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *I
 	}
 	work := func(_ context.Context, froms iter.Seq[int]) (err error) {
 		defer store.CatchFault(&err)()
-		j := &join{search: newSearch(x, o), sets: b, own: own}
+		j := &join{search: newSearch(x, o), sets: b, repeated: repeated, own: own}
 		for from := range froms {
 			for i := from; i < min(from+chunk, len(queries)); i++ {
 				j.document(i, queries[i])
@@ -255,10 +260,12 @@ func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *I
 // join is what one goroutine does of a slice.
 type join struct {
 	search
-	sets  *Builder
-	own   int // the first query that is in the slice
-	pairs []Pair
-	sent  Traffic
+	sets     *Builder
+	repeated *repeated
+	kept     []uint64 // of a query
+	own      int      // the first query that is in the slice
+	pairs    []Pair
+	sent     Traffic
 }
 
 // document finds what is at least as large as a query and similar to it.
@@ -270,7 +277,8 @@ func (j *join) document(query int, doc uint32) {
 	if rank := query - j.own; rank >= 0 {
 		j.numbers = append(j.numbers[:0], j.index.sets.at(rank)...)
 	} else {
-		j.look(j.sets.set(doc))
+		j.kept = j.repeated.keep(j.kept[:0], j.sets.set(doc))
+		j.look(j.kept)
 	}
 	j.candidates(from, size, j.o.least(size), func(rank, shared int) {
 		j.pairs = append(j.pairs, Pair{doc, j.index.docs[rank], size, int(j.index.sizes[rank]), shared}.ordered())
