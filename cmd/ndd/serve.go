@@ -59,7 +59,9 @@ is ready, with a command to try. GET /openapi.json describes all endpoints:
 
 Only this machine can connect, unless --listen names another address. That needs
 a token file, which only its owner may read: each line has a token and its role,
-which is read, write or admin. SIGHUP reads the file again. An interrupt finishes
+which is read, write or admin. With --tls-client-ca clients need a certificate, and a line
+'cn:NAME ROLE' gives the role to the certificate of that common name, without a token.
+SIGHUP reads tokens and certificates again, and opens the access log again. An interrupt finishes
 running requests and ends the server within 10 seconds; a second one ends it at
 once.
 
@@ -94,6 +96,10 @@ is refused with 413 or 429, and the answer names the flag.`,
 	f.DurationVar(&s.options.Scrub, "scrub", 24*time.Hour, "check all blocks of the index's files in the background, each time in so long; 0 for never")
 	registerLimits(f, &s.options.Limits)
 	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE'; a role is read, write or admin")
+	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain (PEM) for https on --listen, and on --admin where that is no loopback address")
+	f.StringVar(&s.options.TLSKey, "tls-key", "", "key (PEM) of --tls-cert")
+	f.StringVar(&s.options.TLSClientCA, "tls-client-ca", "", "certificates (PEM) of authorities: clients need a certificate that one of them has signed")
+	f.StringVar(&s.options.AccessLog, "access-log", "", "file that gets a line of JSON for each request; - is standard error")
 	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "allow other machines to connect without a token")
 	return cmd
 }

@@ -15,26 +15,26 @@ import (
 const exampleFileMax = 1 << 20
 
 // readyLine returns the line that the server prints when it is ready, with a command to try.
-func (s *service) readyLine(ctx context.Context, address string) string {
+func (s *service) readyLine(ctx context.Context, url string) string {
 	x := s.index.Load()
 	n := x.Stats().Documents
-	text := fmt.Sprintf("ready: %s, k=%d, http://%s", counted(int64(n), "document"), x.Design().K, address)
+	text := fmt.Sprintf("ready: %s, k=%d, %s", counted(int64(n), "document"), x.Design().K, url)
 	if left := s.loading.tooFew.Load(); left > 0 {
 		text += fmt.Sprintf(" (%s too short, left out)", humanize.Comma(left))
 	}
-	return text + " - try: " + s.example(ctx, x, address)
+	return text + " - try: " + s.example(ctx, x, url)
 }
 
 // example returns a curl command that works. Of the documents that were loaded it
 // takes one with a near-duplicate, if there is any among the first: as its
 // file, if that gives the fingerprint it gave when it was loaded, and else as
 // its fingerprint.
-func (s *service) example(ctx context.Context, x *engine.Index, address string) string {
+func (s *service) example(ctx context.Context, x *engine.Index, url string) string {
 	curl := "curl -s "
 	if s.keys != nil {
 		curl += `-H "Authorization: Bearer $TOKEN" `
 	}
-	curl += "http://" + address
+	curl += url
 	samples := s.loading.all()
 	if len(samples) == 0 {
 		if x.Recipe() == nil {

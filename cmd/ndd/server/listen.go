@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log"
@@ -21,6 +22,7 @@ type listener struct {
 	*conns.Listener
 	server *http.Server
 	flag   string // that gives the address
+	tls    *tls.Config
 }
 
 // listen opens the address that a flag gives; handler makes what answers there, told whether only
@@ -35,7 +37,12 @@ func (s *service) listen(flag, address string, most int, handler func(local bool
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
 	limited := conns.Limit(l, most)
-	return &listener{limited, s.serverOf(limited, handler(access.IsLoopback(host))), flag}, nil
+	local := access.IsLoopback(host)
+	opened := &listener{Listener: limited, server: s.serverOf(limited, handler(local)), flag: flag}
+	if s.tls != nil && (flag == "--listen" || !local) {
+		opened.tls = s.tls.Config()
+	}
+	return opened, nil
 }
 
 // serverOf returns the HTTP server of a listener, with all its limits set.
@@ -69,9 +76,21 @@ func (l serverLog) Write(p []byte) (int, error) {
 }
 
 func (l *listener) serve(failed chan<- error) {
-	if err := l.server.Serve(l.Listener); !errors.Is(err, http.ErrServerClosed) {
+	var in net.Listener = l.Listener
+	if l.tls != nil {
+		in = tls.NewListener(in, l.tls)
+	}
+	if err := l.server.Serve(in); !errors.Is(err, http.ErrServerClosed) {
 		failed <- fmt.Errorf("%s %s: %w", l.flag, l.Addr(), err)
 	}
+}
+
+// scheme returns how a URL of the listener begins.
+func (l *listener) scheme() string {
+	if l.tls != nil {
+		return "https://"
+	}
+	return "http://"
 }
 
 // address returns the address at which a client on this machine finds the server.

@@ -92,6 +92,7 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 			w.Header().Set("Connection", "close") // the client finds another server
 		}
 		who, no := s.keys.Authorize(r, to.least)
+		visitOf(r).client = who
 		if no != nil {
 			writeRefused(w, no)
 			return
@@ -162,7 +163,10 @@ func (s *service) admit(to *route, handle http.HandlerFunc, w http.ResponseWrite
 		refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5).write(w)
 		return
 	}
+	v, began := visitOf(r), time.Now()
+	v.read = int64(len(body))
 	pass, err := to.gate.Enter(ctx, to.workOf(x, len(body)))
+	v.waited = time.Since(began)
 	if err != nil {
 		shed(err).write(w)
 		return

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -17,6 +18,8 @@ func (s *service) observe(next http.Handler) http.Handler {
 		s.metrics.running.Inc()
 		defer conns.Of(r.Context()).Busy()()
 		out := &response{ResponseWriter: w}
+		v := new(visit)
+		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
 		defer func() {
 			cause := recover()
 			if cause != nil && cause != http.ErrAbortHandler {
@@ -34,6 +37,9 @@ func (s *service) observe(next http.Handler) http.Handler {
 			}
 			took := time.Since(began)
 			s.metrics.running.Dec()
+			if s.accessLog != nil {
+				s.accessLog.line(r, v, out, took)
+			}
 			s.metrics.done(r.Pattern, out.status, took)
 			s.remember(r.Pattern, out.status, took)
 			if out.status >= 500 && s.life.phase() == ready && out.status != http.StatusNotImplemented {
@@ -49,6 +55,16 @@ func (s *service) observe(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(out, r)
 	})
+}
+
+type visitKey struct{}
+
+// visitOf returns what is noted of a request; outside of observe it is lost.
+func visitOf(r *http.Request) *visit {
+	if v, ok := r.Context().Value(visitKey{}).(*visit); ok {
+		return v
+	}
+	return new(visit)
 }
 
 // A response remembers what was answered.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -26,11 +27,16 @@ type Options struct {
 	PProf  bool   // /debug/pprof/ on the admin listener
 
 	TokenFile      string // lines "token role"; "" lets everybody in
+	TLSCert        string // certificate chain in PEM; "" for no TLS. A loopback admin listener has none
+	TLSKey         string // its key
+	TLSClientCA    string // certificates that sign those which clients need; "": they need none
 	InsecureNoAuth bool   // let everybody in although an address is not of this machine alone
 
 	// Load opens or makes the index. It runs while the server already listens, and
 	// reports its progress through its argument. The server closes the index.
 	Load func(context.Context, *Loading) (*engine.Index, error)
+
+	AccessLog string // file that gets a line of JSON for each request; "-" is standard error, "" is none
 
 	Scrub time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never
 
@@ -50,6 +56,12 @@ type Options struct {
 // Validate refuses addresses that cannot be, and those that would let the
 // network in without a token.
 func (o *Options) Validate() error {
+	if (o.TLSCert == "") != (o.TLSKey == "") {
+		return errors.New("--tls-cert and --tls-key go together")
+	}
+	if o.TLSClientCA != "" && o.TLSCert == "" {
+		return errors.New("--tls-client-ca needs --tls-cert and --tls-key")
+	}
 	for _, a := range []struct{ flag, address string }{{"--listen", o.Listen}, {"--admin", o.Admin}} {
 		if a.address == "" && a.flag == "--admin" {
 			continue
@@ -58,8 +70,8 @@ func (o *Options) Validate() error {
 		if err != nil {
 			return fmt.Errorf("%s %.80q: must be host:port", a.flag, a.address)
 		}
-		if !access.IsLoopback(host) && o.TokenFile == "" && !o.InsecureNoAuth {
-			return fmt.Errorf("%s %s: other machines could connect without a token: give --token-file FILE, or --insecure-no-auth to allow that", a.flag, a.address)
+		if !access.IsLoopback(host) && o.TokenFile == "" && o.TLSClientCA == "" && !o.InsecureNoAuth {
+			return fmt.Errorf("%s %s: other machines could connect without a token: give --token-file FILE or --tls-client-ca FILE, or --insecure-no-auth to allow that", a.flag, a.address)
 		}
 	}
 	return nil

@@ -38,6 +38,12 @@ func Run(ctx context.Context, o Options) error {
 	if o.started != nil {
 		o.started(s)
 	}
+	if o.AccessLog != "" {
+		if s.accessLog, err = openAccessLog(o.AccessLog); err != nil {
+			return err
+		}
+		defer s.accessLog.close()
+	}
 	if err := s.fitConnections(); err != nil {
 		return err
 	}
@@ -102,7 +108,7 @@ func (s *service) loop(ctx context.Context, o *Options, front *listener, loaded,
 				}
 				return err
 			}
-			if _, err := fmt.Fprintln(o.Ready, s.readyLine(ctx, front.address())); err != nil {
+			if _, err := fmt.Fprintln(o.Ready, s.readyLine(ctx, front.scheme()+front.address())); err != nil {
 				return fmt.Errorf("standard output: %w", err)
 			}
 		case <-o.Reload:
@@ -121,20 +127,4 @@ func (s *service) load(ctx context.Context, o *Options) error {
 		s.background.Go(func() { s.scrub(ctx, x, o.Scrub) })
 	}
 	return nil
-}
-
-// reload reads the token file again.
-func (s *service) reload() {
-	if s.keys == nil {
-		s.log.Warn("hang-up signal ignored: there is no token file to read again")
-		return
-	}
-	switch n, err := s.keys.Reload(); {
-	case err != nil:
-		s.log.Error("token file not read; the tokens are unchanged", "error", err)
-	case n == 0:
-		s.log.Warn("token file read again: it has no tokens any more, so nobody is let in")
-	default:
-		s.log.Info("token file read again", "tokens", n)
-	}
 }

@@ -26,6 +26,8 @@ type service struct {
 	started     time.Time
 	index       atomic.Pointer[engine.Index] // nil until ready
 	prints      sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
+	accessLog   *accessLog                   // nil: none
+	tls         *access.TLS                  // nil: none
 	keys        *access.Keyring              // nil: everybody may do everything
 	transfers   *admit.Transfers
 	limits      Limits
@@ -51,6 +53,13 @@ func newService(o *Options) (*service, error) {
 	s.transfers = admit.NewTransfers(memory.Limit{Bytes: uint64(s.limits.RequestMemory), Source: "for requests (--request-memory)"})
 	s.openGates()
 	s.metrics = newMetrics(s)
+	if o.TLSCert != "" {
+		t, err := access.NewTLS(o.TLSCert, o.TLSKey, o.TLSClientCA)
+		if err != nil {
+			return nil, err
+		}
+		s.tls = t
+	}
 	if o.TokenFile != "" {
 		keys, err := access.NewKeyring(o.TokenFile)
 		if err != nil {

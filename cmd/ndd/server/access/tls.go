@@ -1,0 +1,64 @@
+package access
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"sync/atomic"
+)
+
+// A TLS is the server's certificate and key and, where clients need certificates, those of the authorities that sign
+// them: files that are read again when they have changed. It is safe for concurrent use.
+type TLS struct {
+	cert, key, clientCA string
+	now                 atomic.Pointer[tls.Config]
+}
+
+// NewTLS reads the files, all in PEM. Without clientCA, clients need no certificate. Errors name the file.
+func NewTLS(cert, key, clientCA string) (*TLS, error) {
+	t := &TLS{cert: cert, key: key, clientCA: clientCA}
+	return t, t.Reload()
+}
+
+// Reload reads the files again, for connections that come from now on; with an error, all stays as it was.
+func (t *TLS) Reload() error {
+	pair, err := tls.LoadX509KeyPair(t.cert, t.key)
+	if err != nil {
+		return fmt.Errorf("certificate %s, key %s: %w", t.cert, t.key, err)
+	}
+	c := &tls.Config{
+		MinVersion:   tls.VersionTLS12,
+		Certificates: []tls.Certificate{pair},
+		NextProtos:   []string{"http/1.1"}, // limits are by connection: one request at a time on each
+	}
+	if t.clientCA != "" {
+		if c.ClientCAs, err = authorities(t.clientCA); err != nil {
+			return err
+		}
+		c.ClientAuth = tls.RequireAndVerifyClientCert
+	}
+	t.now.Store(c)
+	return nil
+}
+
+// authorities reads the certificates of a file.
+func authorities(path string) (*x509.CertPool, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("client certificate authorities: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, fmt.Errorf("client certificate authorities %s: no certificate in PEM", path)
+	}
+	return pool, nil
+}
+
+// Config returns what a listener needs; it follows what Reload reads.
+func (t *TLS) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return t.now.Load(), nil },
+	}
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"ndd/cmd/ndd/server/access"
+)
+
+// An accessLog writes a line of JSON for each request, to a file that can be renamed and opened again. It is safe for
+// concurrent use.
+type accessLog struct {
+	path string
+	log  *slog.Logger
+	mu   sync.Mutex
+	out  io.WriteCloser
+}
+
+// openAccessLog appends to a file, or writes to standard error for "-".
+func openAccessLog(path string) (*accessLog, error) {
+	a := &accessLog{path: path}
+	if err := a.reopen(); err != nil {
+		return nil, err
+	}
+	a.log = slog.New(slog.NewJSONHandler(a, &slog.HandlerOptions{ReplaceAttr: func(_ []string, at slog.Attr) slog.Attr {
+		if at.Key == slog.LevelKey || at.Key == slog.MessageKey {
+			return slog.Attr{}
+		}
+		return at
+	}}))
+	return a, nil
+}
+
+// Write appends a line.
+func (a *accessLog) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.out.Write(p)
+}
+
+// reopen opens the file of that name, and closes the one before.
+func (a *accessLog) reopen() error {
+	var out io.WriteCloser = stderr{}
+	if a.path != "-" {
+		f, err := os.OpenFile(a.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
+		if err != nil {
+			return fmt.Errorf("--access-log: %w", err)
+		}
+		out = f
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.out != nil {
+		a.out.Close()
+	}
+	a.out = out
+	return nil
+}
+
+// close closes the file.
+func (a *accessLog) close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.out.Close()
+}
+
+type stderr struct{}
+
+func (stderr) Write(p []byte) (int, error) { return os.Stderr.Write(p) }
+func (stderr) Close() error                { return nil }
+
+// A visit is what became of a request, for the access log and the metrics. Its handlers fill it in.
+type visit struct {
+	client access.Client
+	read   int64         // bytes of the body
+	waited time.Duration // for a slot
+}
+
+// line writes a request's line.
+func (a *accessLog) line(r *http.Request, v *visit, out *response, took time.Duration) {
+	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", v.read, "written", out.bytes,
+		"took_us", took.Microseconds(), "waited_us", v.waited.Microseconds(), "role", v.client.Role.String()}
+	if v.client.Name != "" {
+		args = append(args, "name", v.client.Name)
+	}
+	if agent := r.UserAgent(); agent != "" {
+		args = append(args, "agent", agent)
+	}
+	a.log.Info("", args...)
+}
