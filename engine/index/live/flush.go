@@ -2,9 +2,11 @@ package live
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"ndd/engine/index/segment"
+	"ndd/engine/memory"
 	"ndd/engine/storage/wal"
 )
 
@@ -88,17 +90,30 @@ func (x *Index) flushBefore(ctx context.Context, gap uint64) (DocID, error) {
 		x.writer.mu.Lock()
 		mark(f.segments, false)
 		x.deleted = append(f.deleted, x.deleted...)
-		x.flushFailed = err
-		x.wakeWaiting()
+		x.noteFlush(err)
 		x.writer.mu.Unlock()
 		return 0, err
 	}
 	x.writer.mu.Lock()
-	x.flushFailed = nil
-	x.wakeWaiting()
+	x.noteFlush(nil)
 	x.writer.mu.Unlock()
 	x.wakeMerger()
 	return f.next, x.log.Remove(f.mark)
+}
+
+// flushTries is how often a flush may lack memory, which merges give back when they end, before
+// inserts that wait for it are refused: some seconds.
+const flushTries = 100
+
+// noteFlush has inserts that wait look again, or fail where a flush did. It needs x.mu.
+func (x *Index) noteFlush(err error) {
+	if !errors.Is(err, memory.ErrTooLarge) {
+		x.flushesShort = 0
+	} else if x.flushesShort++; x.flushesShort < flushTries {
+		return
+	}
+	x.flushFailed = err
+	x.wakeWaiting()
 }
 
 // beginFlush takes what is to be flushed out of the hands of others.

@@ -57,9 +57,8 @@ func (x *Index) mergePicked(ctx context.Context) (more bool, err error) {
 	return true, x.mergeFiles(ctx, picked, 1)
 }
 
-// mergesInFiles reports whether a segment may be merged with others that are in files. What is
-// placed on memory nodes stays there.
-func (s *Segment) mergesInFiles() bool { return s.file != nil && s.workers == nil && !s.busy }
+// mergesInFiles reports whether a segment may be merged with others that are in files.
+func (s *Segment) mergesInFiles() bool { return s.file != nil && !s.busy }
 
 // Merge makes one segment of all documents, without those that are deleted. It waits for a merge in
 // the background.
@@ -82,10 +81,6 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 	for _, s := range v.segments {
 		if s.file == nil {
 			continue // it came meanwhile
-		}
-		if s.workers != nil {
-			x.writer.mu.Unlock()
-			return fmt.Errorf("%s is placed on memory nodes: open the index without that to merge it", s.file.Path())
 		}
 		all = append(all, s)
 	}

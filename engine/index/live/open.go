@@ -195,7 +195,7 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 		return nil, fmt.Errorf("%s: %w", dir, ErrNoLengths)
 	}
 	x := newIndex(config)
-	if x.opening, x.reserved = did, reserved; o.Spread != nil && len(segments) > 0 {
+	if x.opening, x.reserved = did, reserved; o.Spread != nil {
 		spread := *o.Spread
 		spread.Budget = cmp.Or(spread.Budget, o.Budget)
 		if x.workers, err = placed(ctx, segments, spread); err != nil {

@@ -26,6 +26,17 @@ func placed(ctx context.Context, segments []*Segment, o worker.Options) (*worker
 	return set, nil
 }
 
+// place puts the tables of a segment that was made on memory nodes, as those of the index are.
+func (x *Index) place(ctx context.Context, s *Segment) error {
+	placed, err := x.workers.Add(ctx, worker.Part{File: s.file, Segment: s.Segment})
+	if err != nil {
+		return err
+	}
+	s.Segment.Close()
+	s.Segment, s.workers = placed.First(), placed
+	return nil
+}
+
 // Spread reports how the tables are spread over memory nodes, and what their workers have done; ok
 // is false when they are not.
 func (x *Index) Spread() (r worker.Report, ok bool) {

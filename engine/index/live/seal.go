@@ -92,7 +92,7 @@ func (x *Index) sealOldest() (bool, error) {
 func (x *Index) mergeInMemory(may func(*Segment) bool) (bool, error) {
 	x.writer.mu.Lock()
 	v := x.current.Load()
-	if v == nil {
+	if v == nil || x.short != nil { // memory is for what must go on
 		x.writer.mu.Unlock()
 		return false, nil
 	}

@@ -19,9 +19,10 @@ type writer struct {
 	failed error // of background work, where inserts cannot go on without it
 	short  error // why there is no memory for inserts; nil when there is
 
-	flushing    sync.Mutex // held by the one flush at a time; taken before all others
-	merging     sync.Mutex // held by the one merge of files at a time; likewise, and never with flushing
-	flushFailed error      // of the last flush; guarded by mu
+	flushing     sync.Mutex // held by the one flush at a time; taken before all others
+	merging      sync.Mutex // held by the one merge of files at a time; likewise, and never with flushing
+	flushFailed  error      // of the last flush; guarded by mu
+	flushesShort int        // that lacked memory, one after the other; likewise
 
 	log     *wal.Log // nil where nothing is durable
 	record  []byte   // room for one

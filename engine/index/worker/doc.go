@@ -16,6 +16,9 @@
 // request is answered by one copy, the next by the next. A sweep of many
 // queries is cut by table and, among copies, by key range.
 //
+// [Set.Add] places a segment that is made later in the same copies, while others are searched; the
+// last segment that is closed ends the workers, and the next one starts others.
+//
 // Pieces go to the node that has least of them for its processors, the largest
 // first, and only where there is room. Far memory without processors comes
 // last; what has no room anywhere stays in its file. Documents' numbers go with

@@ -112,7 +112,7 @@ func (s *Set) nearest() int {
 	}
 	if cpu, _, err := s.host.CPU(); err == nil {
 		for _, n := range s.nodes {
-			if _, here := slices.BinarySearch(n.memory.CPUs, cpu); here && n.tables > 0 {
+			if _, here := slices.BinarySearch(n.memory.CPUs, cpu); here && n.tables.Load() > 0 {
 				return n.copy
 			}
 		}

@@ -39,8 +39,10 @@ type Set struct {
 	copies int
 	turn   atomic.Uint32 // of copies
 
-	mu    sync.Mutex
-	users int // segments that are not closed
+	options Options
+	adding  sync.Mutex // held while a segment is added
+	mu      sync.Mutex
+	open    map[*Segment]bool // that are not closed
 }
 
 // A node is a memory node with its workers and what they have.
@@ -48,9 +50,8 @@ type node struct {
 	host    *numa.Host
 	memory  numa.UsableNode
 	copy    int // that it is of; the last one, where it is of several
-	tables  int
-	crew    *numa.Crew[*task] // nil without workers, or tables
-	pages   numa.Placement    // where the pages of its arenas are
+	tables  atomic.Int64
+	crew    *numa.Crew[*task] // nil without workers, or tables; guarded by the set's mu where no segment tells
 	queries atomic.Uint64
 }
 
@@ -59,8 +60,15 @@ type Segment struct {
 	set      *Set
 	copies   []*segment.Segment
 	tables   [][][]int // by copy and node
-	arenas   []*numa.Arena
+	arenas   []placed
 	reserved []*memory.Reservation // for arenas
+}
+
+// placed is an arena of a segment on a node.
+type placed struct {
+	*numa.Arena
+	node  *node
+	pages numa.Placement // where its pages are
 }
 
 // First returns the first copy, which serves all that is not a search. Whoever uses it closes it.
@@ -76,19 +84,11 @@ type piece struct {
 // workers. The parts' files must stay open. Where there is no room on any node
 // tables stay in their file. The error is one of reading it, or ctx's.
 func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error) {
-	s := &Set{host: o.Host, budget: o.Budget.Here(), direct: o.Direct, users: len(parts)}
+	s := &Set{host: o.Host, budget: o.Budget.Here(), direct: o.Direct, options: o, open: make(map[*Segment]bool)}
 	for _, p := range o.Host.Nodes() {
-		s.nodes = append(s.nodes, &node{host: o.Host, memory: p, pages: numa.Placement{Node: p.ID}})
+		s.nodes = append(s.nodes, &node{host: o.Host, memory: p})
 	}
-	var pieces []piece
-	var sizes []uint64
-	for i, p := range parts {
-		for t := range p.Segment.Tables() {
-			sections := sectionsOf(p.File, t)
-			pieces = append(pieces, piece{i, t, arenaBytes(sections)})
-			sizes = append(sizes, arenaBytes(sections))
-		}
-	}
+	pieces, sizes := piecesOf(parts)
 	most := 1
 	if o.Replicate {
 		most = len(s.nodes)
@@ -100,25 +100,106 @@ func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error)
 	}
 	segments := make([]*Segment, len(parts))
 	for i := range parts {
-		segments[i] = &Segment{set: s}
+		segments[i] = s.segment()
 	}
 	for c, placements := range copies {
 		if err := s.fill(ctx, c, placements, pieces, parts, segments, o.Pages); err != nil {
-			for i := range segments {
-				segments[i].Close()
-				for _, copied := range segments[i].copies[:min(1, len(segments[i].copies))] {
-					copied.Close()
-				}
+			for _, g := range segments {
+				g.giveUp()
 			}
 			return nil, nil, err
 		}
 	}
-	for _, n := range s.nodes {
-		if n.tables > 0 && !o.Direct {
-			n.start(o)
+	s.start()
+	return s, segments, nil
+}
+
+// piecesOf returns the tables of parts, and their sizes.
+func piecesOf(parts []Part) (pieces []piece, sizes []uint64) {
+	for i, p := range parts {
+		for t := range p.Segment.Tables() {
+			bytes := arenaBytes(sectionsOf(p.File, t))
+			pieces, sizes = append(pieces, piece{i, t, bytes}), append(sizes, bytes)
 		}
 	}
-	return s, segments, nil
+	return pieces, sizes
+}
+
+// segment returns a segment of the set, which has nothing yet.
+func (s *Set) segment() *Segment {
+	g := &Segment{set: s}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[g] = true
+	return g
+}
+
+// start starts the workers of the nodes that have tables and no workers.
+func (s *Set) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.nodes {
+		if n.tables.Load() > 0 && n.crew == nil && !s.direct {
+			n.start(s.options)
+		}
+	}
+}
+
+// giveUp closes a segment that could not be copied whole, with the copies that it has.
+func (s *Segment) giveUp() {
+	s.Close()
+	for _, copied := range s.copies[:min(1, len(s.copies))] {
+		copied.Close()
+	}
+}
+
+// Add copies the tables of one more part to the nodes, as [New] does with those of an index, while
+// others are searched: each to the node of its copy that has least. Where no node has room tables
+// stay in their file.
+func (s *Set) Add(ctx context.Context, p Part) (*Segment, error) {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	parts := []Part{p}
+	pieces, sizes := piecesOf(parts)
+	free := loads{nodes: s.rooms(), load: s.load()}
+	g := s.segment()
+	for c := range s.copies {
+		placements, _ := free.put(sizes, s.nodesOf(c))
+		if err := s.fill(ctx, c, placements, pieces, parts, []*Segment{g}, s.options.Pages); err != nil {
+			g.giveUp()
+			return nil, err
+		}
+	}
+	s.start()
+	return g, nil
+}
+
+// load returns how many bytes each node has.
+func (s *Set) load() []uint64 {
+	load := make([]uint64, len(s.nodes))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for g := range s.open {
+		for _, a := range g.arenas {
+			for i, n := range s.nodes {
+				if n == a.node {
+					load[i] += a.pages.Bytes
+				}
+			}
+		}
+	}
+	return load
+}
+
+// nodesOf returns the nodes with processors among which a copy is placed, as assign does.
+func (s *Set) nodesOf(c int) []int {
+	var near []int
+	for i, n := range s.nodes {
+		if !n.memory.Borrowed {
+			near = append(near, i)
+		}
+	}
+	return near[c*len(near)/s.copies : (c+1)*len(near)/s.copies]
 }
 
 // near returns the number of nodes with processors of their own.
@@ -166,8 +247,10 @@ func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []
 	}
 	for i, p := range pieces {
 		n := s.nodes[placements[i].node]
-		n.tables++
-		n.copy = c
+		n.tables.Add(1)
+		if n.copy != c {
+			n.copy = c
+		}
 		own := &segments[p.part].tables[c][placements[i].node]
 		*own = append(*own, p.table)
 		if placements[i].inFile {
@@ -182,7 +265,7 @@ func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []
 		if err := copySections(ctx, s.host, arena, sectionsOf(parts[p.part].File, p.table), moved[p.part]); err != nil {
 			return err
 		}
-		n.pages.Add(arena.Placement())
+		segments[p.part].counted(arena)
 	}
 	for i, p := range parts {
 		opened, err := segment.Open(source{p.File, moved[i]})
@@ -205,8 +288,22 @@ func (s *Segment) arena(n *node, bytes uint64, pages numa.Pages) (*numa.Arena, e
 		r.Release()
 		return nil, err
 	}
-	s.arenas, s.reserved = append(s.arenas, a), append(s.reserved, r)
+	s.set.mu.Lock()
+	defer s.set.mu.Unlock()
+	s.arenas, s.reserved = append(s.arenas, placed{Arena: a, node: n}), append(s.reserved, r)
 	return a, nil
+}
+
+// counted notes where the pages of an arena are, now that they are written.
+func (s *Segment) counted(a *numa.Arena) {
+	pages := a.Placement()
+	s.set.mu.Lock()
+	defer s.set.mu.Unlock()
+	for i := range s.arenas {
+		if s.arenas[i].Arena == a {
+			s.arenas[i].pages = pages
+		}
+	}
 }
 
 // noteInFile says why a table is searched where it lies in its file.
@@ -220,28 +317,35 @@ func (s *Segment) Close() {
 	for _, c := range s.copies[min(1, len(s.copies)):] {
 		c.Close()
 	}
+	for _, nodes := range s.tables {
+		for i, tables := range nodes {
+			s.set.nodes[i].tables.Add(-int64(len(tables)))
+		}
+	}
+	s.set.mu.Lock()
+	defer s.set.mu.Unlock()
 	for _, a := range s.arenas {
 		a.Free()
 	}
 	for _, r := range s.reserved {
 		r.Release()
 	}
-	s.set.mu.Lock()
-	s.set.users--
-	last := s.set.users == 0
-	s.set.mu.Unlock()
-	if !last {
+	delete(s.set.open, s)
+	if len(s.set.open) > 0 {
 		return
 	}
 	for _, n := range s.set.nodes {
 		if n.crew != nil {
 			n.crew.Close()
+			n.crew = nil // a segment that is added starts others
 		}
 	}
 }
 
 // Workers returns the number of workers on all nodes.
 func (s *Set) Workers() (sum int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, n := range s.nodes {
 		if n.crew != nil {
 			sum += int(n.crew.Stats().Workers)
@@ -271,9 +375,18 @@ type Report struct {
 // Report returns what the nodes have, and counts of what the workers have done so far.
 func (s *Set) Report() Report {
 	r := Report{Copies: s.copies, Notes: s.host.Notes()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, n := range s.nodes {
 		report := NodeReport{Node: n.memory.ID, CPUs: len(n.memory.CPUs), Borrowed: n.memory.Borrowed,
-			Tables: n.tables, Placement: n.pages, Queries: n.queries.Load()}
+			Tables: int(n.tables.Load()), Placement: numa.Placement{Node: n.memory.ID}, Queries: n.queries.Load()}
+		for g := range s.open {
+			for _, a := range g.arenas {
+				if a.node == n {
+					report.Placement.Add(a.pages)
+				}
+			}
+		}
 		if n.crew != nil {
 			report.CrewStats = n.crew.Stats()
 		}
@@ -301,5 +414,5 @@ func (n *node) workers(configured int) int {
 		return configured
 	}
 	cpus := len(n.memory.CPUs)
-	return max(n.tables, cpus-cpus/8, 1)
+	return max(int(n.tables.Load()), cpus-cpus/8, 1)
 }
