@@ -17,7 +17,7 @@ var cycleNs = sync.OnceValue(func() float64 {
 		for range steps {
 			x *= x
 		}
-		sink += x
+		sink.Add(x)
 	})
 	return float64(d.Nanoseconds()) / steps / 3
 })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -76,7 +77,8 @@ func timed(f func()) time.Duration {
 	return time.Since(start)
 }
 
-var sink uint64
+// sink takes what is computed only to be timed.
+var sink atomic.Uint64
 
 // readAll reads words in the faster of two ways: a search of the standard library, which uses vector
 // instructions, for a byte that is hardly ever there, and eight sums in plain Go.
@@ -96,10 +98,10 @@ var readers = []func([]uint64){
 			s[6] += w[6]
 			s[7] += w[7]
 		}
-		sink += s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7]
+		sink.Add(s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7])
 	},
 	func(words []uint64) {
-		sink += uint64(bytes.Count(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8), []byte{7}))
+		sink.Add(uint64(bytes.Count(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8), []byte{7})))
 	},
 }
 
@@ -122,7 +124,7 @@ func chase(words []uint64, n int) {
 	for range n {
 		at = mix(at + words[at&mask])
 	}
-	sink += at
+	sink.Add(at)
 }
 
 // scatter makes n cache misses whose addresses do not depend on memory.
@@ -132,7 +134,7 @@ func scatter(words []uint64, n int) {
 	for i := range uint64(n) {
 		sum += words[mix(i)&mask]
 	}
-	sink += sum
+	sink.Add(sum)
 }
 
 // mix is a bijection of 64-bit words without visible pattern (splitmix64's
