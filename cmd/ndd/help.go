@@ -12,6 +12,7 @@ import (
 var topics = [][2]string{
 	{"cluster", "More than one machine: Hadoop, Spark, a shell; when it is worth it"},
 	{"concepts", "The terms: fingerprint, distance, probe, candidate, design, ..."},
+	{"crawler", "A crawler's calls: curl, Python, Scrapy, Go"},
 	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
 	{"recipes", "How texts become fingerprints, and what is found with each recipe"},
 	{"tuning", "How to make queries faster and indexes smaller"},

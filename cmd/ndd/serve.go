@@ -48,10 +48,13 @@ With --memory-only nothing is written: the folder of -i is read and not changed,
 new index is served, and what was inserted is gone when the server stops.
 
 The server listens at once (GET /livez, GET /readyz) and prints one line when it
-is ready, with a command to try. GET /openapi.json describes all endpoints:
+is ready, with a command to try. A browser shows the index at / and the reference of
+all endpoints at /docs; GET /openapi.json describes them for programs; 'ndd help
+crawler' has programs to copy:
 
   POST /v1/query             find what is near a fingerprint or a document
   POST /v1/batch             the same for many fingerprints (little-endian 64-bit)
+  POST /v1/compare           compare two fingerprints or documents
   POST /v1/insert            add documents
   POST /v1/check-and-insert  add a document unless a near-duplicate is stored
   POST /v1/delete            delete documents by id or by fingerprint

@@ -429,3 +429,48 @@ func TestOverview(t *testing.T) {
 		return queries == 5 && refused == 1
 	})
 }
+
+// Every example in the description is taken as it stands.
+func TestExamplesOfTheDescription(t *testing.T) {
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	_, body := b.send(t, "GET /openapi.json", "", "")
+	var spec struct {
+		Paths map[string]map[string]struct {
+			OperationID string `json:"operationId"`
+			RequestBody struct {
+				Content map[string]struct {
+					Example any    `json:"example"`
+					Query   string `json:"x-query"`
+				} `json:"content"`
+			} `json:"requestBody"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal([]byte(body), &spec); err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for path, methods := range spec.Paths {
+		for method, o := range methods {
+			for media, c := range o.RequestBody.Content {
+				body, ok := c.Example.(string)
+				switch {
+				case media == mediaBytes:
+					body = little([]uint64{0x8c7f2d1e0a9b4455}) // what its printf makes
+				case !ok:
+					data, err := json.Marshal(c.Example)
+					if err != nil || c.Example == nil {
+						t.Fatalf("%s %s: no example: %v", path, media, err)
+					}
+					body = string(data)
+				}
+				if status, answer := b.send(t, strings.ToUpper(method)+" "+path+c.Query, media, body); status != http.StatusOK {
+					t.Errorf("%s%s, %s, %s: %d %s", path, c.Query, media, body, status, answer)
+				}
+				sent++
+			}
+		}
+	}
+	if sent < 12 {
+		t.Errorf("only %d examples", sent)
+	}
+}
