@@ -206,7 +206,7 @@ func TestServeIndex(t *testing.T) {
 			{"query", `{"fingerprint": "0000000000000000"}`, `"documents":1,"ids":["0"]`},
 			{"query", `{"text": "` + servedText + `"}`, "raw fingerprints"},
 			{"insert", `{"id": "a", "fingerprint": "0000000000000000"}`, "keeps no ids: leave it out"},
-			{"insert", `{"fingerprint": "0000000000000000"}`, `{"id":"2","number":2,`},
+			{"insert", `{"fingerprint": "0000000000000000"}`, `"inserted":true,"id":"2","number":2,`},
 			{"query", `{"fingerprint": "0000000000000000", "k": 0}`, `"ids":["2"]`},
 		} {
 			body, err := post(m[1]+"/v1/"+c.path, c.body)

@@ -12,7 +12,7 @@ import (
 // no pages that load scripts from elsewhere.
 func newAPI(m *mux, version string) huma.API {
 	c := huma.DefaultConfig("ndd", version)
-	c.Info.Description = "Near-duplicates of documents and fingerprints, exactly: everything stored within k bits of a 64-bit simhash."
+	c.Info.Description = "Near-duplicates of documents and fingerprints, exactly: everything stored within k bits of a 64-bit fingerprint."
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
 	c.CreateHooks = nil // no $schema links into answers
 	c.RejectUnknownQueryParameters = true
@@ -30,6 +30,19 @@ func operation(method, path, id, summary, description string) huma.Operation {
 		MaxBodyBytes:    -1, // mux.go bounds it
 		BodyReadTimeout: -1, // the body is in memory already
 		Errors:          []int{400, 401, 403, 413, 415, 429, 503},
+	}
+}
+
+// limitDocuments sets how many documents a list may have.
+func limitDocuments(api huma.API, most int) {
+	schemas := api.OpenAPI().Components.Schemas.Map()
+	for _, name := range []string{"InsertRequest", "CheckRequest", "DeleteRequest"} {
+		for _, field := range []string{"documents", "ids"} {
+			if list := schemas[name].Properties[field]; list != nil {
+				list.MaxItems = &most
+				list.PrecomputeMessages()
+			}
+		}
 	}
 }
 

@@ -65,15 +65,15 @@ func (s *service) readBody(w http.ResponseWriter, r *http.Request, t *admit.Tran
 	}
 }
 
-// valuesMax is how many names and values a JSON body may have: a list of the most documents has fewer. Each
+// valuesEach is how many names and values a JSON body may have for each document of the longest list. Each
 // of them may be wrong, and would be told of.
-const valuesMax = 32 << 10
+const valuesEach = 8
 
 var null = []byte("null")
 
 // checkJSON refuses a JSON body with more values than any request has, before memory is taken for them,
 // and one with a null, which no field takes.
-func checkJSON(media string, body []byte) *problem {
+func checkJSON(media string, body []byte, documents int) *problem {
 	if media != mediaJSON {
 		return nil
 	}
@@ -90,8 +90,8 @@ func checkJSON(media string, body []byte) *problem {
 			values++
 		}
 	}
-	if values > valuesMax {
-		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d names and values; a list may have at most %d documents", valuesMax, insertDocsMax))
+	if most := valuesEach*documents + 64; values > most {
+		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d names and values; a list may have at most %d documents (--max-documents)", most, documents))
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) ([]check
 
 // outcome describes what became of a document.
 func (s *service) outcome(x *engine.Index, d engine.Doc, o engine.Outcome, k, limit int) (checkAnswer, error) {
-	n, err := describe(x, d.Fingerprint, k, o.Near, limit)
+	n, err := s.describe(x, d.Fingerprint, k, o.Near, limit)
 	if errors.Is(err, engine.ErrNoDocument) { // replaced since: what kept this one out is known
 		nearest := o.Near[0]
 		n, err = &Neighbours{Fingerprint: d.Fingerprint.String(), K: k, Documents: 1, Truncated: true, Hits: []hit{

@@ -15,9 +15,6 @@ import (
 )
 
 const (
-	// insertDocsMax documents a request: one insert holds the index's writing
-	// side for some hundred microseconds then, not longer.
-	insertDocsMax = 4096
 	// idMax is the longest id, in characters.
 	idMax = 2048
 )

@@ -63,8 +63,8 @@ func TestIDsBesideTheBody(t *testing.T) {
 
 // Ids that fill an answer are cut off at some megabytes, and the answer says so.
 func TestAnswersAreBounded(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, nil), "")
-	const n, each = 6000, 2000
+	b := startWith(t, newIndex(t, 3, nil, nil), "", Limits{Queue: waitMax, Answer: 1 << 20})
+	const n, each, most = 2000, 2000, 1 << 20
 	for part := range n / 2000 {
 		var list []string
 		for i := range 2000 {
@@ -77,7 +77,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	for _, id := range got.Hits[0].IDs {
 		bytes += len(id)
 	}
-	if !got.Truncated || got.Documents != n || bytes < idsBytesMax-each || bytes > idsBytesMax+2*each {
+	if !got.Truncated || got.Documents != n || int64(bytes) < most-each || int64(bytes) > most+2*each {
 		t.Errorf("%d documents, %d bytes of ids, truncated %v", got.Documents, bytes, got.Truncated)
 	}
 }
@@ -121,4 +121,25 @@ func post[T any](t testing.TB, b *bench, path, media, body, id string) (answer T
 		t.Fatal(err)
 	}
 	return answer
+}
+
+// A server that is told to takes shorter lists, and longer ones, than it takes untold.
+func TestDocumentsOfAList(t *testing.T) {
+	for _, most := range []int{2, 5000} {
+		b := startWith(t, newIndex(t, 3, nil, nil), "", Limits{Queue: waitMax, Documents: most})
+		list := func(n int) string {
+			return `{"documents": [` + strings.TrimSuffix(strings.Repeat(`{"id": "a", "fingerprint": "0000000000000000"},`, n), ",") + `]}`
+		}
+		if got := ask[insertAnswers](t, b, "/v1/insert", list(most)); len(got.Results) != most {
+			t.Errorf("%d results", len(got.Results))
+		}
+		for path, body := range map[string]string{"insert": list(most + 1), "check-and-insert": list(most + 1), "delete": `{"ids": ["a"` + strings.Repeat(`, "b"`, most) + `]}`} {
+			if status, answer := b.send(t, "POST /v1/"+path, "", body); status != http.StatusUnprocessableEntity || !strings.Contains(answer, fmt.Sprint("<= ", most)) {
+				t.Errorf("%s of %d: %d %s", path, most+1, status, answer)
+			}
+		}
+		if _, spec := b.send(t, "GET /openapi.json", "", ""); !strings.Contains(spec, fmt.Sprintf(`"maxItems":%d,`, most)) {
+			t.Errorf("the description does not say %d", most)
+		}
+	}
 }

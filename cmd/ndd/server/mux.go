@@ -140,7 +140,7 @@ func (s *service) admit(to *route, handle http.HandlerFunc, w http.ResponseWrite
 	if to.accepts != nil {
 		var p *problem
 		if body, p = s.readBody(w, r, t); p == nil {
-			p = checkJSON(media, body)
+			p = checkJSON(media, body, s.limits.Documents)
 		}
 		if p != nil {
 			p.write(w)

@@ -15,8 +15,6 @@ import (
 const (
 	limitDefault = 1000
 	limitMost    = 1 << 16
-	// idsBytesMax is how many bytes of ids an answer has at most: beyond it is truncated as beyond its limit.
-	idsBytesMax = 8 << 20
 )
 
 // queryRequest is the body of /v1/query.
@@ -31,7 +29,7 @@ type Neighbours struct {
 	Fingerprint string `json:"fingerprint" doc:"The fingerprint of the query"`
 	K           int    `json:"k" doc:"Largest distance"`
 	Documents   int    `json:"documents" doc:"Number of documents of all hits"`
-	Truncated   bool   `json:"truncated" doc:"Whether there are more ids than the limit, or than 8 MiB of them"`
+	Truncated   bool   `json:"truncated" doc:"Whether there are more ids than the limit, or more bytes of them than an answer may have (limits of /v1/stats)"`
 	Hits        []hit  `json:"hits" nullable:"false" doc:"Stored fingerprints within distance k, nearest first, equal distances by fingerprint"`
 }
 
@@ -106,7 +104,7 @@ func (s *service) query(ctx context.Context, f sketch, k, limit int) (*Neighbour
 		if err != nil {
 			return nil, broken(err)
 		}
-		n, err := describe(x, f.Fingerprint, k, hits, limit)
+		n, err := s.describe(x, f.Fingerprint, k, hits, limit)
 		if err == nil {
 			return n, nil
 		}
@@ -116,11 +114,11 @@ func (s *service) query(ctx context.Context, f sketch, k, limit int) (*Neighbour
 	}
 }
 
-// describe gives hits the IDs of their documents, limit of them at most. The error wraps
+// describe gives hits the IDs of their documents, limit of them at most, and as many bytes as an answer may have. The error wraps
 // engine.ErrNoDocument when one of them is gone.
-func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, limit int) (*Neighbours, error) {
+func (s *service) describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, limit int) (*Neighbours, error) {
 	n := &Neighbours{Fingerprint: f.String(), K: k, Hits: make([]hit, 0, min(len(hits), limit))}
-	ids, room := x.IDs(), idsBytesMax
+	ids, room := x.IDs(), s.limits.Answer
 	for _, h := range hits {
 		n.Documents += int(h.Documents)
 		docs := h.Docs[:min(limit, len(h.Docs))]
@@ -144,7 +142,7 @@ func describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, 
 			if err != nil {
 				return nil, err
 			}
-			out.IDs, room = append(out.IDs, id), room-len(id)
+			out.IDs, room = append(out.IDs, id), room-int64(len(id))
 		}
 		n.Hits = append(n.Hits, out)
 	}

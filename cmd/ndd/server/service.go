@@ -149,6 +149,7 @@ func (s *service) handler(local bool) http.Handler {
 	s.registerStats(api)
 	s.registerActivity(api)
 	s.registerDistribution(api)
+	limitDocuments(api, s.limits.Documents)
 	m.HandleFunc("POST /v1/batch", s.batch)
 	m.HandleFunc("GET /livez", s.livez)
 	m.HandleFunc("GET /readyz", s.readyz)

@@ -78,7 +78,7 @@ func (s *service) statistics() *statistics {
 		Deleted: t.Deleted, Expired: t.Expired, Durable: x.Live().Durable(), Merging: x.Live().Merging(),
 		TableBytes: t.TableBytes, Layout: string(t.Layout), SegmentList: []segmentSizes{},
 		K: d.K, Design: d.Name, Tables: len(d.Tables), Recipe: x.Recipe(), IDs: x.Live().Config().IDs,
-		Limits:  limits{int(s.limits.Body), insertDocsMax, s.limits.Fingerprints, limitMost, s.limits.Connections},
+		Limits:  limits{int(s.limits.Body), s.limits.Documents, s.limits.Fingerprints, limitMost, s.limits.Connections},
 		Version: s.version, Uptime: time.Since(s.started).Seconds(),
 	}
 	var held uint64

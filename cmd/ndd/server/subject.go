@@ -98,7 +98,7 @@ func (s *service) sketchText(text, place string) (sketch, *problem) {
 	if !ok {
 		return sketch{}, misfit(place, "document too short: %s", f.Recipe().TooShort(features))
 	}
-	return sketch{print, uint32(min(len(text), math.MaxUint32))}, nil
+	return sketch{print, uint32(min(uint64(len(text)), math.MaxUint32))}, nil
 }
 
 // sketchBody returns the sketch of a document that is a request's whole body.

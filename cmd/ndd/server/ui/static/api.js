@@ -44,6 +44,7 @@ function askForToken(error) {
   const field = document.getElementById("token");
   document.getElementById("login-error").textContent = error;
   form.hidden = false;
+  document.getElementById("state").textContent = "Token needed";
   field.focus();
   asking = new Promise((resolve) => {
     form.onsubmit = (event) => {

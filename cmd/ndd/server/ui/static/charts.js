@@ -18,7 +18,7 @@ function nice(x) {
 
 // lines draws two rows of numbers over the last minutes, the newest on the right.
 export function lines(title, width, one, other, step, label) {
-  const height = 150, svg = frame(title, width, height), most = nice(Math.max(...one, ...other, 1e-9));
+  const height = 150, svg = frame(title, width, height), highest = Math.max(...one, ...other), most = highest > 0 ? nice(highest) : 1;
   const x = (i) => left + (i / (one.length - 1)) * (width - left - right);
   const y = (v) => height - bottom - (v / most) * (height - top - bottom);
   for (const part of [0, 0.5, 1]) {
