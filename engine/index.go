@@ -29,6 +29,9 @@ var (
 	ErrConflict = live.ErrConflict
 	// ErrNoRoom is wrapped where memory has no room for more documents; queries and deletions go on.
 	ErrNoRoom = live.ErrNoRoom
+	// ErrNoDocs is wrapped where an index keeps no documents and is to be opened for writing, or a stored
+	// fingerprint is to be deleted.
+	ErrNoDocs = live.ErrNoDocs
 	// ErrLocked is wrapped where another process writes to the index already.
 	ErrLocked = live.ErrLocked
 )

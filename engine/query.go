@@ -15,6 +15,10 @@ type Hit = live.Hit
 // AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
 const AllDocs = live.AllDocs
 
+// NoDoc stands for the documents of a fingerprint in an index that keeps none, such as one built with
+// BuildOptions.NoDocs: its hits have it once. Its ID is empty.
+const NoDoc = live.NoDoc
+
 // Query returns the stored fingerprints within distance k of q, nearest first, equal distances by
 // fingerprint, each with the first docs of its documents. It never waits for inserts. It holds all of that
 // in memory, as much as there is: QueryEach does not.

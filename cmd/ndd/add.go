@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ndd/engine"
+	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
 )
@@ -36,15 +37,18 @@ func registerConflict(cmd *cobra.Command, text *string) {
 }
 
 // run adds the documents of fingerprint files to an index.
-func (a *adding) run(cmd *cobra.Command, g *globals, paths []string) (err error) {
+func (a *adding) run(cmd *cobra.Command, g *globals, paths []string, ids plan.IDs) (err error) {
 	var other []string // flags that are about a new index
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil && f.Name != "add" && !slices.Contains(a.flags(), f.Name) {
+		if cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil && f.Name != "add" && f.Name != "ids" && !slices.Contains(a.flags(), f.Name) {
 			other = append(other, "--"+f.Name)
 		}
 	})
 	if len(other) > 0 {
 		return usagef("%s applies only to a new index, without --add", other[0])
+	}
+	if ids == plan.IDsNone {
+		return usagef("--ids none applies only to a new index, without --add")
 	}
 	conflict, err := parseConflict(a.onConflict)
 	if err != nil {
@@ -66,7 +70,7 @@ func (a *adding) run(cmd *cobra.Command, g *globals, paths []string) (err error)
 		docs += f.Len()
 	}
 	bar := g.newBar("building", int64(len(x.Design().Tables)+1), countUnit)
-	err = x.Live().Add(cmd.Context(), files, engine.BuildOptions{Options: segment.Options{Threads: g.threads,
+	err = x.Live().Add(cmd.Context(), files, engine.BuildOptions{NoIDs: ids == plan.IDsRows, Options: segment.Options{Threads: g.threads,
 		Budget: memory.ForProgram(g.machine.Limit(0)), Progress: func(_ string, part, _ int) { bar.set(int64(part)) }}})
 	bar.end()
 	if err != nil {

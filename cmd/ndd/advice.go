@@ -35,6 +35,12 @@ func advice(cmd *cobra.Command, err error) string {
 	if errors.Is(err, engine.ErrNoLengths) || errors.Is(err, dedup.ErrNoLengths) {
 		return ": .ndf files have them, and 'ndd build --lengths' keeps them in an index"
 	}
+	if errors.Is(err, engine.ErrNoDocs) {
+		if cmd.Flags().Lookup("memory-only") != nil {
+			return "; --memory-only serves it"
+		}
+		return ", as 'ndd build --ids none' has it"
+	}
 	if errors.Is(err, mapreduce.ErrOrder) {
 		return ": sort with LC_ALL=C sort, and see 'ndd help cluster' for other shuffles"
 	}

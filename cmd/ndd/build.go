@@ -21,7 +21,7 @@ import (
 )
 
 func newBuild(g *globals) *cobra.Command {
-	choice := tableChoice{request: plan.Request{IDs: plan.IDsRows}}
+	var choice tableChoice
 	var out string
 	var add adding
 	var lengths bool
@@ -54,8 +54,11 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
   ndd build -o index -k 3 --tables 10 base.bin`,
 		Args: someArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := choice.parse(); err != nil {
+				return err
+			}
 			if add.dir != "" {
-				return add.run(cmd, g, args)
+				return add.run(cmd, g, args, choice.request.IDs)
 			}
 			for _, name := range add.flags() {
 				if cmd.Flags().Changed(name) {
@@ -68,8 +71,8 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 			if out == document.Stdin {
 				return usagef("-o -: an index is a folder, and cannot be written to standard output")
 			}
-			if err := choice.parse(); err != nil {
-				return err
+			if lengths && choice.request.IDs == plan.IDsNone {
+				return usagef("--lengths are of documents, and --ids none keeps none")
 			}
 			files, err := g.openPrints(args)
 			if err != nil {
@@ -82,6 +85,7 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 	choice.register(cmd)
 	g.registerForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "folder to create for the index; must not exist")
+	choice.registerIDs(cmd, plan.IDsNames, "what is kept of documents: names (the IDs of the files, where they have some, and row numbers), rows (numbers) or none (queries answer fingerprints)")
 	cmd.Flags().BoolVar(&lengths, "lengths", false, "keep the length of each document's text, 4 bytes, for --max-length-ratio of query, batch and serve; needs .ndf files")
 	add.register(cmd)
 	return cmd
@@ -93,7 +97,8 @@ func (g *globals) build(ctx context.Context, out string, files []*ndf.File, choi
 		docs += f.Len()
 		rows += f.Len() * uint64(f.PrintsEach())
 	}
-	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Replace: g.force, Lengths: lengths}
+	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Replace: g.force, Lengths: lengths, NoIDs: choice.request.IDs == plan.IDsRows}
+	o.NoDocs = choice.request.IDs == plan.IDsNone
 	err := g.planBuild(out, rows, choice.measure, &o)
 	if err != nil {
 		return err
@@ -182,10 +187,9 @@ func (g *globals) chooseTables(ctx context.Context, files []*ndf.File, choice *t
 	if err != nil {
 		return nil, err
 	}
-	if lengths {
-		c.idBytes += 4 * c.documents
+	if c.request(&choice.request); lengths {
+		choice.request.NameBytes += 4 * c.documents
 	}
-	c.request(&choice.request)
 	p, err := choice.choose(ctx, g, c, b)
 	if err != nil {
 		return nil, err

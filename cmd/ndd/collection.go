@@ -38,7 +38,7 @@ func (c *collection) request(r *plan.Request) {
 	r.Sample, _ = plan.NewSample(c.distinct.Sample(), plan.SampleSize, designSeed)
 	if r.Fingerprints == 0 {
 		r.Fingerprints, r.Documents = c.fingerprints(), c.documents
-		if r.IDs == plan.IDsRows {
+		if r.IDs == plan.IDsNames {
 			r.NameBytes = c.idBytes
 		}
 	}

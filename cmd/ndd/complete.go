@@ -39,7 +39,7 @@ var values = map[string][]string{
 	"on-conflict":     {"replace", "keep", "error"},
 	"eval format":     {"text", "json"},
 	"numa":            {"auto", "on", "off"},
-	"ids":             {"none", "rows"},
+	"ids":             {"none", "rows", "names"},
 	"for":             {"online", "batch"},
 	"kernel":          {"auto", "avx512", "avx2", "neon", "generic"},
 	"log-format":      {"text", "json"},

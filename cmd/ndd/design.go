@@ -18,10 +18,10 @@ import (
 
 // designCommand are the flags of ndd design.
 type designCommand struct {
-	n, sample                   string
-	ids, purpose, format, costs string
-	all, list                   bool
-	choice                      tableChoice
+	n, sample              string
+	purpose, format, costs string
+	all, list              bool
+	choice                 tableChoice
 }
 
 // designDocs is the paper's collection.
@@ -58,7 +58,7 @@ sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 	f := cmd.Flags()
 	f.StringVarP(&d.n, "fingerprints", "n", designDocs, "number of fingerprints, such as 8e9 or 100M (default with --sample: as many as the sample)")
 	f.StringVar(&d.sample, "sample", "", "index or fingerprint file that is typical of the data")
-	f.StringVar(&d.ids, "ids", string(plan.IDsRows), "ids that count towards the memory limit: rows (document numbers, and the IDs of a sample that is the collection itself), as in every index, or none")
+	d.choice.registerIDs(cmd, plan.IDsNames, "what is kept of documents and counts towards the memory limit: names (numbers, and the IDs of a sample that is the collection itself), rows (numbers) or none")
 	f.StringVar(&d.purpose, "for", string(plan.Online), "query time to minimise: online or batch")
 	f.StringVar(&d.format, "format", "table", "output format: table or json")
 	f.StringVar(&d.costs, "costs", "", "file with a machine's costs, as --format json prints them, instead of the fixed cost model")
@@ -87,7 +87,7 @@ func (d *designCommand) plan(g *globals, cmd *cobra.Command) (*plan.Plan, error)
 		return nil, err
 	}
 	r := &d.choice.request
-	r.IDs, r.Purpose = plan.IDs(d.ids), plan.Purpose(d.purpose)
+	r.Purpose = plan.Purpose(d.purpose)
 	n, err := parseCount(d.n)
 	if err != nil {
 		return nil, usagef("-n %q: %w", d.n, err)

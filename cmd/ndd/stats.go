@@ -74,6 +74,7 @@ type statistics struct {
 	Kind         string       `json:"kind"`
 	Bytes        uint64       `json:"bytes"`
 	Documents    uint64       `json:"documents"`
+	NoDocs       bool         `json:"noDocuments,omitempty"`  // the fingerprints alone are kept
 	Fingerprints uint64       `json:"fingerprints,omitempty"` // distinct within each segment
 	K            int          `json:"k,omitempty"`
 	Design       string       `json:"design,omitempty"`
@@ -194,6 +195,7 @@ func (s *statistics) segment(f *store.File, g *segment.Segment) error {
 	d := g.Design()
 	s.Documents += g.Documents()
 	s.Fingerprints += g.Fingerprints()
+	s.NoDocs = !g.KeepsDocs()
 	s.K, s.Design, s.Layout = d.K, d.Name, string(g.Layout())
 	s.Bound = distribution.Bound(s.Fingerprints)
 	file := s.file(f, g.Fingerprints())
@@ -280,6 +282,9 @@ func (s *statistics) text(w io.Writer) error {
 	}
 	if s.Design != "" {
 		fmt.Fprintf(w, ", k = %d, %s, %s", s.K, s.Design, s.Layout)
+	}
+	if s.NoDocs {
+		io.WriteString(w, "; the fingerprints alone are kept")
 	}
 	io.WriteString(w, droppedText(s.Deleted, s.Expired))
 	if s.Unflushed > 0 {

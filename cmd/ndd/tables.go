@@ -96,6 +96,7 @@ type tableChoice struct {
 	measure bool
 	layout  string
 	memory  string
+	ids     string
 }
 
 func (c *tableChoice) register(cmd *cobra.Command) {
@@ -106,6 +107,11 @@ func (c *tableChoice) register(cmd *cobra.Command) {
 	f.BoolVar(&c.measure, "measure", false, "choose by this machine: measure it, and try both layouts on a sample of the data, within "+measureMost.String()+"; the choice may then differ from one build to the next")
 }
 
+// registerIDs adds the flag that says what is kept of documents.
+func (c *tableChoice) registerIDs(cmd *cobra.Command, ids plan.IDs, usage string) {
+	cmd.Flags().StringVar(&c.ids, "ids", string(ids), usage)
+}
+
 // parse reads the flags into the request.
 func (c *tableChoice) parse() (err error) {
 	if err := c.flags.check(); err != nil {
@@ -113,6 +119,11 @@ func (c *tableChoice) parse() (err error) {
 	}
 	if c.request.Layout, err = parseLayout(c.layout); err != nil {
 		return err
+	}
+	switch c.request.IDs = plan.IDs(c.ids); c.request.IDs {
+	case plan.IDsNone, plan.IDsRows, plan.IDsNames:
+	default:
+		return usagef("--ids %q: must be %s, %s or %s", c.ids, plan.IDsNone, plan.IDsRows, plan.IDsNames)
 	}
 	c.request.Memory, err = parseMemory(c.memory)
 	return err

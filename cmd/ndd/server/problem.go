@@ -52,6 +52,8 @@ func broken(err error) *problem {
 		p := refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error())
 		p.damage = err
 		return p
+	case errors.Is(err, engine.ErrNoDocs):
+		return refusal(http.StatusConflict, "nothing is deleted: "+err.Error())
 	case errors.Is(err, engine.ErrConflict):
 		return refusal(http.StatusConflict, err.Error())
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

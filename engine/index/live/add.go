@@ -23,10 +23,10 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if x.folder == nil {
 		return errors.New("documents are added to an index that is open for writing")
 	}
-	if err := x.fits(files); err != nil {
+	if err := x.fits(files, o.NoIDs); err != nil {
 		return err
 	}
-	in, err := input(files, x.config.Lengths)
+	in, err := input(files, x.config.Lengths, o.NoIDs)
 	if err != nil {
 		return err
 	}
@@ -54,8 +54,8 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	return x.settle(ctx, first, first+DocID(n))
 }
 
-// fits refuses files whose fingerprints do not belong into the index.
-func (x *Index) fits(files []*ndf.File) error {
+// fits refuses files whose fingerprints do not belong into the index, with their IDs or without them.
+func (x *Index) fits(files []*ndf.File, noIDs bool) error {
 	recipe, err := commonRecipe(files)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (x *Index) fits(files []*ndf.File) error {
 		return err
 	}
 	for _, f := range files {
-		if f.HasIDs() != x.config.IDs {
+		if (f.HasIDs() && !noIDs) != x.config.IDs {
 			return fmt.Errorf("%w: %s and the index: one of them has IDs of documents", ErrMixed, f.Path())
 		}
 	}

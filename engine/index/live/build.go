@@ -24,6 +24,7 @@ type BuildOptions struct {
 	Choice  *Choice // why the index has its tables, for it to remember; may be nil
 	Replace bool    // an index that stands there, when the new one is complete
 	Lengths bool    // keep the lengths of the documents' texts, which all files must have
+	NoIDs   bool    // keep the documents' numbers, and not the IDs that files have
 }
 
 // PlanBuild returns how [Build] will build an index of so many documents, with the memory that
@@ -55,7 +56,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	if err != nil {
 		return err
 	}
-	in, err := input(files, with.Lengths)
+	in, err := input(files, with.Lengths, with.NoIDs || with.NoDocs)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 // input returns what a segment of the documents of some files is built from. Where each document has two fingerprints it has
 // two rows one after the other, of which the first has the ID. The error wraps [ErrNoLengths] where lengths are to be kept and a
 // file has none.
-func input(files []*ndf.File, lengths bool) (in segment.Input, err error) {
+func input(files []*ndf.File, lengths, noIDs bool) (in segment.Input, err error) {
 	for _, f := range files {
 		for c := range f.Chunks {
 			in.Chunks = append(in.Chunks, c)
@@ -120,7 +121,7 @@ func input(files []*ndf.File, lengths bool) (in segment.Input, err error) {
 			return in, fmt.Errorf("%s: %w", f.Path(), ErrNoLengths)
 		}
 	}
-	if len(files) > 0 && files[0].HasIDs() {
+	if len(files) > 0 && files[0].HasIDs() && !noIDs {
 		in.IDs = func(yield func(string, error) bool) { yieldIDs(files, yield) }
 	}
 	if lengths {

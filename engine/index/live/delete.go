@@ -45,6 +45,10 @@ func (x *Index) deleting(ctx context.Context, find func() ([]DocID, error)) (int
 		return 0, err
 	}
 	docs, err := find()
+	if err == nil && slices.Contains(docs, NoDoc) {
+		x.writer.mu.Unlock()
+		return 0, ErrNoDocs
+	}
 	slices.Sort(docs)
 	docs = slices.Compact(docs)
 	last := wal.Position(x.logged.Load())

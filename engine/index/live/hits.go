@@ -171,7 +171,7 @@ func (c *Searcher) hit(w View, from, to int) (h Hit, err error) {
 // count returns how many documents match number i has that the view sees.
 func (c *Searcher) count(w View, i int) (n uint64, err error) {
 	m := &c.matches[i]
-	if m.source == inMemtable {
+	if m.source == inMemtable || !w.version.segments[m.source].KeepsDocs() {
 		return 1, nil
 	}
 	if s := w.version.segments[m.source]; !s.mayHide(w.now) && c.lengthsIn(s) == nil {
@@ -191,6 +191,8 @@ func (c *Searcher) eachDoc(w View, from, to int, yield func(DocID) bool) error {
 		m, more := &c.matches[i], false
 		if m.source == inMemtable {
 			more = yield(m.doc)
+		} else if !w.version.segments[m.source].KeepsDocs() {
+			more = yield(NoDoc)
 		} else {
 			var err error
 			if more, err = c.docsOf(w, m, c.ranges[i], yield); err != nil {

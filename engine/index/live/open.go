@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -174,6 +175,9 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	}()
 	if err != nil {
 		return nil, err
+	}
+	if f != nil && slices.ContainsFunc(segments, func(s *Segment) bool { return !s.KeepsDocs() }) {
+		return nil, fmt.Errorf("%s cannot be written to: %w", dir, ErrNoDocs)
 	}
 	did.Reading = time.Since(begun)
 	begun = time.Now()

@@ -21,6 +21,12 @@ type Hit struct {
 	Before      uint64  // of an answer in pieces: how many documents the pieces before this one had
 }
 
+// NoDoc stands for the documents of a fingerprint, in an index that keeps none: a hit has it once. Its ID is empty.
+const NoDoc DocID = math.MaxUint64
+
+// ErrNoDocs is wrapped where an index is to be written to, or a document to be deleted, and it keeps no documents.
+var ErrNoDocs = segment.ErrNoDocs
+
 // AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
 const AllDocs = math.MaxInt
 

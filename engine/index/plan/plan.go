@@ -157,7 +157,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 	}
 	o.OnlineNS, o.BatchNS = md.time(r.Machine, tables)
 	o.scan(n)
-	if r.IDs == IDsRows {
+	if r.IDs != IDsNone {
 		o.IDBytes = r.rowBytes() + r.NameBytes
 	}
 	o.Bytes = o.TableBytes + o.IDBytes

@@ -165,7 +165,7 @@ func TestNoRoom(t *testing.T) {
 func TestWrongRequests(t *testing.T) {
 	for _, r := range []Request{
 		{Fingerprints: 1000, K: 9}, {Fingerprints: 1000, K: -1}, {Fingerprints: FingerprintsMax + 1, K: 3},
-		{Fingerprints: 1000, K: 3, Tables: -1}, {Fingerprints: 1000, K: 3, IDs: "names"},
+		{Fingerprints: 1000, K: 3, Tables: -1}, {Fingerprints: 1000, K: 3, IDs: "some"},
 		{Fingerprints: 1000, K: 3, Purpose: "sport"}, {Fingerprints: 1000, K: 3, Layout: "round"},
 		{Fingerprints: 1000, K: 3, Tables: 9},
 	} {

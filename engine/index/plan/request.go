@@ -14,8 +14,9 @@ type IDs string
 
 // The kinds of ids.
 const (
-	IDsNone IDs = "none" // fingerprints only
-	IDsRows IDs = "rows" // the row of each document: log2 n bits
+	IDsNone  IDs = "none"  // fingerprints only
+	IDsRows  IDs = "rows"  // the number of each document: log2 n bits
+	IDsNames IDs = "names" // and its ID, where it has one
 )
 
 // A Purpose is what the time is spent on.
@@ -37,7 +38,7 @@ type Request struct {
 	Layout       table.Layout     // empty: any
 	Designs      []permute.Design // to choose from; nil: those of the catalogue
 	IDs          IDs              // empty: none
-	NameBytes    uint64           // of the documents' names, which count as ids
+	NameBytes    uint64           // of the documents' IDs, and whatever else is kept of each
 	Purpose      Purpose          // empty: online
 	Seed         uint64           // of the designs
 	Sample       *Sample          // nil: uniform fingerprints
@@ -57,8 +58,8 @@ func (r *Request) check() error {
 		return fmt.Errorf("%d documents with %d distinct fingerprints: at least as many, and at most %d", r.Documents, r.Fingerprints, uint64(FingerprintsMax))
 	case r.Tables < 0 || r.Tables > permute.MaxTables:
 		return fmt.Errorf("%d tables: must be 1 to %d", r.Tables, permute.MaxTables)
-	case r.IDs != "" && r.IDs != IDsNone && r.IDs != IDsRows:
-		return fmt.Errorf("ids %q: must be %s or %s", r.IDs, IDsNone, IDsRows)
+	case r.IDs != "" && r.IDs != IDsNone && r.IDs != IDsRows && r.IDs != IDsNames:
+		return fmt.Errorf("ids %q: must be %s, %s or %s", r.IDs, IDsNone, IDsRows, IDsNames)
 	case r.Purpose != "" && r.Purpose != Online && r.Purpose != Batch:
 		return fmt.Errorf("purpose %q: must be %s or %s", r.Purpose, Online, Batch)
 	case r.Layout != "" && !slices.ContainsFunc(models, func(md model) bool { return md.layout() == r.Layout }):

@@ -124,7 +124,8 @@ func looksOf(s *segment.Segment, n, queries int) int {
 		round, run = 64*110.0, 100
 	}
 	probing := (10*table.ScanNS(s.Layout(), float64(n), queries) + float64(queries)*table.ScanFromNS) / round
-	return max(int(probing), n/run) + 8
+	const least = 2000 // looks between runs of a few hundred keys, where fingerprints that are alike are few enough to be probed for
+	return max(int(probing), n/run, least)
 }
 
 // allocated is what was allocated so far, freed or not.

@@ -92,10 +92,35 @@ func (b *builder) documents(ctx context.Context) error {
 	if err := w.finish(b.distinct); err != nil {
 		return err
 	}
+	b.keepFewer()
+	return nil
+}
+
+// keepFewer keeps the distinct fingerprints, where they are so few that they and a table's keys fit in memory.
+func (b *builder) keepFewer() {
 	if b.memory != nil && 2*b.distinct <= b.docs {
 		b.fewer = b.memory.Data[b.docs-b.distinct:]
 		asm.Unpermute(b.fewer, b.memory.Data[:b.distinct], b.Design.Tables[0].Mask)
 	}
+}
+
+// fingerprints keeps the distinct keys of table 0 as [builder.documents] does, and no documents.
+func (b *builder) fingerprints(ctx context.Context) error {
+	o := b.sort
+	o.Mask = b.Design.Tables[0].Mask
+	if b.spilled != nil {
+		if err := radix.WalkKeys(ctx, b.input, o, b.spilled.AppendDistinct); err != nil {
+			return err
+		}
+		keys, err := b.spilled.Map()
+		b.distinct = len(keys)
+		return err
+	}
+	if err := radix.SortKeys(ctx, b.memory.Data, b.input, o); err != nil {
+		return err
+	}
+	b.distinct = len(slices.Compact(b.memory.Data))
+	b.keepFewer()
 	return nil
 }
 

@@ -14,6 +14,9 @@ func (s *Segment) Check() (err error) {
 	if err := s.checkTables(); err != nil {
 		return err
 	}
+	if s.meta.NoDocs {
+		return nil
+	}
 	return s.checkDocs()
 }
 

@@ -46,7 +46,12 @@ const (
 //
 // so the most is one table's keys and less than 5 bytes a document: the keys of a planar table are
 // packed where they lie.
+//
+// Where no documents are kept, it is the keys and what a planar table is packed in.
 func NeedBytes(docs uint64, o Options) uint64 {
+	if o.NoDocs {
+		return smallBytes(docs, o) + packingBytes(docs) + keyBytes*docs
+	}
 	return smallBytes(docs, o) + max(packingBytes(docs)+keyBytes*docs, keyBytes*docs+pairBytes*docs/rangesBest)
 }
 
@@ -80,6 +85,9 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	most := left - left/16
 	const spread = rangesMost // of the keys in one range of the external form
 	inMemory := small + keyBytes*docs + max(packingBytes(docs), pairBytes*docs/spread)
+	if o.NoDocs {
+		inMemory = small + keyBytes*docs + packingBytes(docs)
+	}
 	if left >= inMemory {
 		bytes := max(most, inMemory)
 		pairs := rooms(bytes-small-keyBytes*docs, pairBytes)

@@ -1,6 +1,8 @@
 package segment
 
 import (
+	"errors"
+
 	"ndd/asm"
 	"ndd/engine/storage/store"
 )
@@ -18,9 +20,15 @@ func (s *Segment) Walk(yield func(fingerprints []uint64) bool) (err error) {
 	})
 }
 
+// ErrNoDocs is returned where documents are asked for of a segment that keeps none.
+var ErrNoDocs = errors.New("only the fingerprints are kept, not the documents that have them")
+
 // Rows sets rows, which must be as many as there are documents, to the fingerprints of
-// the documents. Errors wrap [store.ErrCorrupt].
+// the documents. Errors wrap [store.ErrCorrupt], or are [ErrNoDocs].
 func (s *Segment) Rows(rows []uint64) (err error) {
+	if s.meta.NoDocs {
+		return ErrNoDocs
+	}
 	defer store.CatchFault(&err)()
 	rows = rows[:s.meta.Documents]
 	rank := uint64(0)

@@ -57,6 +57,12 @@ func Open(source store.Source) (*Segment, error) {
 		s.perms = append(s.perms, permute.New(t.Mask))
 	}
 	s.plans = make([]atomic.Pointer[searchPlan], m.Design.K+1)
+	if m.NoDocs {
+		if m.Named || m.Lengths {
+			return nil, head.Corrupt(0, "IDs or lengths of documents that are not kept")
+		}
+		return s, nil
+	}
 	if s.docs, err = openDocs(source, m.Documents, m.Fingerprints); err != nil {
 		return nil, err
 	}
@@ -104,8 +110,11 @@ func (s *Segment) Layout() table.Layout { return s.meta.Layout }
 // Fingerprints returns the number of distinct fingerprints.
 func (s *Segment) Fingerprints() uint64 { return s.meta.Fingerprints }
 
-// Documents returns the number of documents.
+// Documents returns the number of documents, of which the segment may know no more: see [Segment.KeepsDocs].
 func (s *Segment) Documents() uint64 { return s.meta.Documents }
+
+// KeepsDocs reports whether the segment knows which documents have a fingerprint.
+func (s *Segment) KeepsDocs() bool { return !s.meta.NoDocs }
 
 // Tables returns the tables, in the order of the design.
 func (s *Segment) Tables() []table.Table { return s.tables }

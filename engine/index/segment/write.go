@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -39,6 +40,7 @@ func (in *Input) chunks() radix.Chunks {
 type Options struct {
 	Design   permute.Design
 	Table    table.Options
+	NoDocs   bool                             // keep the fingerprints alone, and no documents of theirs
 	Threads  int                              // default: as many as there are processors
 	Progress func(stage string, part, of int) // may be nil
 	Planned  func(Plan)                       // called once with the plan, before anything is taken or written; may be nil
@@ -57,6 +59,7 @@ type meta struct {
 	Documents    uint64         `json:"documents"`
 	Named        bool           `json:"named"`
 	Lengths      bool           `json:"lengths,omitempty"`
+	NoDocs       bool           `json:"noDocuments,omitempty"`
 }
 
 // Write builds the segment and writes it to sink, one table after the other:
@@ -72,6 +75,9 @@ type meta struct {
 func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error) {
 	if err := o.Design.Validate(); err != nil {
 		return err
+	}
+	if o.NoDocs && (in.IDs != nil || in.Lengths != nil) {
+		return errors.New("IDs or lengths of documents that are not to be kept")
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -92,7 +98,11 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if err := b.progress(ctx, "ids", 0); err != nil {
 		return err
 	}
-	if err := b.documents(ctx); err != nil {
+	documents := b.documents
+	if o.NoDocs {
+		documents = b.fingerprints
+	}
+	if err := documents(ctx); err != nil {
 		return err
 	}
 	if err := b.head(&in); err != nil {
@@ -129,7 +139,7 @@ func (b *builder) progress(ctx context.Context, stage string, part int) error {
 
 // head writes the section that describes the segment.
 func (b *builder) head(in *Input) error {
-	head, err := json.Marshal(meta{b.Design, b.Table.Layout, uint64(b.distinct), uint64(b.docs), in.IDs != nil, in.Lengths != nil})
+	head, err := json.Marshal(meta{b.Design, b.Table.Layout, uint64(b.distinct), uint64(b.docs), in.IDs != nil, in.Lengths != nil, b.NoDocs})
 	if err != nil {
 		return err
 	}
