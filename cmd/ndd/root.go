@@ -53,6 +53,8 @@ type globals struct {
 
 	terminal bool // standard output is one
 
+	args []string // of the command line, with the command
+
 	threads    int
 	kernel     string
 	profile    string
@@ -87,6 +89,7 @@ func (g *globals) run(ctx context.Context, args []string) int {
 	g.stdout, g.stop = out, func() {}
 	root := newRoot(g)
 	root.SetArgs(args)
+	g.args = args
 	root.SetIn(g.stdin)
 	root.SetOut(out)
 	root.SetErr(stderr)
@@ -165,7 +168,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
 	f.BoolVar(&g.noProgress, "no-progress", false, "show no progress (there is none unless standard error is a terminal)")
 
-	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newMerge(g), newBackup(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newCompare(g), newCopies(g), newEval(g), newMapReduce(g), newPlanCluster(g), newVersion(g), newMan(g))
+	root.AddCommand(newFingerprint(g), newBuild(g), newQuery(g), newBatch(g), newDedup(g), newServe(g), newHealth(g), newMerge(g), newBackup(g), newDesign(g), newCheck(g), newInspect(g), newStats(g), newCompare(g), newCopies(g), newEval(g), newMapReduce(g), newPlanCluster(g), newVersion(g), newMan(g))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
 	completeValues(root)

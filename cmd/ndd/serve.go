@@ -102,6 +102,7 @@ is refused with 413 or 429, and the answer names the flag.`,
 	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain (PEM) for https on --listen, and on --admin where that is no loopback address")
 	f.StringVar(&s.options.TLSKey, "tls-key", "", "key (PEM) of --tls-cert")
 	f.StringVar(&s.options.TLSClientCA, "tls-client-ca", "", "certificates (PEM) of authorities: clients need a certificate that one of them has signed")
+	f.BoolVar(&s.printUnit, "print-unit", false, "print a systemd unit that runs the server with these flags, and end")
 	f.StringVar(&s.options.AccessLog, "access-log", "", "file that gets a line of JSON for each request; - is standard error")
 	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "allow other machines to connect without a token")
 	return cmd
@@ -121,6 +122,7 @@ type serving struct {
 	memory     string
 	ratio      lengthRatio
 	create     bool // dir does not exist and is made
+	printUnit  bool
 	mayCreate  bool // it is not an error that there is no index
 	how        engine.OpenOptions
 	design     designFlags
@@ -135,6 +137,13 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 		return usagef("unexpected argument %q: to load documents, put --load before them", args[0])
 	}
 	s.load = append(s.load, args...)
+	if s.printUnit {
+		program, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		return printUnit(g.stdout, program, g.args, s.dir, s.options.Listen)
+	}
 	if err := s.place(cmd); err != nil {
 		return err
 	}
@@ -162,6 +171,9 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	o.Reload = hangups
 	if s.memoryOnly {
 		g.log.Info("inserted documents are kept in memory only and are lost when the server stops")
+	}
+	if err := underSystemd(&o); err != nil {
+		return err
 	}
 	return server.Run(cmd.Context(), o)
 }

@@ -22,7 +22,11 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 		m.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
 	return checked(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, no := s.keys.Authorize(r, access.Admin); no != nil {
+		least := access.Admin
+		if r.URL.Path == "/livez" || r.URL.Path == "/readyz" {
+			least = access.Anyone // as on the main listener
+		}
+		if _, no := s.keys.Authorize(r, least); no != nil {
 			writeRefused(w, no)
 			return
 		}

@@ -26,9 +26,12 @@ type listener struct {
 }
 
 // listen opens the address that a flag gives; handler makes what answers there, told whether only
-// this machine can reach it. The error names the flag.
-func (s *service) listen(flag, address string, most int, handler func(local bool) http.Handler) (*listener, error) {
-	l, err := net.Listen("tcp", address)
+// this machine can reach it. The error names the flag. A listener that is given instead of the address is taken as it is.
+func (s *service) listen(l net.Listener, flag, address string, most int, handler func(local bool) http.Handler) (*listener, error) {
+	var err error
+	if l == nil {
+		l, err = net.Listen("tcp", address)
+	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%s %s: another program listens there already: stop it, or give another address with %s", flag, address, flag)
 	}

@@ -36,6 +36,10 @@ type Options struct {
 	// reports its progress through its argument. The server closes the index.
 	Load func(context.Context, *Loading) (*engine.Index, error)
 
+	Inherited map[string]net.Listener // "listen" and "admin": open already, instead of the addresses; may be nil
+	Notify    func(state string)      // is told what systemd's notify socket wants to hear; may be nil
+	Watchdog  time.Duration           // in which Notify must be told that the server lives; 0 for none
+
 	AccessLog string // file that gets a line of JSON for each request; "-" is standard error, "" is none
 
 	Scrub time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never

@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := s.fitConnections(); err != nil {
 		return err
 	}
-	front, err := s.listen("--listen", o.Listen, s.limits.Connections, s.handler)
+	front, err := s.listen(o.Inherited["listen"], "--listen", o.Listen, s.limits.Connections, s.handler)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func Run(ctx context.Context, o Options) error {
 	failed := make(chan error, 2)
 	go front.serve(failed)
 	if o.Admin != "" {
-		back, err := s.listen("--admin", o.Admin, adminConnections, func(local bool) http.Handler { return s.adminHandler(local, o.PProf) })
+		back, err := s.listen(o.Inherited["admin"], "--admin", o.Admin, adminConnections, func(local bool) http.Handler { return s.adminHandler(local, o.PProf) })
 		if err != nil {
 			return err
 		}
@@ -79,6 +79,7 @@ func Run(ctx context.Context, o Options) error {
 	if err == nil && s.life.phase() == ready {
 		s.life.enter(leaving)
 		o.Log.Info("draining")
+		s.notify(&o, "STOPPING=1")
 		o.notice()
 	}
 	s.life.enter(draining)
@@ -94,6 +95,12 @@ func Run(ctx context.Context, o Options) error {
 
 // loop waits for what happens between start and stop.
 func (s *service) loop(ctx context.Context, o *Options, front *listener, loaded, failed <-chan error, isLoaded *bool) error {
+	var watch <-chan time.Time
+	if o.Watchdog > 0 {
+		ticker := time.NewTicker(o.Watchdog / 3)
+		defer ticker.Stop()
+		watch = ticker.C
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -108,12 +115,22 @@ func (s *service) loop(ctx context.Context, o *Options, front *listener, loaded,
 				}
 				return err
 			}
+			s.notify(o, "READY=1")
 			if _, err := fmt.Fprintln(o.Ready, s.readyLine(ctx, front.scheme()+front.address())); err != nil {
 				return fmt.Errorf("standard output: %w", err)
 			}
 		case <-o.Reload:
 			s.reload()
+		case <-watch:
+			s.notify(o, "WATCHDOG=1")
 		}
+	}
+}
+
+// notify tells systemd how the server is.
+func (s *service) notify(o *Options, state string) {
+	if o.Notify != nil {
+		o.Notify(state)
 	}
 }
 

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A server that systemd starts takes the sockets that it is given, says when it is ready, lives and stops; and ndd health
+// asks it, at the admin address without a token, too.
+func TestSystemd(t *testing.T) {
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens")
+	if err := os.WriteFile(tokens, []byte("0123456789abcdef admin\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer notify.Close()
+	var addresses []string
+	var files []*os.File
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := l.(*net.TCPListener).File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		addresses, files = append(addresses, l.Addr().String()), append(files, f)
+		l.Close()
+	}
+	cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ WATCHDOG_PID=$$ exec "$0" "$@"`, ndd(t), "serve", "--memory-only", "--listen", "127.0.0.1:1", "--admin", "127.0.0.1:2", "--token-file", tokens)
+	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(dir, "notify"), "WATCHDOG_USEC=300000", "LISTEN_FDS=2", "LISTEN_FDNAMES=listen:admin")
+	cmd.ExtraFiles = files
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	for _, f := range files {
+		f.Close()
+	}
+	wait := func(state string) {
+		t.Helper()
+		for b := make([]byte, 1024); ; {
+			notify.SetReadDeadline(time.Now().Add(waitMax))
+			n, err := notify.Read(b)
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", state, err, &said)
+			}
+			if string(b[:n]) == state {
+				return
+			}
+		}
+	}
+	wait("READY=1")
+	wait("WATCHDOG=1")
+	wait("WATCHDOG=1")
+	for _, target := range []string{"http://" + addresses[0], "http://" + addresses[1], "http://" + addresses[1] + "/livez"} {
+		if out, err := exec.Command(ndd(t), "health", target).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v %s", target, err, out)
+		}
+	}
+	if out, err := exec.Command(ndd(t), "health", "http://"+addresses[1]+"/metrics").CombinedOutput(); err == nil || !strings.Contains(string(out), "401") {
+		t.Errorf("metrics without a token: %v %s", err, out)
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	wait("STOPPING=1")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, &said)
+	}
+	if out, err := exec.Command(ndd(t), "health", "http://"+addresses[0]).CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 0 {
+		t.Errorf("nobody is there: %v %s", err, out)
+	}
+}
+
+// ndd health tells a server that is not ready, and what it says.
+func TestHealth(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/livez" {
+			w.WriteHeader(503)
+			fmt.Fprint(w, "loading")
+		}
+	})}
+	go server.Serve(l)
+	defer server.Close()
+	for _, c := range []struct {
+		target, word string
+		status       int
+	}{
+		{"http://" + l.Addr().String() + "/", "503 Service Unavailable: loading", exitFailed},
+		{"http://" + l.Addr().String() + "/livez", "", exitDone},
+		{"127.0.0.1", "must be a URL", exitUsage},
+		{"http://127.0.0.1:1", "refused", exitFailed},
+	} {
+		var said strings.Builder
+		if status := run(t.Context(), []string{"health", c.target}, nil, io.Discard, &said); status != c.status || !strings.Contains(said.String(), c.word) {
+			t.Errorf("%s: %d %s", c.target, status, &said)
+		}
+	}
+}
+
+// The unit quotes what systemd would take apart.
+func TestQuoteUnit(t *testing.T) {
+	for word, want := range map[string]string{"plain": "plain", "": `""`, "a b": `"a b"`, "50%": `"50%%"`, `"$x"`: `"\"$$x\""`, "a\nb": `"a\nb"`} {
+		if got := quoteUnit(word); got != want {
+			t.Errorf("%q: %s, want %s", word, got, want)
+		}
+	}
+}
