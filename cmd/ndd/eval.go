@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ndd/engine/copies"
+	"ndd/engine/copies/postings"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
@@ -24,7 +26,7 @@ type evalFlags struct {
 	docs                  documentFlags
 	pairs, truth, n       string
 	plots, report, format string
-	compare               []string
+	compare, copies       []string
 	verify                []float64
 	sample, keys          int
 	seed                  uint64
@@ -45,7 +47,7 @@ deleted or moved, text cut off, boilerplate added) and measures how many copies 
 found; precision is then that of the documents themselves.
 
 The report has, for each recipe (--recipe, and others given with --compare) and each
---verify: recall by pair and by group of pairs, without identical texts, beside the
+--verify, and for each method of 'ndd copies' given with --copies: recall by pair and by group of pairs, without identical texts, beside the
 recall that theory predicts; pairs labelled different that are within k; precision over all
 pairs of the corpus within k; how often unrelated texts are within k, also as the
 expected hits of a query in an index of -n documents; and figure 1 of the paper. All
@@ -61,6 +63,7 @@ texts are held in memory.`,
 	g.registerForce(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.compare, "compare", nil, "another recipe to measure beside that of --recipe; may be given more than once")
+	fl.StringSliceVar(&f.copies, "copies", nil, "also measure methods of 'ndd copies', by the least similarity of a pair's signatures: spotsigs, ccdet or winnow, or several")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs; - for standard input")
 	fl.StringVar(&f.truth, "truth", "", "table of every pair with a Jaccard of at least 0.5 (id_a, id_b, jaccard), for precision; without it the Jaccard of 3 words or 5 characters is computed")
 	fl.Float64SliceVar(&f.verify, "verify", []float64{0}, "also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
@@ -69,7 +72,7 @@ texts are held in memory.`,
 	fl.IntVar(&f.keys, "keys", 1, "measure the spread of recall over so many hash keys")
 	fl.StringVarP(&f.n, "number", "n", "8e9", "documents of the index for which unrelated hits are told")
 	fl.StringVar(&f.format, "format", "text", "output format: text or json")
-	fl.StringVar(&f.plots, "plot", "", "make this folder, with recall.svg and figure-1.svg")
+	fl.StringVar(&f.plots, "plot", "", "make this folder, with recall.svg and figure-1.svg, and signatures.svg with --copies")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	return cmd
 }
@@ -172,7 +175,43 @@ func (f *evalFlags) methods(g *globals) (methods []eval.Method, err error) {
 			methods = append(methods, m)
 		}
 	}
+	for _, name := range f.copies {
+		m, err := signing(name)
+		if err != nil {
+			return nil, err
+		}
+		methods = append(methods, m)
+	}
 	return methods, nil
+}
+
+// signing returns the method of signatures with a name.
+func signing(name string) (eval.Method, error) {
+	method, err := copies.ParseMethod(name)
+	if err != nil || method == copies.Auto {
+		return eval.Method{}, usagef("--copies %q: must be spotsigs, ccdet or winnow", name)
+	}
+	s := &eval.Signing{
+		Worker: func() (func(string) []uint64, error) {
+			signer, err := copies.NewSigner(copies.Options{Method: method})
+			if err != nil {
+				return nil, err
+			}
+			return func(text string) []uint64 {
+				if set := signer.Sign(text).Own; len(set) >= method.MinFeatures() {
+					return set
+				}
+				return nil
+			}, nil
+		},
+		Similarity: func(a, b, shared int) float64 {
+			if method.Measure() == postings.Jaccard {
+				return float64(shared) / float64(a+b-shared)
+			}
+			return float64(shared) / float64(min(a, b))
+		},
+	}
+	return eval.Method{Name: "copies " + name, Signing: s}, nil
 }
 
 // evalTables reads the tables of pairs.
@@ -238,12 +277,16 @@ func (g *globals) evalMissing(f *evalFlags, pairs []eval.Pair, missing []eval.La
 // evalWrite writes the result in every requested form.
 func (g *globals) evalWrite(r *eval.Result, f *evalFlags) error {
 	if f.plots != "" {
-		dir, err := g.createFolder(f.plots, named("recall.svg", "figure-1.svg"))
+		dir, err := g.createFolder(f.plots, named("recall.svg", "figure-1.svg", "signatures.svg"))
 		if err != nil {
 			return err
 		}
 		defer dir.Abort()
-		for name, chart := range map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()} {
+		charts := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()}
+		if c := r.SignatureChart(); c != nil {
+			charts["signatures.svg"] = c
+		}
+		for name, chart := range charts {
 			if err := dir.Write(name, func(w *bufio.Writer) error { _, err := chart.WriteTo(w); return err }); err != nil {
 				return err
 			}

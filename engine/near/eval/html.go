@@ -28,15 +28,16 @@ svg { max-width: 100%; height: auto; }
 code { overflow-wrap: anywhere; }
 </style>
 <h1>How well near-duplicates are found</h1>
-<p>{{.Result.Documents}} documents, {{.Result.Pairs}} labelled pairs. Shares are in %, for fingerprints within k bits of each other.
+<p>{{.Result.Documents}} documents, {{if .Result.Copies}}{{.Result.Copies}} edited copies of them{{else}}{{.Result.Pairs}} labelled pairs{{end}}. Shares are in %, for fingerprints within k bits of each other, or signatures of at least a similarity.
 Pairs are near with a Jaccard of at least 0.8, revised from 0.5, heavy from 0.2 and low below.</p>
 <figure>{{.Recall}}</figure>
 <figure>{{.Figure}}</figure>
-{{$shown := .Shown}}{{range .Result.Methods}}
+{{if .Signatures}}<figure>{{.Signatures}}</figure>
+{{end}}{{$shown := .Shown}}{{range .Result.Methods}}
 <h2>{{.Name}}</h2>
-<p><code>{{.Recipe}}</code>{{if .Verify}}; pairs verified: Jaccard at least {{.Verify}}{{end}}{{if .TooShort}}; too short for a fingerprint: {{.TooShort}}{{end}}</p>
+<p>{{if .Recipe}}<code>{{.Recipe}}</code>{{end}}{{if .Verify}}; pairs verified: Jaccard at least {{.Verify}}{{end}}{{if .TooShort}}; too short for a fingerprint: {{.TooShort}}{{end}}</p>
 <div class="wide"><table>
-<tr><th scope="col">within k bits</th>{{range $shown}}<th scope="col">{{.}}</th>{{end}}</tr>
+{{$of := .}}<tr><th scope="col">{{.Axis}}</th>{{range $shown}}<th scope="col">{{$of.Level .}}</th>{{end}}</tr>
 {{range .Recall}}{{$r := .}}{{if eq .Kind "different"}}<tr><th scope="row">{{.Name}}: false, of {{.Pairs}} pairs</th>{{range $shown}}<td>{{number $r.Found .}}</td>{{end}}</tr>
 {{else}}<tr><th scope="row">{{.Name}}: found of {{.Pairs}} pairs</th>{{range $shown}}<td>{{percent $r.PerPair .}}</td>{{end}}</tr>
 <tr><td>mean of {{.Groups}} groups</td>{{range $shown}}<td>{{percent $r.PerGroup .}}</td>{{end}}</tr>
@@ -46,14 +47,19 @@ Pairs are near with a Jaccard of at least 0.8, revised from 0.5, heavy from 0.2 
 {{end}}{{end}}{{$m := .}}<tr><th scope="row">reported pairs</th>{{range $shown}}<td>{{number $m.Precision.Reported .}}</td>{{end}}</tr>
 <tr><td>precision: Jaccard at least 0.5</td>{{range $shown}}<td>{{precise $m.Precision.Share .}}</td>{{end}}</tr>
 <tr><td>without the largest cluster ({{.Precision.LargestSize}} documents)</td>{{range $shown}}<td>{{precise $m.Precision.ShareRest .}}</td>{{end}}</tr>
-<tr><th scope="row">unrelated pairs within k, of 1e9</th>{{range $shown}}<td>{{figures $m.Unrelated.PerBillion .}}</td>{{end}}</tr>
+<tr><th scope="row">unrelated pairs reported, of 1e9</th>{{range $shown}}<td>{{figures $m.Unrelated.PerBillion .}}</td>{{end}}</tr>
 </table></div>
 {{end}}</html>
 `))
 
 // WriteHTML writes the result as one page of HTML with its charts in it. The error is that of w.
 func (r *Result) WriteHTML(w io.Writer) error {
-	var recall, figure bytes.Buffer
+	var recall, figure, signatures bytes.Buffer
+	if c := r.SignatureChart(); c != nil {
+		if _, err := c.WriteTo(&signatures); err != nil {
+			return err
+		}
+	}
 	if _, err := r.RecallChart().WriteTo(&recall); err != nil {
 		return err
 	}
@@ -62,6 +68,7 @@ func (r *Result) WriteHTML(w io.Writer) error {
 	}
 	return page.Execute(w, map[string]any{
 		"Result": r, "Shown": shown,
-		"Recall": template.HTML(recall.String()), "Figure": template.HTML(figure.String()), // of package plot, which escapes names
+		"Signatures": template.HTML(signatures.String()),
+		"Recall":     template.HTML(recall.String()), "Figure": template.HTML(figure.String()), // of package plot, which escapes names
 	})
 }

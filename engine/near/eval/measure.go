@@ -26,6 +26,9 @@ type Options struct {
 // recipe that is not valid, or of the context.
 func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o Options) (*Result, error) {
 	result := &Result{Documents: c.Len(), Pairs: len(pairs)}
+	if o.Originals > 0 {
+		result.Documents, result.Copies = o.Originals, c.Len()-o.Originals
+	}
 	for _, t := range c.texts {
 		result.TextBytes += len(t)
 	}
@@ -47,31 +50,37 @@ func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o O
 
 // measure measures one method.
 func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options) (*MethodResult, error) {
-	p, err := c.fingerprint(ctx, m.Recipe, o.Threads)
+	p, took, err := c.finder(ctx, m, o.Threads)
 	if err != nil {
 		return nil, err
 	}
-	expected, err := c.expected(ctx, pairs, m.Recipe, o.Threads)
-	if err != nil {
-		return nil, err
+	var expected []Curve
+	if m.Signing == nil {
+		if expected, err = c.expected(ctx, pairs, m.Recipe, o.Threads); err != nil {
+			return nil, err
+		}
 	}
-	all, err := findReported(ctx, c, p.first(cmp.Or(o.Originals, c.Len())), o.Truth)
+	documents := cmp.Or(o.Originals, c.Len())
+	all, err := findReported(ctx, c, p.first(documents), o.Truth)
 	if err != nil {
 		return nil, err
 	}
 	r := &MethodResult{
-		Name: m.Name, Recipe: m.Recipe.String(), Verify: m.Verify, Seconds: p.took.Seconds(), TooShort: p.none,
+		Name: m.Name, Recipe: recipeOf(m), Verify: m.Verify, Seconds: took.took.Seconds(), TooShort: took.none,
 		Recall:    recall(pairs, p, m.Verify, !o.AllBands, expected),
 		Precision: all.precision(c.Len(), m.Verify),
-		Unrelated: all.unrelated(c, p.first(cmp.Or(o.Originals, c.Len())), m.Verify, o.N),
+		Unrelated: all.unrelated(c, marked(p, documents), m.Verify, o.N),
 		Figure:    all.figure(),
+	}
+	if m.Signing != nil {
+		r.Thresholds = Thresholds[:]
 	}
 	sum := 0
 	for k, n := range all.counts {
 		sum += n
 		r.Candidates[k] = sum
 	}
-	if o.Keys > 1 {
+	if o.Keys > 1 && m.Signing == nil {
 		r.KeySpread, err = c.spread(ctx, pairs, m, o)
 	}
 	return r, err
@@ -96,7 +105,7 @@ func (c *Corpus) spread(ctx context.Context, pairs []Pair, m Method, o Options) 
 		}
 		t := newTally()
 		for j := range near {
-			t.add(near[j].Group, p.distance(&near[j], m.Verify))
+			t.add(near[j].Group, distance(p, &near[j], m.Verify))
 		}
 		_, perGroup := t.curves()
 		for k, v := range perGroup {

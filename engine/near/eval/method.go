@@ -17,6 +17,39 @@ type Method struct {
 	Name   string
 	Recipe simhash.Recipe
 	Verify float64
+
+	// Signing, unless nil, is what is measured instead of fingerprints by Recipe.
+	Signing *Signing
+}
+
+// A finder tells which documents of a corpus are near each other by a method.
+type finder interface {
+	// has reports whether a row has a fingerprint, or signatures enough.
+	has(row uint32) bool
+	// between returns the distance of two rows that have; MaxK + 1 and more is too far.
+	between(a, b uint32) int
+	// near calls found with every pair of rows within MaxK of each other, once, with the distance.
+	near(ctx context.Context, found func(a, b uint32, distance int)) error
+	// first returns the finder of the first n documents.
+	first(n int) finder
+}
+
+// timing is how long it took to make what a finder goes by, and for how many documents there was too little.
+type timing struct {
+	took time.Duration
+	none int
+}
+
+// finder returns what tells near documents by a method.
+func (c *Corpus) finder(ctx context.Context, m Method, threads int) (finder, timing, error) {
+	if m.Signing != nil {
+		return c.sign(ctx, m.Signing, threads)
+	}
+	p, err := c.fingerprint(ctx, m.Recipe, threads)
+	if err != nil {
+		return nil, timing{}, err
+	}
+	return p, timing{p.took, p.none}, nil
 }
 
 // prints are the fingerprints of a corpus.
@@ -70,8 +103,10 @@ func numbers(n int) parallel.Produce[int] {
 	}
 }
 
+func (p *prints) has(row uint32) bool { return p.ok[row] }
+
 // first returns the fingerprints of the first n documents.
-func (p *prints) first(n int) *prints {
+func (p *prints) first(n int) finder {
 	return &prints{prints: p.prints[:n], second: p.second[:min(n, len(p.second))], ok: p.ok[:n]}
 }
 

@@ -23,7 +23,7 @@ func kindOrder(kind string) int {
 }
 
 // recall counts the pairs that fingerprints find, by language, label and band.
-func recall(pairs []Pair, p *prints, verify float64, bands bool, expected []Curve) []Recall {
+func recall(pairs []Pair, p finder, verify float64, bands bool, expected []Curve) []Recall {
 	rows := map[rowKey][]int{}
 	kinds := map[string]int{} // in order of appearance
 	for i := range pairs {
@@ -53,13 +53,13 @@ func recall(pairs []Pair, p *prints, verify float64, bands bool, expected []Curv
 }
 
 // recallOf counts one row.
-func recallOf(key rowKey, pairs []Pair, row []int, p *prints, verify float64, expected []Curve) Recall {
+func recallOf(key rowKey, pairs []Pair, row []int, p finder, verify float64, expected []Curve) Recall {
 	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(row)}
 	all, edited := newTally(), newTally()
 	var sum Curve
 	for _, i := range row {
 		pair := &pairs[i]
-		d := p.distance(pair, verify)
+		d := distance(p, pair, verify)
 		all.add(pair.Group, d)
 		if pair.Identical {
 			r.Identical++
@@ -67,7 +67,9 @@ func recallOf(key rowKey, pairs []Pair, row []int, p *prints, verify float64, ex
 		}
 		edited.add(pair.Group, d)
 		for k := range sum {
-			sum[k] += expected[i][k]
+			if expected != nil {
+				sum[k] += expected[i][k]
+			}
 		}
 	}
 	r.Groups, r.Found = len(all.groups), all.found
@@ -75,17 +77,17 @@ func recallOf(key rowKey, pairs []Pair, row []int, p *prints, verify float64, ex
 	r.PerPairEdited, r.PerGroupEdited = edited.curves()
 	for k := range sum {
 		r.Expected[k] = math.NaN()
-		if edited.pairs > 0 && key.kind != Different {
+		if expected != nil && edited.pairs > 0 && key.kind != Different {
 			r.Expected[k] = sum[k] / float64(edited.pairs)
 		}
 	}
 	return r
 }
 
-// distance returns how far the fingerprints of a pair are from each other, more than MaxK where one has none or
+// distance returns how far the documents of a pair are from each other, more than MaxK where one has nothing to compare or
 // verification refuses the pair.
-func (p *prints) distance(pair *Pair, verify float64) int {
-	if !p.ok[pair.A] || !p.ok[pair.B] || pair.Jaccard < verify {
+func distance(p finder, pair *Pair, verify float64) int {
+	if !p.has(uint32(pair.A)) || !p.has(uint32(pair.B)) || pair.Jaccard < verify {
 		return MaxK + 1
 	}
 	return p.between(uint32(pair.A), uint32(pair.B))

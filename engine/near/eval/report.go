@@ -17,14 +17,21 @@ var shown = []int{0, 1, 2, 3, 4, 5, 6, 8, 10}
 
 // WriteText writes the result as tables for a terminal.
 func (r *Result) WriteText(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s documents with %s of text, %s labelled pairs.\n",
-		humanize.Comma(int64(r.Documents)), humanize.IBytes(uint64(r.TextBytes)), humanize.Comma(int64(r.Pairs)))
+	what := plural(r.Pairs, "labelled pair")
+	if r.Copies > 0 {
+		what = plural(r.Copies, "edited copy")
+	}
+	_, err := fmt.Fprintf(w, "%s with %s, %s of text in all.\n", plural(r.Documents, "document"), what, humanize.IBytes(uint64(r.TextBytes)))
 	for i := range r.Methods {
 		m := &r.Methods[i]
 		var t textTable
-		t.row("within k bits", func(k int) string { return fmt.Sprint(k) })
-		for j := range m.Recall {
-			m.Recall[j].addTo(&t)
+		t.row(m.Axis(), m.Level)
+		if r.Copies > 0 {
+			addEdits(&t, m.Recall)
+		} else {
+			for j := range m.Recall {
+				m.Recall[j].addTo(&t)
+			}
 		}
 		m.addTo(&t)
 		if err == nil {
@@ -32,6 +39,22 @@ func (r *Result) WriteText(w io.Writer) error {
 		}
 	}
 	return err
+}
+
+// Axis returns what the columns of the method's tables are: distances of fingerprints, or similarities of signatures.
+func (m *MethodResult) Axis() string {
+	if m.Thresholds != nil {
+		return "similarity at least"
+	}
+	return "within k bits"
+}
+
+// Level returns the heading of a column.
+func (m *MethodResult) Level(k int) string {
+	if m.Thresholds != nil {
+		return fmt.Sprint(m.Thresholds[k])
+	}
+	return fmt.Sprint(k)
 }
 
 func (m *MethodResult) heading(textBytes int) string {
@@ -66,6 +89,10 @@ func (t textTable) String() string {
 	}
 	var b strings.Builder
 	for _, cells := range t {
+		if len(cells) == 1 {
+			b.WriteString(cells[0] + "\n")
+			continue
+		}
 		fmt.Fprintf(&b, "%-*s", widths[0], cells[0])
 		for i, c := range cells[1:] {
 			fmt.Fprintf(&b, "  %*s", widths[i+1], c)
@@ -95,7 +122,9 @@ func (r *Recall) Name() string {
 }
 
 func plural(n int, what string) string {
-	if n != 1 {
+	if stem, ok := strings.CutSuffix(what, "y"); ok && n != 1 {
+		what = stem + "ies"
+	} else if n != 1 {
 		what += "s"
 	}
 	return humanize.Comma(int64(n)) + " " + what
@@ -113,21 +142,43 @@ func (r *Recall) addTo(t *textTable) {
 	if r.Identical > 0 && r.Identical < r.Pairs {
 		t.row(fmt.Sprintf("  without %s identical, mean of groups", humanize.Comma(int64(r.Identical))), percent(&r.PerGroupEdited))
 	}
-	if !math.IsNaN(r.Expected[0]) {
-		t.row("  expected of those not identical, by pair", percent(&r.Expected))
-		t.row("  measured, by pair", percent(&r.PerPairEdited))
+	if math.IsNaN(r.Expected[0]) {
+		return
+	}
+	if r.Identical == 0 {
+		t.row("  expected", percent(&r.Expected))
+		return
+	}
+	t.row("  expected of those not identical, by pair", percent(&r.Expected))
+	t.row("  measured, by pair", percent(&r.PerPairEdited))
+}
+
+// addEdits adds what is found of edited copies: a block for each kind of edit, with rows for its rates.
+func addEdits(t *textTable, rows []Recall) {
+	last := ""
+	for i := range rows {
+		r := &rows[i]
+		kind, rate, _ := strings.Cut(r.Kind, " 1 in ")
+		if kind != last {
+			*t = append(*t, []string{kind})
+			last = kind
+		}
+		t.row(fmt.Sprintf("  1 word in %s, %s: found, %%", rate, plural(r.Pairs, "copy")), percent(&r.PerPair))
+		if !math.IsNaN(r.Expected[0]) {
+			t.row("    expected", percent(&r.Expected))
+		}
 	}
 }
 
 // addTo adds what does not depend on labels.
 func (m *MethodResult) addTo(t *textTable) {
-	t.row("candidates: pairs of documents within k", number(&m.Candidates))
+	t.row("candidates: pairs of documents", number(&m.Candidates))
 	t.row("reported pairs", number(&m.Precision.Reported))
 	t.row("  precision: Jaccard at least 0.5, %", precise(&m.Precision.Share))
 	if m.Precision.LargestSize > 0 {
 		t.row(fmt.Sprintf("  without the largest cluster (%s), %%", plural(m.Precision.LargestSize, "document")), precise(&m.Precision.ShareRest))
 	}
-	t.row("unrelated pairs within k, of 1e9", figures(&m.Unrelated.PerBillion))
+	t.row("unrelated pairs reported, of 1e9", figures(&m.Unrelated.PerBillion))
 	t.row(fmt.Sprintf("  hits of a query in %s documents", humanize.SIWithDigits(m.Unrelated.N, 1, "")), figures(&m.Unrelated.PerQuery))
 	t.row("figure 1: precision, %", percent(&m.Figure.Precision))
 	t.row("figure 1: recall, %", percent(&m.Figure.Recall))
@@ -162,6 +213,9 @@ func (r *Result) RecallChart() *plot.Lines {
 	c := &plot.Lines{Title: "Near pairs found (Jaccard at least 0.8), mean of groups", X: "k", Y: "recall"}
 	for i := range r.Methods {
 		m := &r.Methods[i]
+		if m.Thresholds != nil {
+			continue // another axis
+		}
 		for j := range m.Recall {
 			if x := &m.Recall[j]; x.Band == Near.String() && x.Kind == Same {
 				c.Series = append(c.Series, plot.Series{Name: strings.TrimSpace(m.Name + " " + x.Lang), Values: x.PerGroup[:]})
@@ -176,8 +230,34 @@ func (r *Result) FigureChart() *plot.Lines {
 	c := &plot.Lines{Title: "Figure 1: precision and recall, equal samples by distance", X: "k", Y: "share"}
 	for i := range r.Methods {
 		m := &r.Methods[i]
+		if m.Thresholds != nil {
+			continue
+		}
 		c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Figure.Precision[:]},
 			plot.Series{Name: m.Name + " recall", Values: m.Figure.Recall[:]})
+	}
+	return c
+}
+
+// SignatureChart draws recall of near pairs and precision by the least similarity of signatures, for each method of them; nil where
+// there is none.
+func (r *Result) SignatureChart() *plot.Lines {
+	steps := strings.Trim(fmt.Sprint(Thresholds), "[]")
+	c := &plot.Lines{Title: "Signatures: near pairs found, mean of groups, and precision", X: "least similarity, from 0 to 10: " + steps, Y: "share"}
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		if m.Thresholds == nil {
+			continue
+		}
+		for j := range m.Recall {
+			if x := &m.Recall[j]; x.Band == Near.String() && x.Kind == Same {
+				c.Series = append(c.Series, plot.Series{Name: strings.TrimSpace(m.Name + " " + x.Lang + " recall"), Values: x.PerGroup[:]})
+			}
+		}
+		c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Precision.Share[:]})
+	}
+	if len(c.Series) == 0 {
+		return nil
 	}
 	return c
 }

@@ -31,8 +31,8 @@ type reported struct {
 	judged [MaxK + 1][]reportedPair
 }
 
-// findReported compares all fingerprints with each other.
-func findReported(ctx context.Context, c *Corpus, p *prints, truth Truth) (*reported, error) {
+// findReported finds all pairs of documents that a method reports, and judges them.
+func findReported(ctx context.Context, c *Corpus, p finder, truth Truth) (*reported, error) {
 	r := new(reported)
 	// Reservoir sampling (Vitter's algorithm R): every pair of a distance is kept with the same chance.
 	random := rand.New(rand.NewPCG(1, 2))
@@ -58,7 +58,7 @@ func findReported(ctx context.Context, c *Corpus, p *prints, truth Truth) (*repo
 
 // near calls found with every pair of rows that are within MaxK of each other, once, with the distance.
 func (p *prints) near(ctx context.Context, found func(a, b uint32, distance int)) error {
-	rows := p.marked()
+	rows := marked(p, len(p.ok))
 	for _, prints := range [][]uint64{p.prints, p.second} {
 		if len(prints) == 0 {
 			continue
@@ -99,11 +99,11 @@ func nearRows(ctx context.Context, dense []uint64, found func(i, j int)) error {
 	return nil
 }
 
-// marked returns the rows that have fingerprints.
-func (p *prints) marked() (rows []uint32) {
-	for i, ok := range p.ok {
-		if ok {
-			rows = append(rows, uint32(i))
+// marked returns those of the first n rows that have something to compare.
+func marked(p finder, n int) (rows []uint32) {
+	for i := range uint32(n) {
+		if p.has(i) {
+			rows = append(rows, i)
 		}
 	}
 	return rows
@@ -198,9 +198,8 @@ func (r *reported) largestCluster(documents int, verify float64) []bool {
 }
 
 // unrelated returns how often texts that have nothing to do with each other are within each k.
-func (r *reported) unrelated(c *Corpus, p *prints, verify, n float64) Unrelated {
+func (r *reported) unrelated(c *Corpus, rows []uint32, verify, n float64) Unrelated {
 	u := Unrelated{N: n}
-	rows := p.marked()
 	if len(rows) < 2 {
 		for k := range u.Within {
 			u.PerBillion[k], u.PerQuery[k] = math.NaN(), math.NaN()

@@ -43,6 +43,7 @@ type Counts [MaxK + 1]int
 // A Result is what [Measure] found.
 type Result struct {
 	Documents int            `json:"documents"`
+	Copies    int            `json:"edited_copies,omitempty"` // of them, that were made to be found
 	TextBytes int            `json:"text_bytes"`
 	Pairs     int            `json:"labelled_pairs"`
 	Methods   []MethodResult `json:"methods"`
@@ -51,10 +52,11 @@ type Result struct {
 // A MethodResult is one method's.
 type MethodResult struct {
 	Name       string    `json:"name"`
-	Recipe     string    `json:"recipe"` // as JSON
+	Recipe     string    `json:"recipe,omitempty"` // as JSON; none where signatures are compared
 	Verify     float64   `json:"verify,omitempty"`
-	Seconds    float64   `json:"seconds"`             // from texts to fingerprints, on all threads
-	TooShort   int       `json:"without_fingerprint"` // documents with too few features
+	Thresholds []float64 `json:"thresholds,omitempty"` // of signatures: what the values of curves are of, in the place of k
+	Seconds    float64   `json:"seconds"`              // from texts to fingerprints, on all threads
+	TooShort   int       `json:"without_fingerprint"`  // documents with too few features
 	Recall     []Recall  `json:"recall"`
 	Precision  Precision `json:"precision"`
 	Unrelated  Unrelated `json:"unrelated"`
