@@ -85,7 +85,7 @@ func impatient(t *testing.T, x *Index, queries []uint64, want []oracle.Hit) {
 		all.Go(func() {
 			for q := g; q < 200; q += 4 {
 				ctx := &expiring{Context: t.Context()}
-				ctx.after.Store(int64(1 + g%2*(1<<40))) // QueryText looks once
+				ctx.after.Store(1 + int64(g%2)<<40) // QueryText looks once
 				hits, err := x.Query(ctx, simhash.Fingerprint(queries[q]), 3, 1)
 				if g%2 == 0 && errors.Is(err, context.Canceled) {
 					continue

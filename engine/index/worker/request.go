@@ -189,7 +189,7 @@ func (w *searcher) find(tasks []*task) (err error) {
 	queries := w.join(tasks)
 	w.node.queries.Add(uint64(len(queries)))
 	w.scratch.Until(every{r.ctx, tasks})
-	defer w.scratch.Until(nil)
+	defer w.scratch.Until(context.Background())
 	w.scratch.AtMost(r.most * len(tasks))
 	for i, g := range r.segments {
 		tables := g.tables[r.copy][tasks[0].node]
