@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -97,9 +96,6 @@ func (f *signatureFlags) siteOf(doc *document.Document) uint64 {
 	name := doc.Value.Text
 	if f.site == "id" {
 		name = doc.ID
-	}
-	if u, err := url.Parse(name); err == nil && u.Host != "" {
-		name = strings.ToLower(u.Host)
 	}
 	return copies.SiteOf(name)
 }

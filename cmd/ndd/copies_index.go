@@ -213,7 +213,7 @@ type hits struct {
 
 func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, t *result.TableWriter) (partly, err error) {
 	report, err := extract(ctx, s.g, inputs, c, ingest.Steps[hits]{
-		Worker: s.worker,
+		Worker: func() (func(int, *document.Document) (hits, error), error) { return s.worker(ctx) },
 		Emit: func(h hits) error {
 			s.documents++
 			s.sameSite += h.sameSite
@@ -236,7 +236,7 @@ func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, 
 	return s.g.ingested(report), nil
 }
 
-func (s *copySearch) worker() (func(int, *document.Document) (hits, error), error) {
+func (s *copySearch) worker(ctx context.Context) (func(int, *document.Document) (hits, error), error) {
 	signer, err := copies.NewSigner(s.o)
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (s *copySearch) worker() (func(int, *document.Document) (hits, error), erro
 		sets.Site = s.flags.signatures.siteOf(doc)
 		before := searcher.SameSite
 		h.id, h.none = doc.ID, !searcher.Compared(&sets)
-		h.hits, err = searcher.Search(&sets)
+		h.hits, err = searcher.Search(ctx, &sets)
 		h.sameSite = searcher.SameSite - before
 		return h, err
 	}, nil

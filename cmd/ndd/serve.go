@@ -15,6 +15,7 @@ import (
 
 	"ndd/cmd/ndd/server"
 	"ndd/engine"
+	"ndd/engine/copies"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
@@ -58,6 +59,7 @@ crawler' has programs to copy:
   POST /v1/insert            add documents
   POST /v1/check-and-insert  add a document unless a near-duplicate is stored
   POST /v1/delete            delete documents by id or by fingerprint
+  POST /v1/copies            find revised pages, excerpts and digests (with --copies)
   GET  /v1/stats             sizes
 
 Only this machine can connect, unless --listen names another address. That needs
@@ -98,6 +100,7 @@ is refused with 413 or 429, and the answer names the flag.`,
 	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the admin address")
 	f.DurationVar(&s.options.Scrub, "scrub", 24*time.Hour, "check all blocks of the index's files in the background, each time in so long; 0 for never")
 	registerLimits(f, &s.options.Limits)
+	f.StringVar(&s.copies, "copies", "", "index of 'ndd copies build' to answer /v1/copies with")
 	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE'; a role is read, write or admin")
 	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain (PEM) for https on --listen, and on --admin where that is no loopback address")
 	f.StringVar(&s.options.TLSKey, "tls-key", "", "key (PEM) of --tls-cert")
@@ -123,6 +126,7 @@ type serving struct {
 	ratio      lengthRatio
 	create     bool // dir does not exist and is made
 	printUnit  bool
+	copies     string // index to find copies in
 	mayCreate  bool // it is not an error that there is no index
 	how        engine.OpenOptions
 	design     designFlags
@@ -174,6 +178,14 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := underSystemd(&o); err != nil {
 		return err
+	}
+	if s.copies != "" {
+		x, err := copies.OpenIndex(cmd.Context(), s.copies, max(g.threads, 1))
+		if err != nil {
+			return err
+		}
+		defer x.Close()
+		o.Copies = x
 	}
 	return server.Run(cmd.Context(), o)
 }

@@ -243,15 +243,15 @@ func TestLongDocument(t *testing.T) {
 			text, part = strings.ReplaceAll(whole, ".", "。"), strings.ReplaceAll(excerpt, ".", "。")
 		}
 		o := Options{Method: m, Room: postings.Room{Bytes: 1 << 20, Dir: t.TempDir()}, Join: postings.Options{MemoryBytes: 1 << 20}}
-		pairs, report := detect(t, o, text, text+"the end", part)
+		pairs, _ := detect(t, o, text, text+"the end", part)
 		if m == SpotSigs { // Jaccard does not see an excerpt
 			if len(pairs) != 1 || pairs[0].Relation != Duplicate {
 				t.Errorf("%s: %+v", m, pairs)
 			}
 			continue
 		}
-		if len(pairs) != 3 || pairs[0].Relation != Duplicate || pairs[1].Relation != Contains || pairs[2].Relation != Contains || report.Slices < 2 {
-			t.Errorf("%s: %+v, %+v", m, pairs, report)
+		if len(pairs) != 3 || pairs[0].Relation != Duplicate || pairs[1].Relation != Contains || pairs[2].Relation != Contains {
+			t.Errorf("%s: %+v", m, pairs)
 		}
 	}
 }

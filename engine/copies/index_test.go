@@ -106,9 +106,13 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 		for q := stored; q < len(texts); q++ {
 			sets := signer.Sign(texts[q])
 			sets.Site = siteOf(q)
-			hits, err := searcher.Search(&sets)
+			hits, err := searcher.Search(context.Background(), &sets)
 			if err != nil {
 				t.Fatal(err)
+			}
+			best, all, err := searcher.Best(context.Background(), &sets, 2)
+			if err != nil || all != len(hits) || len(best) != min(2, all) || slices.ContainsFunc(hits, func(h Hit) bool { return all > 0 && h.Score > best[0].Score }) {
+				t.Fatalf("the best two of %v are %v, %v", hits, best, err)
 			}
 			var got, want []string
 			for _, h := range hits {
@@ -199,7 +203,7 @@ func TestIndexOfNothing(t *testing.T) {
 		signer, _ := NewSigner(Options{})
 		for _, text := range []string{"", "short", english(rand.New(rand.NewPCG(1, 1)), 5)} {
 			sets := signer.Sign(text)
-			if hits, err := s.Search(&sets); err != nil || len(hits) != 0 || s.Compared(&sets) != (len(text) > 10) {
+			if hits, err := s.Search(context.Background(), &sets); err != nil || len(hits) != 0 || s.Compared(&sets) != (len(text) > 10) {
 				t.Errorf("%d documents, %q: %v, %v", len(texts), text, hits, err)
 			}
 		}

@@ -2,11 +2,13 @@ package copies
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"ndd/engine/copies/lists"
 	"ndd/engine/copies/postings"
 	"ndd/engine/index/idlist"
+	"ndd/engine/storage/store"
 )
 
 // A Hit is a document of an index that has text in common with another document, which is the first of the pair.
@@ -90,23 +92,62 @@ func (o *Options) join(m Method) postings.Options {
 	return j
 }
 
+// Configure sets the threshold of what follows, 0 for each method's own, and whether documents of the same site are left out. The error
+// says that the threshold is out of range.
+func (s *Searcher) Configure(threshold float64, otherSites bool) error {
+	for m, j := range s.methods {
+		o := j.o
+		o.Threshold = cmp.Or(threshold, m.Threshold())
+		if err := o.Check(); err != nil {
+			return err
+		}
+	}
+	s.o.Threshold, s.o.OtherSites = threshold, otherSites
+	for m, j := range s.methods {
+		j.o.Threshold = cmp.Or(threshold, m.Threshold())
+	}
+	return nil
+}
+
+// found is a hit whose ID is not looked up yet.
+type found struct {
+	segment int
+	doc     uint32
+	hit     Hit
+}
+
 // Search returns the documents that are copies of one, in order of the index; none where the document has too few signatures to be
 // compared, which [Searcher.Compared] tells. Each document is in one hit: that of its language's method before that of winnow.
-// The error wraps store.ErrCorrupt.
-func (s *Searcher) Search(sets *Sets) (hits []Hit, err error) {
-	own, winnow := s.o.compared(sets)
-	type found struct {
-		segment int
-		doc     uint32
-		hit     Hit
+// The error is of ctx, or wraps store.ErrCorrupt.
+func (s *Searcher) Search(ctx context.Context, sets *Sets) ([]Hit, error) {
+	all, err := s.find(ctx, sets)
+	if err != nil {
+		return nil, err
 	}
-	var all []found
+	return s.named(all)
+}
+
+// Best returns the most similar documents, limit of them at most, and how many there are in all.
+func (s *Searcher) Best(ctx context.Context, sets *Sets, limit int) (hits []Hit, total int, err error) {
+	all, err := s.find(ctx, sets)
+	if err != nil {
+		return nil, 0, err
+	}
+	total = len(all)
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.hit.Score, a.hit.Score) })
+	hits, err = s.named(all[:min(limit, total)])
+	return hits, total, err
+}
+
+// find returns the hits in order of the index.
+func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error) {
+	own, winnow := s.o.compared(sets)
 	search := func(m Method, set []uint64) error {
-		return s.each(m, set, func(segment int, doc uint32, p postings.Match) {
-			if m == Winnow && s.o.Method == Auto && own && !s.index.segments[segment].isFew(doc) {
+		return s.each(ctx, m, set, func(segment int, doc uint32, p postings.Match) {
+			x := s.index.segments[segment]
+			if m == Winnow && s.o.Method == Auto && own && !x.isFew(doc) {
 				return // both are compared by their languages' methods
 			}
-			x := s.index.segments[segment]
 			site := sets.Site != 0 && x.site(doc) == sets.Site
 			if s.o.OtherSites && site {
 				s.SameSite++
@@ -127,7 +168,12 @@ func (s *Searcher) Search(sets *Sets) (hits []Hit, err error) {
 		return nil, err
 	}
 	slices.SortStableFunc(all, func(a, b found) int { return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.doc, b.doc)) })
-	all = slices.CompactFunc(all, func(a, b found) bool { return a.segment == b.segment && a.doc == b.doc })
+	return slices.CompactFunc(all, func(a, b found) bool { return a.segment == b.segment && a.doc == b.doc }), nil
+}
+
+// named looks the IDs of hits up.
+func (s *Searcher) named(all []found) (hits []Hit, err error) {
+	defer store.CatchFault(&err)()
 	for _, f := range all {
 		if f.hit.ID, err = s.ids[f.segment].ID(uint64(f.doc)); err != nil {
 			return nil, err
@@ -144,7 +190,7 @@ func (s *Searcher) Compared(sets *Sets) bool {
 }
 
 // each calls yield with the matches of a set in all segments.
-func (s *Searcher) each(m Method, set []uint64, yield func(segment int, doc uint32, p postings.Match)) (err error) {
+func (s *Searcher) each(ctx context.Context, m Method, set []uint64, yield func(segment int, doc uint32, p postings.Match)) (err error) {
 	j := s.methods[m]
 	s.counts = append(s.counts[:0], make([]int, len(set))...)
 	for _, l := range j.searchers {
@@ -159,7 +205,7 @@ func (s *Searcher) each(m Method, set []uint64, yield func(segment int, doc uint
 		if l == nil {
 			continue
 		}
-		if s.matches, err = l.AppendSimilar(s.matches[:0], len(set), s.counts); err != nil {
+		if s.matches, err = l.AppendSimilar(ctx, s.matches[:0], len(set), s.counts); err != nil {
 			return err
 		}
 		for _, p := range s.matches {

@@ -2,6 +2,7 @@ package copies
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -136,8 +137,12 @@ type Sets struct {
 	Site   uint64   // where the document is from, by SiteOf; 0: unknown
 }
 
-// SiteOf returns the number that stands for the name of a site, 0 for the empty one.
+// SiteOf returns the number that stands for a site, by its name or by the URL of a page, of which the host counts; 0 for the empty
+// name.
 func SiteOf(name string) (site uint64) {
+	if u, err := url.Parse(name); err == nil && u.Host != "" {
+		name = strings.ToLower(u.Host)
+	}
 	for i := range len(name) {
 		site = signature.Fold(site, uint64(name[i])+1)
 	}

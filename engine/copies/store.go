@@ -54,14 +54,14 @@ func isOwn(name string) bool {
 // see [Manifest] and [Recipe.Options]. The error wraps [disk.ErrLocked] where somebody else appends to it.
 func AppendIndex(dir string, o Options) (w *IndexWriter, err error) {
 	w = &IndexWriter{dir: dir}
-	m, err := ReadManifest(dir)
-	if err != nil {
+	if _, err := ReadManifest(dir); err != nil { // before a lock is made where no index is
 		return nil, err
 	}
 	if w.lock, err = disk.Lock(filepath.Join(dir, lockName)); err != nil {
 		return nil, err
 	}
-	if m, err = ReadManifest(dir); err == nil { // as it is under the lock
+	m, err := ReadManifest(dir) // as it is under the lock
+	if err == nil {
 		w.manifest = *m
 		w.manifest.Generation++
 		recipe := o.Recipe()

@@ -12,6 +12,7 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/engine"
+	"ndd/engine/copies"
 )
 
 // Addresses that `ndd serve` listens on unless told otherwise.
@@ -41,6 +42,8 @@ type Options struct {
 	Watchdog  time.Duration           // in which Notify must be told that the server lives; 0 for none
 
 	AccessLog string // file that gets a line of JSON for each request; "-" is standard error, "" is none
+
+	Copies *copies.Index // to find copies in, at /v1/copies; may be nil, and is the caller's
 
 	Scrub time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never
 

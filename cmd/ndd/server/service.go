@@ -41,6 +41,7 @@ type service struct {
 	descriptors func() int // that the process may have open
 	recent      activity.Ring
 	census      census
+	copies      *copyIndex // nil: /v1/copies is not served
 
 	queries, batches, inserts *admit.Gate
 }
@@ -52,6 +53,9 @@ func newService(o *Options) (*service, error) {
 	}
 	s.transfers = admit.NewTransfers(memory.Limit{Bytes: uint64(s.limits.RequestMemory), Source: "for requests (--request-memory)"})
 	s.openGates()
+	if o.Copies != nil {
+		s.copies = newCopyIndex(o.Copies)
+	}
 	s.metrics = newMetrics(s)
 	if o.TLSCert != "" {
 		t, err := access.NewTLS(o.TLSCert, o.TLSKey, o.TLSClientCA)
@@ -120,7 +124,7 @@ func (r *route) workOf(x *engine.Index, body int) time.Duration {
 
 func (s *service) routes() []route {
 	json, any := []string{mediaJSON}, []string{mediaJSON, mediaText, mediaHTML}
-	return []route{
+	list := []route{
 		{pattern: "POST /v1/query", least: access.Read, accepts: any, takes: []string{"k", "limit"}, needs: true, gate: s.queries, work: s.work.query, document: s.queryDocument},
 		{pattern: "POST /v1/batch", least: access.Read, accepts: []string{mediaBytes}, takes: []string{"k", "unique"}, needs: true, gate: s.batches, work: s.work.batch, streams: true},
 		{pattern: "POST /v1/compare", least: access.Read, accepts: json, takes: []string{"k"}, needs: true, gate: s.queries, work: s.work.query},
@@ -134,6 +138,10 @@ func (s *service) routes() []route {
 		{pattern: "GET /livez", least: access.Anyone, always: true},
 		{pattern: "GET /readyz", least: access.Anyone, always: true},
 	}
+	if s.copies != nil {
+		list = append(list, route{pattern: "POST /v1/copies", least: access.Read, accepts: any, takes: []string{"limit"}, needs: true, gate: s.queries, work: copiesWork, document: s.copiesDocument})
+	}
+	return list
 }
 
 // handler returns the handler of the main listener. local says that it is reached from
@@ -146,6 +154,7 @@ func (s *service) handler(local bool) http.Handler {
 	s.registerCheck(api)
 	s.registerDelete(api)
 	s.registerCompare(api)
+	s.registerCopies(api)
 	s.registerStats(api)
 	s.registerActivity(api)
 	s.registerDistribution(api)

@@ -11,9 +11,8 @@ const blockRanks = 128
 
 // A listWriter encodes lists. It reuses its memory.
 type listWriter struct {
-	bits  bitWriter
-	gaps  []uint64
-	block [][]byte
+	bits bitWriter
+	gaps []uint64
 }
 
 // appendList appends the encoded list of at least one rank.

@@ -138,7 +138,7 @@ func TestSearch(t *testing.T) {
 				for i, s := range searchers {
 					from := len(got)
 					var err error
-					if got, err = s.AppendSimilar(got, len(q), found); err != nil {
+					if got, err = s.AppendSimilar(context.Background(), got, len(q), found); err != nil {
 						t.Fatal(err)
 					}
 					for j := range got[from:] {
@@ -199,7 +199,7 @@ func TestCommon(t *testing.T) {
 		if err := s.Look(set, counts); err != nil || !slices.Equal(counts, []int{20_000, 2, 1}) {
 			t.Fatal(counts, err)
 		}
-		got, err := s.AppendSimilar(nil, 3, counts)
+		got, err := s.AppendSimilar(context.Background(), nil, 3, counts)
 		pair := uint32(q &^ 1)
 		want := []postings.Match{{Doc: pair, Size: 3, Shared: 2}, {Doc: pair + 1, Size: 3, Shared: 2}}
 		want[q&1].Shared = 3
@@ -224,7 +224,7 @@ func TestEqualDocuments(t *testing.T) {
 	if err := s.Look([]uint64{1, 2}, counts); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.AppendSimilar(nil, 2, counts)
+	got, err := s.AppendSimilar(context.Background(), nil, 2, counts)
 	if want := []postings.Match{{Doc: 0, Size: 2, Shared: 2}, {Doc: 2, Size: 2, Shared: 2}, {Doc: 4, Size: 2, Shared: 2}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}
@@ -295,7 +295,7 @@ func try(t *testing.T, from store.Source, sets [][]uint64) (noticed bool) {
 	for _, q := range sets[:3] {
 		counts := make([]int, len(q))
 		if err = s.Look(q, counts); err == nil {
-			_, err = s.AppendSimilar(nil, len(q), counts)
+			_, err = s.AppendSimilar(context.Background(), nil, len(q), counts)
 		}
 		if err != nil {
 			noticed = corrupt(t, err)
@@ -361,7 +361,7 @@ func TestSharedCounts(t *testing.T) {
 	if err := s.Look(a, counts); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.AppendSimilar(nil, len(a), counts)
+	got, err := s.AppendSimilar(context.Background(), nil, len(a), counts)
 	if err != nil || len(got) != 1 || got[0].Shared != signature.Shared(a, b) {
 		t.Errorf("%v, %v", got, err)
 	}

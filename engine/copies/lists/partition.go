@@ -3,6 +3,7 @@ package lists
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 	"sort"
 
@@ -18,7 +19,7 @@ func partitionOf(size int) int {
 
 // partitionFrom are the least sizes of the partitions.
 var partitionFrom = func() (from []int) {
-	for size := 1; size < 1<<31; size += max(size/4, 1) {
+	for size := 1; size <= math.MaxInt32-math.MaxInt32/4; size += max(size/4, 1) {
 		from = append(from, size)
 	}
 	return from
@@ -148,7 +149,7 @@ func (d *documents) partition(r *reader, p int, n, most uint64) {
 // ranks returns the ranks of the partitions that have documents with smallest to largest signatures.
 func (d *documents) ranks(smallest, largest int) (from, to uint32) {
 	from = d.starts[partitionOf(max(smallest, 1))]
-	last := partitionOf(min(max(largest, 1), 1<<31-1))
+	last := partitionOf(min(max(largest, 1), math.MaxInt32))
 	return from, d.starts[last+1]
 }
 

@@ -2,6 +2,7 @@ package lists
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"ndd/engine/copies/postings"
@@ -69,8 +70,8 @@ func (s *Searcher) Look(set []uint64, counts []int) (err error) {
 }
 
 // AppendSimilar appends the documents that are similar to the set that was looked up last, in order of their numbers. Those that
-// share no signature of at most o.MaxDocuments documents, by counts, are left out. The error wraps [store.ErrCorrupt].
-func (s *Searcher) AppendSimilar(dst []postings.Match, size int, counts []int) (_ []postings.Match, err error) {
+// share no signature of at most o.MaxDocuments documents, by counts, are left out. The error is of ctx, or wraps [store.ErrCorrupt].
+func (s *Searcher) AppendSimilar(ctx context.Context, dst []postings.Match, size int, counts []int) (_ []postings.Match, err error) {
 	defer store.CatchFault(&err)()
 	if size == 0 || len(s.found) == 0 {
 		return dst, nil
@@ -91,6 +92,9 @@ func (s *Searcher) AppendSimilar(dst []postings.Match, size int, counts []int) (
 	from, to := s.lists.documents.ranks(b.Smallest, b.Largest)
 	for i := range s.found {
 		f := &s.found[i]
+		if err := ctx.Err(); err != nil {
+			return dst, err
+		}
 		if i < prefix && common(f) == 0 {
 			err = s.gather(f, from, to)
 		} else {
