@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 )
 
@@ -23,14 +22,9 @@ func (o *openFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.preload, "preload", false, "read the index into huge pages instead of mapping its files; fails at once if there is not enough memory")
 }
 
-// open opens the index for queries. spread, unless nil, copies the tables to memory nodes.
-func (o *openFlags) open(ctx context.Context, g *globals, dir string, spread *worker.Options) (*engine.Index, error) {
-	return o.openWith(ctx, g, dir, engine.OpenOptions{Spread: spread})
-}
-
-// openWith opens the index as the flags and the options say. It reports how with --verbose, and
+// open opens the index as the flags and the options say. It reports how with --verbose, and
 // always what was not verified.
-func (o *openFlags) openWith(ctx context.Context, g *globals, dir string, options engine.OpenOptions) (*engine.Index, error) {
+func (o *openFlags) open(ctx context.Context, g *globals, dir string, options engine.OpenOptions) (*engine.Index, error) {
 	bar := g.newBar("verifying", 0, bytesUnit)
 	options.Threads, options.Verify, options.Load = g.threads, o.verify, o.preload
 	if options.Budget == nil {

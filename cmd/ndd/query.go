@@ -48,7 +48,7 @@ func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error)
 	if err != nil {
 		return nil, err
 	}
-	x, err := i.openFlags.openWith(cmd.Context(), g, i.dir, engine.OpenOptions{Spread: spread, MaxLengthRatio: float64(i.ratio)})
+	x, err := i.openFlags.open(cmd.Context(), g, i.dir, engine.OpenOptions{Spread: spread, MaxLengthRatio: float64(i.ratio)})
 	if err != nil {
 		return nil, err
 	}

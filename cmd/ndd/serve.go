@@ -270,7 +270,7 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 	}
 	l.Stage("verifying the index")
 	s.how.Spread = s.tables
-	x, err := s.open.openWith(ctx, s.g, s.dir, s.how)
+	x, err := s.open.open(ctx, s.g, s.dir, s.how)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (g *globals) merge(ctx context.Context, dir string) (err error) {
 func (g *globals) openToWrite(ctx context.Context, dir string, how engine.OpenOptions) (*engine.Index, error) {
 	var o openFlags
 	how.Write, how.Disk = true, g.disk
-	x, err := o.openWith(ctx, g, dir, how)
+	x, err := o.open(ctx, g, dir, how)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,9 @@ type Fingerprint struct {
 }
 
 func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
+	if err := onePrint(&j.Recipe); err != nil {
+		return err
+	}
 	t.results.parts, t.results.recipe = 1, recipeName(&j.Recipe)
 	d := documents{options: j.Document, recipe: j.Recipe}
 	var key, value []byte

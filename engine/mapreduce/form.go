@@ -75,6 +75,9 @@ func (t *task) chunks(ctx context.Context, each func(chunk) error) error {
 
 // sameRecipe adds the recipe of a file of fingerprints to those of the input.
 func (t *task) sameRecipe(name string, r *simhash.Recipe) error {
+	if err := onePrint(r); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	if err := t.read.add(end{recipe: recipeName(r)}); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
