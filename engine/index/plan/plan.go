@@ -150,6 +150,9 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 		o.BucketBits = md.bucketBits(n, e)
 		o.Radius = [2]int{min(o.Radius[0], t.Radius), max(o.Radius[1], t.Radius)}
 		parts := md.parts(n, e)
+		if r.Sample != nil && md.layout() == table.LayoutPlanar {
+			parts = append(parts, table.Part{Name: "wide", Bytes: r.Sample.wideBytes(t.Mask, n)})
+		}
 		if o.Parts == nil {
 			o.Parts = parts
 		}

@@ -32,7 +32,7 @@ func (planarModel) bucketBits(n float64, _ entry) int {
 	return int(bucketBits)
 }
 
-// parts leave the wide lines out, of which uniform keys have one in ten thousand.
+// parts leave the wide lines out, of which uniform keys have one in ten thousand: see [Sample.wideBytes].
 func (md planarModel) parts(n float64, _ entry) []table.Part {
 	keys := uint64(n)
 	b, perLine := table.PlanarWidths(keys)

@@ -1,0 +1,65 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	"ndd/engine/index/distribution"
+	"ndd/engine/index/plan"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/oracle/skewed"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// TestWideLines holds the bytes of planar tables of skewed sets against those that a plan with a sample foretells, wide lines included:
+// within four in a hundred.
+func TestWideLines(t *testing.T) {
+	n := 300_000
+	if testing.Short() {
+		n = 60_000
+	}
+	for _, set := range skewed.Sets(n, 7) {
+		prints := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))
+		var distinct distribution.Distinct
+		distinct.Add(prints)
+		sample, err := plan.NewSample(distinct.Sample(), plan.SampleSize, 1)
+		if err != nil {
+			continue // too few distinct ones
+		}
+		for _, name := range []string{"halves", "thirds"} {
+			design, err := permute.Named(name, 3, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := plan.Request{Fingerprints: uint64(len(prints)), K: 3, Layout: table.LayoutPlanar, Designs: []permute.Design{design}, Sample: sample, Seed: 1}
+			p, err := plan.New(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var m store.Memory
+			if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
+				t.Fatal(err)
+			}
+			s, err := segment.Open(m.Source())
+			if err != nil {
+				t.Fatal(err)
+			}
+			built, wide := uint64(0), uint64(0)
+			for _, tab := range s.Tables() {
+				for _, part := range tab.Parts() {
+					if built += part.Bytes; part.Name == "wide" {
+						wide += part.Bytes
+					}
+				}
+			}
+			s.Close()
+			said := p.Choice.TableBytes
+			t.Logf("%s, %s: %d bytes said, %d built, %d of them for wide lines", set.Name, name, said, built, wide)
+			if float64(said) < 0.96*float64(built) || float64(said) > 1.04*float64(built) {
+				t.Errorf("%s, %s: %d bytes said, %d built, %d of them for wide lines", set.Name, name, said, built, wide)
+			}
+		}
+	}
+}
