@@ -19,6 +19,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
+	"ndd/engine/storage/disk"
 	"ndd/engine/storage/wal"
 	"ndd/numa"
 )
@@ -165,7 +166,7 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	if s.dir != "" && s.tables == nil {
 		g.log.Debug("memory nodes: " + numa.New(numa.Options{}).String() + ": the tables stay in their file")
 	}
-	o.Load = s.index
+	o.Load, o.Budget, o.Folder = s.index, s.how.Budget, s.dir
 	o.Threads = g.threads
 	o.Log = g.log
 	o.Ready = flushed{g.stdout}
@@ -212,6 +213,10 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 	}
 	s.how.MaxLengthRatio = float64(s.ratio)
 	s.how.Write, s.how.Disk = !s.memoryOnly, s.g.disk
+	if s.how.Disk == nil {
+		s.options.Disk = server.NewDiskFigures()
+		s.how.Disk = disk.Hooked(s.options.Disk)
+	}
 	if s.memoryOnly && cmd.Flags().Changed("sync") {
 		return usagef("--sync applies only without --memory-only")
 	}

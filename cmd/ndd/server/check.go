@@ -91,6 +91,7 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) ([]check
 	}
 	limit = a.most(in.Limit, limit)
 	docs := sound(list)
+	s.metrics.asked.WithLabelValues("/v1/check-and-insert").Add(float64(len(docs)))
 	outcomes, err := x.CheckAndInsertAll(ctx, docs, k, limit)
 	if err != nil {
 		return nil, broken(err)

@@ -26,13 +26,13 @@ type metrics struct {
 	panics   prometheus.Counter
 	added    prometheus.Counter
 	deleted  prometheus.Counter
-	asked    prometheus.Counter
+	asked    *prometheus.CounterVec
 }
 
 // latencyBuckets are three for each doubling, 20 us to 84 s: a quantile is told within 13 %.
 var latencyBuckets = prometheus.ExponentialBuckets(20e-6, math.Cbrt(2), 67)
 
-func newMetrics(s *service) *metrics {
+func newMetrics(s *service, o *Options) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ndd_http_requests_total", Help: "Requests by endpoint and status."}, []string{"endpoint", "status"}),
@@ -45,11 +45,14 @@ func newMetrics(s *service) *metrics {
 		running:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "ndd_http_requests_running", Help: "Requests being read, waiting or being answered."}),
 		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_http_panics_total", Help: "Requests that ended in a panic."}),
 		added:    prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_inserted_documents_total", Help: "Documents inserted by requests."}),
-		asked:    prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_queries_total", Help: "Fingerprints asked for, alone and in batches."}),
+		asked:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ndd_queries_total", Help: "Fingerprints asked for, by endpoint."}, []string{"endpoint"}),
 		deleted:  prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_deleted_documents_total", Help: "Documents deleted by requests."}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, gates{s}, m.waits, m.scrubs, m.scrubbed, m.running, m.panics, m.added, m.deleted, m.asked,
+	m.registry.MustRegister(m.requests, m.seconds, gates{s}, storage{s, o}, m.waits, m.scrubs, m.scrubbed, m.running, m.panics, m.added, m.deleted, m.asked,
 		nodes{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if o.Disk != nil {
+		m.registry.MustRegister(o.Disk.syncs, o.Disk.written)
+	}
 	gauge := func(name, help string, value func(engine.Stats) float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			if x := s.index.Load(); x != nil {

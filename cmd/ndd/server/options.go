@@ -13,6 +13,7 @@ import (
 	"ndd/cmd/ndd/server/access"
 	"ndd/engine"
 	"ndd/engine/copies"
+	"ndd/engine/memory"
 )
 
 // Addresses that `ndd serve` listens on unless told otherwise.
@@ -40,6 +41,10 @@ type Options struct {
 	Inherited map[string]net.Listener // "listen" and "admin": open already, instead of the addresses; may be nil
 	Notify    func(state string)      // is told what systemd's notify socket wants to hear; may be nil
 	Watchdog  time.Duration           // in which Notify must be told that the server lives; 0 for none
+
+	Disk   *DiskFigures   // of the disk that the index is written to, for the metrics; may be nil
+	Budget *memory.Budget // of the index, for the metrics; may be nil
+	Folder string         // of the index, for the metrics; "" where it has none
 
 	AccessLog string // file that gets a line of JSON for each request; "-" is standard error, "" is none
 

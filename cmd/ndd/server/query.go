@@ -98,7 +98,7 @@ const againMax = 20
 // query searches the index and looks IDs up.
 func (s *service) query(ctx context.Context, f sketch, k, limit int) (*Neighbours, *problem) {
 	x := s.index.Load()
-	s.metrics.asked.Inc()
+	s.metrics.asked.WithLabelValues("/v1/query").Inc()
 	for try := 1; ; try++ {
 		hits, err := x.QueryText(ctx, f.Fingerprint, f.textBytes, k, limit)
 		if err != nil {

@@ -87,15 +87,21 @@ func start(t testing.TB, x *engine.Index, tokens string) *bench {
 // startWith serves an index with limits.
 func startWith(t testing.TB, x *engine.Index, tokens string, limits Limits) *bench {
 	t.Helper()
-	b := &bench{journal: new(journal)}
-	o := &Options{Limits: limits, Version: "test", Log: slog.New(slog.NewTextHandler(b.journal, nil))}
+	o := &Options{Limits: limits}
 	if tokens != "" {
 		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
 		if err := os.WriteFile(o.TokenFile, []byte(tokens), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		b.tokens = o.TokenFile
 	}
+	return startOptions(t, x, o)
+}
+
+// startOptions serves an index with options.
+func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
+	t.Helper()
+	b := &bench{journal: new(journal), tokens: o.TokenFile}
+	o.Version, o.Log = "test", slog.New(slog.NewTextHandler(b.journal, nil))
 	var err error
 	if b.service, err = newService(o); err != nil {
 		t.Fatal(err)

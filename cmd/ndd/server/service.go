@@ -56,7 +56,7 @@ func newService(o *Options) (*service, error) {
 	if o.Copies != nil {
 		s.copies = newCopyIndex(o.Copies)
 	}
-	s.metrics = newMetrics(s)
+	s.metrics = newMetrics(s, o)
 	if o.TLSCert != "" {
 		t, err := access.NewTLS(o.TLSCert, o.TLSKey, o.TLSClientCA)
 		if err != nil {

@@ -7,6 +7,7 @@ type SegmentStats struct {
 	Documents    uint64 // those that were deleted since counted
 	Fingerprints uint64 // distinct ones
 	TableBytes   uint64
+	Tables       []uint64 // of it, the bytes of each table
 	FileBytes    uint64 // 0 where it is in no file
 }
 
@@ -24,6 +25,7 @@ func (x *Index) Segments() []SegmentStats {
 		one := SegmentStats{Documents: s.Documents(), Fingerprints: s.Fingerprints()}
 		for _, t := range s.Tables() {
 			one.TableBytes += table.Bytes(t)
+			one.Tables = append(one.Tables, table.Bytes(t))
 		}
 		if s.file != nil {
 			one.FileBytes = s.file.Bytes()
