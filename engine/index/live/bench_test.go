@@ -108,3 +108,53 @@ func BenchmarkDurable(b *testing.B) {
 		})
 	}
 }
+
+var logged = flag.Int("logged", 1_000_000, "documents in the log that BenchmarkRecover reads")
+
+// BenchmarkRecover opens an index whose process ended with all its documents in the log, and one that
+// was stopped. An index flushes a million documents at a time, so that more than eight of them are
+// never in a log but where flushes fail.
+func BenchmarkRecover(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(b), Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+		b.Fatal(err)
+	}
+	open := func() *Index {
+		x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: 1 << 40})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if s := x.Stats(); s.Documents != 0 && s.Documents != uint64(*logged) {
+			b.Fatalf("%+v, want %d documents", s, *logged)
+		}
+		return x
+	}
+	x := open()
+	docs := make([]Doc, 1)
+	for i, f := range sets.Uniform(*logged, 7) {
+		if i == unflushedMax {
+			b.Fatalf("at most %d documents", unflushedMax)
+		}
+		docs[0].Fingerprint = simhash.Fingerprint(f)
+		if _, err := x.Insert(b.Context(), docs); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, stopped := range []bool{false, true} {
+		b.Run(fmt.Sprintf("logged=%d/stopped=%t", *logged, stopped), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				end := x.end
+				if stopped {
+					end = x.Close
+				}
+				if err := end(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				x = open()
+			}
+		})
+	}
+	x.Close()
+}

@@ -499,3 +499,52 @@ func TestDeletedWhileFlushed(t *testing.T) {
 		t.Errorf("%d documents after an end of the process, want 4", len(got))
 	}
 }
+
+// TestFlushBesideMerge: a flush waits for segments in memory that are being merged, since the log of their
+// documents is removed behind it: none of them is lost.
+func TestFlushBesideMerge(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := openScripted(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { x.Close() }()
+	docs := someDocs(memtableDocs+10, 8)
+	if _, err := x.Insert(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	for x.Stats().Segments == 0 { // until the first memtable is sealed
+		time.Sleep(time.Millisecond)
+	}
+	x.compacting.Lock() // as a merge of segments in memory does
+	x.writer.mu.Lock()
+	merged := x.current.Load().segments
+	mark(merged, true)
+	x.writer.mu.Unlock()
+	flushed := make(chan error, 1)
+	go func() { flushed <- x.Flush(context.Background()) }()
+	select {
+	case err := <-flushed:
+		t.Fatalf("flushed without the segments that are being merged: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	x.writer.mu.Lock()
+	mark(merged, false)
+	x.writer.mu.Unlock()
+	x.compacting.Unlock()
+	if err := <-flushed; err != nil {
+		t.Fatal(err)
+	}
+	if err := x.end(); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = openScripted(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, x); len(got) != len(docs) {
+		t.Errorf("%d documents are there, want %d", len(got), len(docs))
+	}
+}

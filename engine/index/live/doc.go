@@ -83,6 +83,7 @@
 // Each is taken before those below it:
 //
 //	flushing, merging   one flush, and one merge of files, at a time; for as long as it takes
+//	compacting          while large segments in memory are merged, and while a flush takes those
 //	sealing             while memtables become a segment
 //	folder.mu           the next manifest: written and published under it
 //	writer.mu           one writer: what is inserted, edits, marks of busy segments; never during a

@@ -41,6 +41,8 @@ func (x *Index) tendMemoryOnce() bool {
 			return x.flush(context.Background()) == nil || x.pause()
 		}
 	}
+	x.compacting.Lock()
+	defer x.compacting.Unlock()
 	more, err := x.mergeInMemory((*Segment).mergesLarge)
 	return more && err == nil // for want of memory there are more segments: slower, and right
 }
@@ -116,8 +118,14 @@ func (x *Index) noteFlush(err error) {
 	x.wakeWaiting()
 }
 
-// beginFlush takes what is to be flushed out of the hands of others.
+// errBusy is returned where a segment would be left out of a flush behind which its log is removed.
+var errBusy = errors.New("a segment in memory is not there to be flushed")
+
+// beginFlush takes what is to be flushed out of the hands of others: of a merge in memory when that
+// has ended, since what is being merged is not there to be taken, and its log would be removed.
 func (x *Index) beginFlush(gap uint64) (f flush, err error) {
+	x.compacting.Lock()
+	defer x.compacting.Unlock()
 	x.sealing.Lock()
 	defer x.sealing.Unlock()
 	x.writer.mu.Lock()
@@ -150,9 +158,14 @@ func (x *Index) beginFlush(gap uint64) (f flush, err error) {
 	x.writer.mu.Lock()
 	defer x.writer.mu.Unlock()
 	for _, s := range x.current.Load().segments {
-		if s.mergesInMemory() && s.end() <= f.next {
-			f.segments = append(f.segments, s)
+		if s.file != nil || s.from >= f.next {
+			continue
 		}
+		if s.busy || s.end() > f.next {
+			x.deleted = append(f.deleted, x.deleted...)
+			return f, errBusy
+		}
+		f.segments = append(f.segments, s)
 	}
 	mark(f.segments, true)
 	return f, nil

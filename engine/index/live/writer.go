@@ -21,6 +21,7 @@ type writer struct {
 
 	flushing     sync.Mutex // held by the one flush at a time; taken before all others
 	merging      sync.Mutex // held by the one merge of files at a time; likewise, and never with flushing
+	compacting   sync.Mutex // held by a merge of segments in memory, and while a flush takes those; taken before sealing
 	flushFailed  error      // of the last flush; guarded by mu
 	flushesShort int        // that lacked memory, one after the other; likewise
 
