@@ -13,6 +13,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/result"
+	"ndd/engine/storage/object"
 	"ndd/permute"
 )
 
@@ -113,6 +114,9 @@ func (b *batch) check(q string) (err error) {
 	_, stream, err := destination(b.out)
 	if err != nil {
 		return err
+	}
+	if b.shardFlag != "" && object.Is(b.out) {
+		return usagef("--shard writes to disk, because it records beside the output what is done")
 	}
 	if err := b.format.check(b.g, b.out); err != nil && !b.count {
 		return err
@@ -301,7 +305,7 @@ func (g *globals) openVerified(ctx context.Context, path string) (f *ndf.File, e
 			return err
 		})
 	} else {
-		f, err = ndf.Open(path)
+		f, err = g.openPrintFile(path)
 	}
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
-	"ndd/engine/storage/disk"
 )
 
 // The columns of the tables of dedup. Those for rows are empty where the file is the document.
@@ -40,7 +39,7 @@ func clusterNames() (names []string) {
 }
 
 // writeClusters writes the result's files.
-func writeClusters(dir *disk.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result) error {
+func writeClusters(dir folder, f result.Format, c *dedup.Corpus, r *dedup.Result) error {
 	t := &clusterTables{c: c, r: r}
 	clusters, dropped, kept := clusterFiles(f)
 	for _, file := range []struct {

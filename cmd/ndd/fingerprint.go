@@ -3,12 +3,15 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/result"
+	"ndd/engine/storage/object"
 	"ndd/engine/storage/store"
 )
 
@@ -100,6 +103,9 @@ func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.
 	if out == "-" {
 		return usagef("-o -: a fingerprint file cannot be written to standard output; without -o, lines of text are")
 	}
+	if object.Is(out) {
+		return g.fingerprintObject(cmd, inputs, c, out)
+	}
 	at, stream, err := destination(out)
 	if err != nil {
 		return err
@@ -128,4 +134,25 @@ func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.
 		return e
 	}
 	return err
+}
+
+// fingerprintObject makes the file on disk first: its header is written last.
+func (g *globals) fingerprintObject(cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
+	if err := g.checkOutput(out); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ndd-upload-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "prints.ndf")
+	partly := g.fingerprintFile(cmd, inputs, c, file)
+	if partly != nil && partly != errPartly {
+		return partly
+	}
+	if err := g.uploadFile(file, out); err != nil {
+		return err
+	}
+	return partly
 }

@@ -13,11 +13,12 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/object"
 )
 
 // folders are the output folders, nil where none was requested.
 type folders struct {
-	clusters, copies *disk.Folder
+	clusters, copies folder
 	names            *dedup.Copies // of copies
 }
 
@@ -39,8 +40,11 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 }
 
 // folder begins an output folder; with --dry-run it only finds out whether it could, and returns nil.
-func (d *deduping) folder(path string, own func(name string) bool) (*disk.Folder, error) {
+func (d *deduping) folder(path string, own func(name string) bool) (folder, error) {
 	switch {
+	case d.dryRun && object.Is(path):
+		_, err := d.g.createObjects(path)
+		return nil, err
 	case !d.dryRun:
 		return d.g.createFolder(path, own)
 	case d.g.force:
@@ -67,8 +71,8 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 	return strings.Join(parts, "; ")
 }
 
-func (f *folders) all() []*disk.Folder {
-	return slices.DeleteFunc([]*disk.Folder{f.copies, f.clusters}, func(o *disk.Folder) bool { return o == nil })
+func (f *folders) all() []folder {
+	return slices.DeleteFunc([]folder{f.copies, f.clusters}, func(o folder) bool { return o == nil })
 }
 
 func (f *folders) abort() {

@@ -18,6 +18,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/token"
+	"ndd/engine/storage/object"
 	"ndd/engine/storage/store"
 )
 
@@ -203,6 +204,9 @@ func (g *globals) openPrintFile(path string) (*ndf.File, error) {
 	if path == document.Stdin {
 		return ndf.Read(g.stdin, "standard input")
 	}
+	if object.Is(path) {
+		return readPrintObject(g.cmd.Context(), path)
+	}
 	return ndf.Open(path)
 }
 
@@ -232,6 +236,12 @@ func arePrints(paths []string) (bool, error) {
 	n := 0
 	for _, path := range paths {
 		if path == "-" {
+			continue
+		}
+		if object.Is(path) {
+			if slices.Contains([]string{".ndf", ".bin", ".npy"}, filepath.Ext(path)) {
+				return false, usagef("%s: fingerprint files are compared from disk: copy it first", path)
+			}
 			continue
 		}
 		kind, ok, err := store.Sniff(path)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/object"
 )
 
 // An output is standard output, a pipe or a device, or a file that appears whole or not at all.
@@ -19,6 +20,7 @@ type output struct {
 	buffer *bufio.Writer // nil for standard output
 	stream *os.File      // a pipe or a device: written as it comes, and never replaced
 	file   *disk.File
+	upload *object.Upload
 }
 
 // newOutput opens path, or standard output when path is empty or "-".
@@ -26,11 +28,21 @@ func (g *globals) newOutput(path string) (*output, error) {
 	if isStdout(path) {
 		return &output{Writer: g.stdout}, nil
 	}
+	o := &output{}
+	if object.Is(path) {
+		ctx := g.cmd.Context()
+		var err error
+		if o.upload, err = object.From(ctx).Create(ctx, path, g.force); err != nil {
+			return nil, err
+		}
+		o.buffer = bufio.NewWriterSize(o.upload, 1<<18)
+		o.Writer = o.buffer
+		return o, nil
+	}
 	path, stream, err := destination(path)
 	if err != nil {
 		return nil, err
 	}
-	o := &output{}
 	if stream {
 		o.stream, err = os.OpenFile(path, os.O_WRONLY, 0)
 		o.buffer = bufio.NewWriterSize(o.stream, 1<<18)
@@ -58,6 +70,10 @@ func (g *globals) checkOutput(path string) error {
 	if isStdout(path) || g.force {
 		return nil
 	}
+	if object.Is(path) {
+		ctx := g.cmd.Context()
+		return object.From(ctx).Absent(ctx, path)
+	}
 	at, stream, err := destination(path)
 	if err != nil || stream {
 		return err
@@ -66,11 +82,25 @@ func (g *globals) checkOutput(path string) error {
 }
 
 // createFolder begins an output folder, whose files have the names that own accepts.
-func (g *globals) createFolder(path string, own func(name string) bool) (*disk.Folder, error) {
-	if g.force {
-		return g.disk.ReplaceFolder(path, own)
+func (g *globals) createFolder(path string, own func(name string) bool) (folder, error) {
+	if object.Is(path) {
+		f, err := g.createObjects(path)
+		return orNone(f, err)
 	}
-	return g.disk.CreateFolder(path)
+	if g.force {
+		f, err := g.disk.ReplaceFolder(path, own)
+		return orNone(f, err)
+	}
+	f, err := g.disk.CreateFolder(path)
+	return orNone(f, err)
+}
+
+// orNone returns a folder, or nil beside an error: not a nil of its type, which would look like one.
+func orNone(f folder, err error) (folder, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // named returns what accepts these names and no others.
@@ -114,7 +144,10 @@ func (o *output) commit() error {
 	if err := o.buffer.Flush(); err != nil {
 		return err
 	}
-	if o.stream != nil {
+	switch {
+	case o.upload != nil:
+		return o.upload.Commit()
+	case o.stream != nil:
 		return o.stream.Close()
 	}
 	return o.file.Commit()
@@ -123,6 +156,8 @@ func (o *output) commit() error {
 // abort removes the file unless it was committed.
 func (o *output) abort() {
 	switch {
+	case o.upload != nil:
+		o.upload.Abort()
 	case o.stream != nil:
 		o.stream.Close()
 	case o.file != nil:

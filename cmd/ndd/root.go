@@ -22,6 +22,7 @@ import (
 	"ndd/engine/mapreduce"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/object"
 	"ndd/engine/storage/store"
 )
 
@@ -93,7 +94,7 @@ func (g *globals) run(ctx context.Context, args []string) int {
 	root.SetIn(g.stdin)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(object.NewContext(ctx, object.New(object.FromEnvironment(os.Getenv))))
 	g.skipped.abort() // unless it was published
 	g.stop()
 	if e := out.Flush(); err == nil && e != nil {

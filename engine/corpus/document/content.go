@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 )
 
 // Packing is how a file is compressed.
@@ -71,10 +70,10 @@ func (f File) Open(ctx context.Context, opts Options, gaps []Gap) (*Content, err
 
 // CopyPacking returns how a copy of the file is compressed: as the file is, or by zstd, with the name's ending to match,
 // where nothing writes the file's compression. The ending is "" where the name stays. It looks at the first bytes.
-func (f File) CopyPacking() (ending string, err error) {
-	file, err := os.Open(f.Path)
+func (f File) CopyPacking(ctx context.Context) (ending string, err error) {
+	file, err := f.raw(ctx)
 	if err != nil {
-		return "", bare(f.Path, err)
+		return "", err
 	}
 	defer file.Close()
 	head := make([]byte, 6)

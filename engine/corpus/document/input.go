@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"ndd/engine/storage/object"
 )
 
 // Stdin is the input that means standard input.
@@ -16,6 +19,9 @@ const Stdin = "-"
 
 // ReadOnce says whether an input cannot be read a second time: standard input, or a pipe by another name.
 func ReadOnce(input string) bool {
+	if object.Is(input) {
+		return false
+	}
 	info, err := os.Stat(input)
 	return input == Stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
@@ -46,6 +52,9 @@ func expand(ctx context.Context, input string, yield func(File, error) bool) boo
 	if input == Stdin {
 		return yield(File{Path: Stdin}, nil)
 	}
+	if object.Is(input) {
+		return expandObjects(ctx, input, yield)
+	}
 	info, err := os.Stat(input)
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(input, "*?[") {
 		matches, globErr := filepath.Glob(input)
@@ -73,6 +82,67 @@ func expand(ctx context.Context, input string, yield func(File, error) bool) boo
 		return walk(ctx, input, yield)
 	}
 	return yield(File{Path: input}, nil)
+}
+
+// expandObjects is expand for objects: one by its name, those below a prefix as the files of a folder, or those that a pattern matches.
+func expandObjects(ctx context.Context, input string, yield func(File, error) bool) bool {
+	if object.IsOne(input) && !strings.HasPrefix(input, "s3://") {
+		return yield(File{Path: input}, nil)
+	}
+	root, n := "", 0
+	if !strings.ContainsAny(input, "*?[") {
+		root = strings.TrimSuffix(input, "/")
+	}
+	for path, err := range object.From(ctx).List(ctx, input) {
+		if err != nil {
+			yield(File{}, err)
+			return false
+		}
+		n++
+		f := File{Path: path, Root: root}
+		if path == input {
+			f.Root = "" // named by the user
+		}
+		if !yield(f, nil) {
+			return false
+		}
+	}
+	if n == 0 {
+		yield(File{}, fmt.Errorf("%s: no such object, and none is below it or matches it", input))
+	}
+	return n > 0
+}
+
+// Copy writes the file, as it is, to w.
+func (f File) Copy(ctx context.Context, w io.Writer) error {
+	r, err := f.raw(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = io.Copy(w, r)
+	return err
+}
+
+// CanOpen returns why the file cannot be opened, nil if it can.
+func (f File) CanOpen(ctx context.Context) error {
+	r, err := f.raw(ctx)
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+// raw opens the file without seeing through its compression.
+func (f File) raw(ctx context.Context) (io.ReadCloser, error) {
+	if object.Is(f.Path) {
+		return object.From(ctx).Open(ctx, f.Path)
+	}
+	r, err := os.Open(f.Path)
+	if err != nil {
+		return nil, bare(f.Path, err)
+	}
+	return r, nil
 }
 
 // walk yields the files of a folder, which may be named by a link: the separator makes the system follow it.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/therootcompany/xz"
+
+	"ndd/engine/storage/object"
 )
 
 const (
@@ -42,6 +44,13 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 	case !s.file.inFolder() && ReadOnce(s.file.Path):
 		pipe := OpenPipe(s.ctx, s.file.Path)
 		src, closer = pipe, func() { pipe.Close() }
+	case object.Is(s.file.Path):
+		o, err := object.From(s.ctx).Open(s.ctx, s.file.Path)
+		if err != nil {
+			return nil, err
+		}
+		closer = func() { o.Close() }
+		s.size, s.modified, src = max(o.Size, 0), o.ModifiedNano(), o
 	default:
 		f, err := os.Open(s.file.Path)
 		if err != nil {
@@ -92,7 +101,9 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 		s.wrap(&unpacking{Bzip2, bzip2.NewReader(disk), source})
 	default:
 		s.r = disk
-		s.plain, _ = src.(*os.File)
+		if o, ok := src.(*object.Object); !ok || o.Size >= 0 {
+			s.plain, _ = src.(io.ReaderAt)
+		}
 	}
 	return closer, nil
 }

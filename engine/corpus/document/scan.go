@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 )
 
 // Unit is one document as it lies in its file. It owns its bytes.
@@ -111,10 +110,10 @@ type stream struct {
 	fields *Fields // of JSON objects, from the first one on
 
 	packing   Packing
-	unpacking *unpacking // nil where it is not compressed
-	members   *members   // of gzip
-	plain     *os.File   // the file, where it is not compressed and can be read at any place; else nil
-	modified  int64      // of the file, nanoseconds since 1970; 0 if unknown
+	unpacking *unpacking  // nil where it is not compressed
+	members   *members    // of gzip
+	plain     io.ReaderAt // the file, where it is not compressed and can be read at any place; else nil
+	modified  int64       // of the file, nanoseconds since 1970; 0 if unknown
 }
 
 // units hands the stream to the reader of its format. Each reader is one file of this package.

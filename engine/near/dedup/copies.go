@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/storage/object"
 )
 
 // Copies has the names under which the files of some inputs are copied: their
@@ -41,7 +43,7 @@ func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error
 		if err != nil {
 			continue // it came up before
 		}
-		if err := c.add(f); err != nil {
+		if err := c.add(ctx, f); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +51,7 @@ func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error
 }
 
 // add adds the names that a file's copy may have: its own, and that of its rows if nothing writes its compression.
-func (c *Copies) add(f document.File) error {
+func (c *Copies) add(ctx context.Context, f document.File) error {
 	name, err := c.name(f, "")
 	if err != nil {
 		return err
@@ -59,7 +61,7 @@ func (c *Copies) add(f document.File) error {
 	}
 	c.names[name] = true
 	c.files++
-	ending, err := f.CopyPacking()
+	ending, err := f.CopyPacking(ctx)
 	if err != nil || ending == "" {
 		return nil // what cannot be opened is named when it is read
 	}
@@ -75,11 +77,11 @@ func (c *Copies) add(f document.File) error {
 
 // findRoot sets root to the deepest folder that holds all inputs.
 func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) error {
-	target, err := real(filepath.Dir(filepath.Clean(dir)))
+	target, err := real(folderOf(cleaned(dir)))
 	if err != nil {
 		return err
 	}
-	target = filepath.Join(target, filepath.Base(dir))
+	target = joined(target, path.Base(filepath.ToSlash(cleaned(dir))))
 	first := true
 	for f, err := range document.Files(ctx, inputs) {
 		if _, skipped := errors.AsType[*document.Skip](err); skipped {
@@ -93,7 +95,7 @@ func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) erro
 		}
 		top := f.Root
 		if top == "" {
-			top = filepath.Dir(f.Path)
+			top = folderOf(f.Path)
 		}
 		if top, err = real(top); err != nil {
 			return err
@@ -105,36 +107,77 @@ func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) erro
 			c.root, first = top, false
 		}
 		for !within(top, c.root) {
-			c.root = filepath.Dir(c.root)
+			up := folderOf(c.root)
+			if up == c.root || object.Is(top) != object.Is(c.root) {
+				return fmt.Errorf("%s and %s have no folder in common under which copies could have names: copy them one after the other", f.Path, c.root)
+			}
+			c.root = up
 		}
 	}
 	return nil
 }
 
 // real returns an absolute path without links.
-func real(path string) (string, error) {
-	path, err := filepath.Abs(path)
+func real(name string) (string, error) {
+	if object.Is(name) {
+		return strings.TrimSuffix(name, "/"), nil
+	}
+	name, err := filepath.Abs(name)
 	if err != nil {
 		return "", err
 	}
-	return filepath.EvalSymlinks(path)
+	return filepath.EvalSymlinks(name)
+}
+
+// folderOf returns the folder of a file, or what stands before the last slash of an object's path.
+func folderOf(name string) string {
+	if !object.Is(name) {
+		return filepath.Dir(name)
+	}
+	start := strings.Index(name, "://") + len("://")
+	if i := strings.LastIndexByte(name[start:], '/'); i > 0 {
+		return name[:start+i]
+	}
+	return name
+}
+
+// cleaned returns a path in its shortest form.
+func cleaned(path string) string {
+	if object.Is(path) {
+		return strings.TrimSuffix(path, "/")
+	}
+	return filepath.Clean(path)
+}
+
+// joined returns the path of what a folder has under a name.
+func joined(dir, name string) string {
+	if object.Is(dir) {
+		return dir + "/" + name
+	}
+	return filepath.Join(dir, name)
 }
 
 // within reports whether path is dir or lies below it.
 func within(path, dir string) bool {
+	if object.Is(path) || object.Is(dir) {
+		return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+	}
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // name returns the name of a file's copy, with another ending in place of its compression's, unless that is "".
 func (c *Copies) name(f document.File, ending string) (string, error) {
-	dir, err := real(filepath.Dir(f.Path))
+	dir, err := real(folderOf(f.Path))
 	if err != nil {
 		return "", err
 	}
-	base := filepath.Base(f.Path)
+	base := path.Base(filepath.ToSlash(f.Path))
 	if ending != "" {
 		base = strings.TrimSuffix(strings.TrimSuffix(base, ".bz2"), ".xz") + ending
+	}
+	if object.Is(dir) {
+		return strings.TrimPrefix(strings.TrimPrefix(dir+"/"+base, c.root), "/"), nil
 	}
 	return filepath.Rel(c.root, filepath.Join(dir, base))
 }

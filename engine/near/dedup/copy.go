@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"ndd/engine/corpus/document"
@@ -102,12 +101,12 @@ func (k *copier) file(f document.File) error {
 	case content.Columns != nil && len(x.cuts) > 0:
 		return k.write(f, "", func(w io.Writer) error { return copyColumns(w, content, x.rows) })
 	case content.Columns != nil, !content.Rows && x.kept > 0:
-		return k.write(f, "", func(w io.Writer) error { return copyFile(w, f.Path) })
+		return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
 	case !content.Rows:
 		return nil
 	}
 	content.Reader = io.LimitReader(content.Reader, x.whole)
-	ending, err := f.CopyPacking()
+	ending, err := f.CopyPacking(k.ctx)
 	if err != nil {
 		return err
 	}
@@ -144,13 +143,11 @@ func (k *copier) unjudged(f document.File) error {
 	if k.o.LeaveUnjudged {
 		return nil
 	}
-	file, err := os.Open(f.Path)
-	if err != nil {
+	if f.CanOpen(k.ctx) != nil {
 		return nil // as it was named when it was read
 	}
-	file.Close()
 	k.report.Unjudged = append(k.report.Unjudged, f.Path)
-	return k.write(f, "", func(w io.Writer) error { return copyFile(w, f.Path) })
+	return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
 }
 
 // scanned is what a scan found in a file.
@@ -225,15 +222,4 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 		x.rows = append(x.rows, int64(u.Line))
 	}
 	return x, nil
-}
-
-// copyFile copies a file as it is.
-func copyFile(w io.Writer, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
 }

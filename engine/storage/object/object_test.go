@@ -1,0 +1,228 @@
+package object_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"ndd/engine/oracle/bucket"
+	"ndd/engine/storage/object"
+)
+
+// store returns a store of the server.
+func store(s *bucket.Server) *object.Store {
+	return object.New(object.Config{Endpoint: s.URL, Region: "us-east-1", Keys: credentials.NewStaticV4("key", "secret", ""), PartSize: 5 << 20,
+		HTTP: &http.Client{Transport: &http.Transport{DisableCompression: true}}})
+}
+
+// content is some bytes, of which no part is like another.
+func content(n int) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{1}).Read(b)
+	return b
+}
+
+// TestRead reads objects over connections that are cut again and again, from a start to an end and at any place.
+func TestRead(t *testing.T) {
+	s := bucket.New(t)
+	want := content(9<<20 + 123)
+	s.Put(t, "dir/large", want)
+	s.Put(t, "empty", nil)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(&breaking{w, 1 << 20}, r, "", time.Unix(1e9, 0), bytes.NewReader(want))
+	}))
+	defer web.Close()
+	noRanges := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(want) }))
+	defer noRanges.Close()
+	for _, path := range []string{"s3://docs/dir/large", web.URL + "/x", noRanges.URL} {
+		for _, cut := range []int64{0, 700_000} {
+			s.CutAfter(cut)
+			o, err := store(s).Open(t.Context(), path)
+			if err != nil {
+				t.Fatal(path, cut, err)
+			}
+			if path != noRanges.URL && o.Size != int64(len(want)) {
+				t.Errorf("%s: %d bytes", path, o.Size)
+			}
+			got, err := io.ReadAll(o)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s, cut after %d: %d bytes, %v", path, cut, len(got), err)
+			}
+			if cut > 0 {
+				s.CutAfter(3 << 20) // a block at least
+			}
+			for _, at := range []int{0, 1<<20 - 1, 5 << 20, len(want) - 10} {
+				if path == noRanges.URL {
+					continue
+				}
+				p := make([]byte, 300_000)
+				n, err := o.ReadAt(p, int64(at))
+				if w := want[at:min(len(want), at+len(p))]; !bytes.Equal(p[:n], w) || (err == io.EOF) != (len(w) < len(p)) {
+					t.Errorf("%s at %d: %d bytes, %v", path, at, n, err)
+				}
+			}
+			o.Close()
+		}
+	}
+	s.CutAfter(0)
+	o, err := store(s).Open(t.Context(), "s3://docs/empty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := o.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Error(n, err)
+	}
+}
+
+// breaking ends an answer after so many bytes.
+type breaking struct {
+	http.ResponseWriter
+	left int
+}
+
+func (b *breaking) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		panic(http.ErrAbortHandler)
+	}
+	return b.ResponseWriter.Write(p)
+}
+
+// TestChanged: an object that is replaced while it is read is an error, not a mixture.
+func TestChanged(t *testing.T) {
+	s := bucket.New(t)
+	s.Put(t, "x", content(3<<20))
+	s.CutAfter(1 << 20)
+	o, err := store(s).Open(t.Context(), "s3://docs/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(io.Discard, o, 1000); err != nil {
+		t.Fatal(err)
+	}
+	s.Put(t, "x", bytes.Repeat([]byte("y"), 3<<20))
+	if _, err := io.ReadAll(o); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
+		t.Error(err)
+	}
+}
+
+// TestErrors: what is not there, not allowed or not reached is said, with the path, and at once unless trying again may help.
+func TestErrors(t *testing.T) {
+	s := bucket.New(t)
+	s.Put(t, "x", []byte("x"))
+	for path, want := range map[string]string{"s3://docs/none": "s3://docs/none: ", "s3://none/x": "s3://none/x: ", "s3://": "s3://bucket/key", s.URL + "/none/x": "404"} {
+		before := s.Requests.Load()
+		if _, err := store(s).Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if n := s.Requests.Load() - before; n > 2 {
+			t.Errorf("%s: %d requests", path, n)
+		}
+	}
+	s.Fail.Store(2)
+	if o, err := store(s).Open(t.Context(), "s3://docs/x"); err != nil || o.Size != 1 {
+		t.Error(err)
+	}
+	if _, err := object.From(t.Context()).Open(t.Context(), "s3://docs/x"); err == nil {
+		t.Error("a context without a store opened an object")
+	}
+	if _, err := object.New(object.Config{Endpoint: "nonsense"}).Open(t.Context(), "s3://docs/x"); err == nil || !strings.Contains(err.Error(), `S3 endpoint "nonsense"`) {
+		t.Error(err)
+	}
+}
+
+// TestList lists prefixes as folders, and patterns.
+func TestList(t *testing.T) {
+	s := bucket.New(t)
+	keys := []string{"a/1.txt", "a/2.jsonl", "a/b/3.jsonl", "ab.txt", "z"}
+	for _, key := range keys {
+		s.Put(t, key, nil)
+	}
+	s.Put(t, "a/folder/", nil)
+	for path, want := range map[string]string{"s3://docs/": "a/1.txt a/2.jsonl a/b/3.jsonl ab.txt z", "s3://docs/a": "a/1.txt a/2.jsonl a/b/3.jsonl",
+		"s3://docs/a/": "a/1.txt a/2.jsonl a/b/3.jsonl", "s3://docs/a/*.jsonl": "a/2.jsonl", "s3://docs/*/*/*": "a/b/3.jsonl", "s3://docs/z": "z", "s3://docs/none": ""} {
+		var got []string
+		for path, err := range store(s).List(t.Context(), path) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, strings.TrimPrefix(path, "s3://docs/"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
+// TestUpload writes small and large objects while requests fail: each is there whole after Commit, and before it, or after Abort, not at all.
+func TestUpload(t *testing.T) {
+	s := bucket.New(t)
+	for _, size := range []int{0, 1, 5 << 20, 12<<20 + 7} {
+		want, key := content(size), fmt.Sprint("out", size)
+		s.Fail.Store(1)
+		u, err := store(s).Create(t.Context(), "s3://docs/"+key, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part := range slices.Chunk(want, 1<<20+1) {
+			s.Fail.Store(1)
+			if _, err := u.Write(part); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := s.Get(t, key); got != nil {
+			t.Fatalf("%d bytes are there before they are committed", len(got))
+		}
+		s.Fail.Store(1)
+		if err := u.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Get(t, key); !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, want %d", len(got), size)
+		}
+		if _, err := store(s).Create(t.Context(), "s3://docs/"+key, false); !errors.Is(err, fs.ErrExist) {
+			t.Error(err)
+		}
+		u, err = store(s).Create(t.Context(), "s3://docs/"+key, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := u.Write(content(6 << 20)); err != nil {
+			t.Fatal(err)
+		}
+		if err := u.Abort(); err != nil || !bytes.Equal(s.Get(t, key), want) {
+			t.Error("an aborted upload changed the object", err)
+		}
+		if err := u.Commit(); err == nil {
+			t.Error("committed after Abort")
+		}
+		u, err = store(s).Create(t.Context(), "s3://docs/none/"+t.Name(), false)
+		if err != nil || u.Abort() != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := store(s).Create(t.Context(), "http://x/y", false); err == nil || !strings.Contains(err.Error(), "only objects of S3 are written") {
+		t.Error(err)
+	}
+}
+
+// TestFromEnvironment: the names that other programs know.
+func TestFromEnvironment(t *testing.T) {
+	env := map[string]string{"AWS_ENDPOINT_URL": "http://a", "AWS_ENDPOINT_URL_S3": "http://b", "AWS_DEFAULT_REGION": "r", "AWS_ACCESS_KEY_ID": "i", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t"}
+	c := object.FromEnvironment(func(name string) string { return env[name] })
+	v, err := c.Keys.GetWithContext(nil)
+	if err != nil || c.Endpoint != "http://b" || c.Region != "r" || v.AccessKeyID != "i" || v.SecretAccessKey != "s" || v.SessionToken != "t" {
+		t.Error(c, v, err)
+	}
+}
