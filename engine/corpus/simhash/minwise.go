@@ -86,12 +86,19 @@ func (m *minwise) push(s *token.Scanner, tokens []token.Token) {
 		}
 		h := m.key.Hash(s, t)
 		m.add(h, m.shift[t.Kind&1])
+		if m.second != nil {
+			m.addSecond(h, m.shift[t.Kind&1])
+		}
 		words := 0
 		if kind|t.Kind == token.Word {
 			words = 1
 		}
 		if m.takes[words] && last != 0 {
-			m.add(token.Fold(last, h), m.pair[words])
+			pair := token.Fold(last, h)
+			m.add(pair, m.pair[words])
+			if m.second != nil {
+				m.addSecond(pair, m.pair[words])
+			}
 		}
 		last, kind = h, t.Kind
 	}
@@ -106,9 +113,6 @@ func (m *minwise) add(hash uint64, shift uint8) {
 	rank := hash << 6 >> 6 >> (shift & 63)
 	if w := &m.winner[hash>>58]; rank < *w {
 		*w = rank
-	}
-	if m.second != nil {
-		m.addSecond(hash, shift)
 	}
 }
 
