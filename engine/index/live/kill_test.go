@@ -71,6 +71,72 @@ func fingerprintOf(id string) simhash.Fingerprint {
 	return simhash.Fingerprint(key.hash(id))
 }
 
+// told counts the documents that were acknowledged, by process and writer.
+type told map[[2]int]int
+
+// write starts a process that inserts, has end called when it has acknowledged some, which ends it, and
+// counts what it said.
+func (a told) write(t *testing.T, dir string, end func(*os.Process)) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), killedFolder+"="+dir)
+	cmd.Stderr = t.Output()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	after := rand.IntN(400)
+	lines := bufio.NewReader(out)
+	for n := 0; ; n++ {
+		if n == after {
+			time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
+			end(cmd.Process)
+		}
+		line, err := lines.ReadString('\n')
+		if err == io.EOF {
+			break // what it did not print whole was not told
+		}
+		var pid, w, upTo int
+		if _, err := fmt.Sscan(line, &pid, &w, &upTo); err != nil {
+			t.Fatal(err)
+		}
+		a[[2]int{pid, w}] = upTo
+	}
+	cmd.Wait() // killed, or by itself with an error
+}
+
+// check opens the index and demands what was acknowledged, and of the rest a prefix of each writer.
+func (a told) check(t *testing.T, dir string) {
+	t.Helper()
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	there := map[[2]int]int{}
+	for doc, d := range contents(t, x) {
+		var pid, w, n int
+		if _, err := fmt.Sscan(d.ID, &pid, &w, &n); err != nil || d.Fingerprint != fingerprintOf(d.ID) {
+			t.Fatalf("document %d, %q, has fingerprint %v: %v", doc, d.ID, d.Fingerprint, err)
+		}
+		there[[2]int{pid, w}]++
+	}
+	total := 0
+	for writer, n := range a {
+		total += n
+		for i := range max(n, there[writer]) {
+			id := fmt.Sprintf("%d %d %d", writer[0], writer[1], i)
+			if _, ok, err := x.Find(id); !ok || err != nil {
+				t.Fatalf("%q, of %d acknowledged and %d there, is lost: %v", id, n, there[writer], err)
+			}
+		}
+	}
+	t.Logf("%d documents acknowledged, %d there", total, x.Stats().Documents)
+}
+
 // TestKill kills processes that insert, again and again: of each writer what it was told is there is
 // there, whole, and what is there is a prefix of what it inserted.
 func TestKill(t *testing.T) {
@@ -85,59 +151,9 @@ func TestKill(t *testing.T) {
 	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	acknowledged := map[[2]int]int{} // documents, by process and writer
-	total := 0
+	acknowledged := told{}
 	for range times {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), killedFolder+"="+dir)
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		after := rand.IntN(400)
-		lines := bufio.NewReader(out)
-		for n := 0; ; n++ {
-			if n == after {
-				time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
-				cmd.Process.Kill()
-			}
-			line, err := lines.ReadString('\n')
-			if err == io.EOF {
-				break // what it did not print whole was not told
-			}
-			var pid, w, upTo int
-			if _, err := fmt.Sscan(line, &pid, &w, &upTo); err != nil {
-				t.Fatal(err)
-			}
-			acknowledged[[2]int{pid, w}] = upTo
-		}
-		cmd.Wait() // killed
+		acknowledged.write(t, dir, func(p *os.Process) { p.Kill() })
 	}
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	there := map[[2]int]int{}
-	for doc, d := range contents(t, x) {
-		var pid, w, n int
-		if _, err := fmt.Sscan(d.ID, &pid, &w, &n); err != nil || d.Fingerprint != fingerprintOf(d.ID) {
-			t.Fatalf("document %d, %q, has fingerprint %v: %v", doc, d.ID, d.Fingerprint, err)
-		}
-		there[[2]int{pid, w}]++
-	}
-	for writer, n := range acknowledged {
-		total += n
-		for i := range max(n, there[writer]) {
-			id := fmt.Sprintf("%d %d %d", writer[0], writer[1], i)
-			if _, ok, err := x.Find(id); !ok || err != nil {
-				t.Fatalf("%q, of %d acknowledged and %d there, is lost: %v", id, n, there[writer], err)
-			}
-		}
-	}
-	t.Logf("%d kills, %d documents acknowledged, %d there", times, total, x.Stats().Documents)
+	acknowledged.check(t, dir)
 }

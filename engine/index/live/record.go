@@ -123,7 +123,7 @@ func recordBytes(docs []Doc, c *Config) int {
 	return n
 }
 
-var errRecord = errors.New("a record that no version of this program has written")
+var errRecord = errors.New("a record that this version of the program does not know")
 
 // parseChange reads a record. Its memory is of a size with the record's.
 func parseChange(record []byte) (c change, err error) {
@@ -158,7 +158,7 @@ func parseChange(record []byte) (c change, err error) {
 	case recordGap:
 		c.gap, c.first = true, r.doc()
 	default:
-		return c, fmt.Errorf("%w: kind %d", errRecord, kind)
+		return c, fmt.Errorf("%w: kind %d, perhaps of a newer version", errRecord, kind)
 	}
 	if r.err == nil && len(r.rest) > 0 {
 		r.err = fmt.Errorf("%w: %d bytes behind its end", errRecord, len(r.rest))

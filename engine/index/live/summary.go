@@ -8,7 +8,7 @@ type SegmentStats struct {
 	Fingerprints uint64 // distinct ones
 	TableBytes   uint64
 	Tables       []uint64 // of it, the bytes of each table
-	FileBytes    uint64 // 0 where it is in no file
+	FileBytes    uint64   // 0 where it is in no file
 }
 
 // Segments returns the sizes of the segments, in the order of their documents; none once the index is

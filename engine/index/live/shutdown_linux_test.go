@@ -1,0 +1,70 @@
+package live
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"ndd/engine/storage/store"
+)
+
+var shutdowns = flag.Int("shutdowns", 2, "how often TestShutDown cuts a file system off, where this process may mount one")
+
+// TestShutDown cuts a real file system off from its disk while processes insert into an index on it: ext4 in
+// a file, mounted, shut down without writing its journal, and mounted again. What was acknowledged is there.
+// It needs root and loop devices; elsewhere it says that it proved nothing.
+func TestShutDown(t *testing.T) {
+	image, at := filepath.Join(t.TempDir(), "image"), t.TempDir()
+	command := func(name string, arguments ...string) error {
+		out, err := exec.Command(name, arguments...).CombinedOutput()
+		if err != nil {
+			t.Logf("%s %v: %v: %s", name, arguments, err, out)
+		}
+		return err
+	}
+	mount := func() error { return command("mount", "-o", "loop", image, at) }
+	if os.Getuid() != 0 || os.WriteFile(image, nil, 0o600) != nil || os.Truncate(image, 64<<20) != nil ||
+		command("mkfs.ext4", "-q", image) != nil || mount() != nil {
+		t.Log("no file system can be mounted here: nothing was cut off")
+		return
+	}
+	unmount := func() {
+		if unix.Unmount(at, 0) != nil {
+			unix.Unmount(at, unix.MNT_DETACH)
+		}
+	}
+	t.Cleanup(unmount)
+	dir := filepath.Join(at, "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	acknowledged := told{}
+	for range *shutdowns {
+		acknowledged.write(t, dir, func(p *os.Process) {
+			if err := shutDown(at); err != nil {
+				t.Errorf("%s: %v", at, err)
+			}
+			p.Kill()
+		})
+		unmount()
+		if err := mount(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	acknowledged.check(t, dir)
+}
+
+// shutDown cuts the file system at a path off: FS_IOC_SHUTDOWN with FS_SHUTDOWN_FLAGS_NOLOGFLUSH.
+func shutDown(path string) error {
+	const request, withoutJournal = 0x8004587d, 2
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.IoctlSetPointerInt(int(f.Fd()), request, withoutJournal)
+}
