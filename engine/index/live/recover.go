@@ -207,18 +207,7 @@ const replayTables = 256
 
 // sealReplayed makes one segment of all memtables but the last.
 func (x *Index) sealReplayed(v *version) error {
-	o := segment.Options{Design: x.config.Design, Table: x.config.Table}
-	g, err := gather(nil, v.memtables[:len(v.memtables)-1], &x.config, x.wall.now())
-	if err != nil {
-		return err
-	}
-	defer g.free()
-	made, err := x.toMemory(g, o)
-	if err != nil {
-		return err
-	}
-	x.put(g, made)
-	return nil
+	return x.replace(nil, v.memtables[:len(v.memtables)-1], segment.Options{Design: x.config.Design, Table: x.config.Table})
 }
 
 // removeOrphans removes files that a flush, a merge or a build did not finish, or that a merge was

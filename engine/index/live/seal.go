@@ -143,6 +143,11 @@ func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) erro
 		return err
 	}
 	defer reserved.Release()
+	return x.replace(segments, memtables, o)
+}
+
+// replace is [Index.replaceInMemory], whose memory is reserved.
+func (x *Index) replace(segments []*Segment, memtables []*memtable, o segment.Options) error {
 	g, err := gather(segments, memtables, &x.config, x.wall.now())
 	if err != nil {
 		return err
