@@ -128,7 +128,7 @@ type serving struct {
 	create     bool // dir does not exist and is made
 	printUnit  bool
 	copies     string // index to find copies in
-	mayCreate  bool // it is not an error that there is no index
+	mayCreate  bool   // it is not an error that there is no index
 	how        engine.OpenOptions
 	design     designFlags
 	docs       documentFlags
