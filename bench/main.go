@@ -55,6 +55,7 @@ var benchmarks = []benchmark{
 	{name: "ingest", what: "documents to fingerprints, by format", run: ingest},
 	{name: "insert", what: "check-and-insert one by one, in memory and durable", run: checkAndInsert},
 	{name: "grow", what: "an index that is inserted into and merged: queries meanwhile, bytes written, room on the disk", run: grow},
+	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked for", run: size},
 	{name: "paper-1", what: "figure 1: precision and recall by distance", apart: true, run: figure1},
 	{name: "paper-2", what: "figures 2a and 2b: how fingerprints are distributed", apart: true, run: figure2},

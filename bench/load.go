@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A load is requests that are sent to a server: in a closed loop, each connection as fast as it is answered, or in an open
+// one, at a rate, however slowly they are answered.
+type load struct {
+	address     string
+	path        string
+	media       string
+	connections int
+	rate        float64 // a second; 0 is a closed loop
+	lasts       time.Duration
+	body        func(i int) []byte
+	check       func(i int, answer []byte) error // of answers with status 200
+}
+
+// A loaded is what became of a load.
+type loaded struct {
+	answered, refused int
+	seconds           float64
+	latency           []time.Duration // of those answered, sorted; in an open loop from when they were due
+	spent             time.Duration   // processor time of this process
+	late              int             // that were sent more than lateMax after they were due
+	missed            bool            // the generator did not keep its rate: the figures say nothing
+}
+
+// rate returns answers a second.
+func (l *loaded) rate() float64 { return float64(l.answered) / l.seconds }
+
+// quantile returns a latency in milliseconds.
+func (l *loaded) quantile(q float64) float64 {
+	if len(l.latency) == 0 {
+		return 0
+	}
+	return float64(l.latency[min(len(l.latency)-1, int(q*float64(len(l.latency))))].Microseconds()) / 1e3
+}
+
+const (
+	// keptMin is the part of the requests that an open loop must have sent, in time.
+	keptMin = 0.99
+	// lateMax is how late a request may be sent: while all connections wait for answers, it cannot be.
+	lateMax = 50 * time.Millisecond
+)
+
+// run sends the load.
+func (l *load) run(ctx context.Context) (*loaded, error) {
+	var next atomic.Int64
+	began, spent := time.Now(), processorTime()
+	results := make([]loaded, l.connections)
+	errs := make([]error, l.connections)
+	var group sync.WaitGroup
+	for c := range l.connections {
+		group.Go(func() { errs[c] = l.connection(ctx, began, &next, &results[c]) })
+	}
+	group.Wait()
+	sum := &loaded{seconds: max(time.Since(began), l.lasts).Seconds(), spent: processorTime() - spent}
+	for i := range results {
+		sum.answered += results[i].answered
+		sum.refused += results[i].refused
+		sum.late += results[i].late
+		sum.latency = append(sum.latency, results[i].latency...)
+	}
+	slices.Sort(sum.latency)
+	if l.rate > 0 {
+		sum.missed = float64(sum.answered+sum.refused-sum.late) < keptMin*l.rate*l.lasts.Seconds()
+	}
+	return sum, errors.Join(errs...)
+}
+
+// connection sends requests on one connection, until the time is over.
+func (l *load) connection(ctx context.Context, began time.Time, next *atomic.Int64, to *loaded) error {
+	c, err := net.Dial("tcp", l.address)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	in, answer := bufio.NewReader(c), new(bytes.Buffer)
+	var request []byte
+	for ctx.Err() == nil {
+		i := int(next.Add(1)) - 1
+		due := time.Now()
+		if l.rate > 0 {
+			due = began.Add(time.Duration(float64(i) / l.rate * 1e9))
+			time.Sleep(time.Until(due))
+		}
+		if due.Sub(began) >= l.lasts {
+			return nil
+		}
+		body := l.body(i)
+		if time.Since(due) > lateMax {
+			to.late++
+		}
+		request = fmt.Appendf(request[:0], "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", l.path, l.media, len(body))
+		if _, err := c.Write(append(request, body...)); err != nil {
+			return err
+		}
+		status, err := readAnswer(in, answer)
+		switch {
+		case err != nil:
+			return err
+		case status == http.StatusOK:
+			to.answered++
+			to.latency = append(to.latency, time.Since(due))
+			if l.check != nil {
+				if err := l.check(i, answer.Bytes()); err != nil {
+					return err
+				}
+			}
+		case status == http.StatusTooManyRequests && l.rate > 0:
+			to.refused++
+		default:
+			return fmt.Errorf("%s: status %d: %.200s", l.path, status, answer)
+		}
+	}
+	return ctx.Err()
+}
+
+// readAnswer reads an answer whole, and returns its status.
+func readAnswer(in *bufio.Reader, body *bytes.Buffer) (int, error) {
+	r, err := http.ReadResponse(in, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Body.Close()
+	body.Reset()
+	_, err = io.Copy(body, r.Body)
+	return r.StatusCode, err
+}
