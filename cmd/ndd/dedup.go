@@ -55,7 +55,7 @@ recipes' has the tables.
 
 Without -o the clusters are printed, each document with its distance to the
 representative (with --format, as the table clusters below; with --json, one object
-per cluster). If only --write-kept is given, nothing is printed. With -o the result
+per cluster). If only --write-kept or --report is given, nothing is printed. With -o the result
 is a folder, which appears when it is complete:
 
   clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0), jaccard,
@@ -77,6 +77,10 @@ that are broken or too short, and whole files, which are named (--leave-unjudged
 these out). A damaged file is copied as far as it can be read, a gzip WARC file without
 its damaged records. File names are relative to the deepest folder that holds all
 inputs.
+
+--report DIR makes a page, DIR/index.html, that needs nothing from outside: clusters by
+size, files that overlap, kept and dropped documents side by side with differences
+marked, those farthest apart first, and what was skipped. It reads documents twice.
 
 With --against, documents near a document of an index are dropped first, in favour
 of the nearest one there, and only the others are compared with each other. An
@@ -109,6 +113,7 @@ index holds no texts: for --verify, give the files that it was made from with
 	f.IntVar(&d.shingles.Words, "shingle-words", 3, "with --verify: words per shingle, 1 to 16")
 	f.IntVar(&d.shingles.Chars, "shingle-chars", 5, "with --verify: characters per shingle in scripts without spaces, 1 to 16")
 	f.StringVar(&d.writeKept, "write-kept", "", "folder to create with copies of the inputs, without the dropped documents")
+	f.StringVar(&d.report, "report", "", "folder to create with a report as one page of HTML: sizes, sources that overlap, examples side by side, what was skipped")
 	f.BoolVar(&d.leaveUnjudged, "leave-unjudged", false, "with --write-kept: leave out files of which nothing could be compared, instead of copying them as they are")
 	f.BoolVar(&d.dryRun, "dry-run", false, "do everything but write the outputs, and say what would be kept and dropped")
 	f.BoolVar(&d.json, "json", false, "print the clusters as JSON lines")
@@ -135,8 +140,13 @@ type deduping struct {
 	format      tableFormat
 	json        bool
 
+	report                string
 	leaveUnjudged, dryRun bool
-	memory                string
+
+	inputs []string
+	prints bool           // they are fingerprints
+	skips  document.Tally // what was not read
+	memory string
 }
 
 func (d *deduping) run(ctx context.Context, inputs []string) error {
@@ -147,6 +157,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
+	d.inputs, d.prints = inputs, prints
 	o, read, err := d.options(inputs, prints)
 	if err != nil {
 		return err
@@ -281,14 +292,17 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 			return usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", again.flag, inputs[i])
 		}
 	}
+	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 && d.report != "" && !prints {
+		return usagef("--report reads documents twice, and a pipe (%s) can be read only once: write it to a file first", inputs[i])
+	}
 	if d.out == document.Stdin {
 		return usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")
 	}
 	if d.json && (d.out != "" || d.g.given["format"]) {
 		return usagef("--json prints objects of whole clusters to standard output and cannot be combined with -o or --format")
 	}
-	if d.dryRun && d.out == "" && d.writeKept == "" {
-		return usagef("--dry-run applies only with -o or --write-kept: without them nothing is written but the clusters")
+	if d.dryRun && d.out == "" && d.writeKept == "" && d.report == "" {
+		return usagef("--dry-run applies only with -o, --write-kept or --report: without them nothing is written but the clusters")
 	}
 	if d.g.given["format"] && d.out == "" && d.writeKept != "" {
 		return usagef("--format is for clusters, which --write-kept does not print: give -o, too")
@@ -392,6 +406,7 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 		}
 		d.g.log.Warn(msg)
 	}
+	d.skips = report.Skipped
 	return c, d.g.ingested(report), nil
 }
 

@@ -18,8 +18,8 @@ import (
 
 // folders are the output folders, nil where none was requested.
 type folders struct {
-	clusters, copies folder
-	names            *dedup.Copies // of copies
+	clusters, copies, report folder
+	names                    *dedup.Copies // of copies
 }
 
 func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, err error) {
@@ -33,6 +33,12 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 	}
 	if d.out != "" {
 		if to.clusters, err = d.folder(d.out, named(clusterNames()...)); err != nil {
+			to.abort()
+			return to, err
+		}
+	}
+	if d.report != "" {
+		if to.report, err = d.folder(d.report, named("index.html")); err != nil {
 			to.abort()
 		}
 	}
@@ -68,11 +74,14 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, without %s", d.writeKept,
 			number(to.names.Len(), "file"), number(n, "document")))
 	}
+	if d.report != "" {
+		parts = append(parts, d.report+" would hold index.html")
+	}
 	return strings.Join(parts, "; ")
 }
 
 func (f *folders) all() []folder {
-	return slices.DeleteFunc([]folder{f.copies, f.clusters}, func(o folder) bool { return o == nil })
+	return slices.DeleteFunc([]folder{f.copies, f.clusters, f.report}, func(o folder) bool { return o == nil })
 }
 
 func (f *folders) abort() {
@@ -104,6 +113,11 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		}
 		d.sayCopied(report)
 	}
+	if to.report != nil {
+		if err := d.writeReport(ctx, to.report, c, r); err != nil {
+			return err
+		}
+	}
 	switch {
 	case to.clusters != nil:
 		err = writeClusters(to.clusters, d.format.Format, c, r)
@@ -111,7 +125,7 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		err = printJSON(d.g.stdout, c, r)
 	case d.g.given["format"]:
 		err = d.g.writeTable("", d.format.Format, clusterColumns, (&clusterTables{c, r}).clusters)
-	case to.copies == nil:
+	case to.copies == nil && to.report == nil:
 		err = printClusters(d.g.stdout, c, r, d.against)
 	}
 	return cmp.Or(err, ctx.Err())
