@@ -98,8 +98,11 @@ status 4 as long as its round has changed something. Then every fingerprint is j
 its cluster. (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, SoCC 2014.)`,
 	mapLine: "--round large-star", reduceLine: "--round large-star",
 	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
+		if step == "combine" { // both rounds combine alike
+			m.round = string(mapreduce.LargeStar)
+		}
 		if step != "collect" {
-			cmd.Flags().StringVar(&m.round, "round", "", "large-star or small-star (required)")
+			cmd.Flags().StringVar(&m.round, "round", m.round, "large-star or small-star (required for map and reduce)")
 		}
 	},
 	make: func(m *mapReduce) (any, error) {
