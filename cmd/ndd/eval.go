@@ -50,7 +50,9 @@ The report has, for each recipe (--recipe, and others given with --compare) and 
 --verify, and for each method of 'ndd copies' given with --copies: recall by pair and by group of pairs, without identical texts, beside the
 recall that theory predicts; pairs labelled different that are within k; precision over all
 pairs of the corpus within k; how often unrelated texts are within k, also as the
-expected hits of a query in an index of -n documents; and figure 1 of the paper. All
+expected hits of a query in an index of -n documents; and figure 1 of the paper.
+A pair is right with a Jaccard of at least 0.5: ccdet and winnow also report what
+one document has of another, which is not. All
 texts are held in memory.`,
 		Example: `  ndd eval docs/
   ndd eval --pairs pairs.tsv --truth allpairs.tsv --verify 0,0.5 --report report.html docs.jsonl
@@ -94,6 +96,13 @@ func (g *globals) eval(cmd *cobra.Command, inputs []string, f *evalFlags) error 
 	if err != nil {
 		return err
 	}
+	var dir folder
+	if f.plots != "" { // before the work, so that a wrong name costs nothing
+		if dir, err = g.createFolder(f.plots, named("recall.svg", "figure-1.svg", "signatures.svg")); err != nil {
+			return err
+		}
+		defer dir.Abort()
+	}
 	labels, truth, err := g.evalTables(f)
 	if err != nil {
 		return err
@@ -121,7 +130,7 @@ func (g *globals) eval(cmd *cobra.Command, inputs []string, f *evalFlags) error 
 	if err != nil {
 		return err
 	}
-	if err := g.evalWrite(result, f); err != nil {
+	if err := g.evalWrite(result, f, dir); err != nil {
 		return err
 	}
 	return partly
@@ -274,14 +283,9 @@ func (g *globals) evalMissing(f *evalFlags, pairs []eval.Pair, missing []eval.La
 	return errPartly
 }
 
-// evalWrite writes the result in every requested form.
-func (g *globals) evalWrite(r *eval.Result, f *evalFlags) error {
-	if f.plots != "" {
-		dir, err := g.createFolder(f.plots, named("recall.svg", "figure-1.svg", "signatures.svg"))
-		if err != nil {
-			return err
-		}
-		defer dir.Abort()
+// evalWrite writes the result in every requested form, charts to a folder that was begun, nil for none.
+func (g *globals) evalWrite(r *eval.Result, f *evalFlags, dir folder) error {
+	if dir != nil {
 		charts := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()}
 		if c := r.SignatureChart(); c != nil {
 			charts["signatures.svg"] = c

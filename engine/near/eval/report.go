@@ -62,7 +62,9 @@ func (m *MethodResult) heading(textBytes int) string {
 	if m.Verify > 0 {
 		s += fmt.Sprintf("; pairs verified: Jaccard at least %g", m.Verify)
 	}
-	if m.TooShort > 0 {
+	if m.TooShort > 0 && m.Thresholds != nil {
+		s += fmt.Sprintf("; %s with too few signatures", plural(m.TooShort, "document"))
+	} else if m.TooShort > 0 {
 		s += fmt.Sprintf("; %s too short for a fingerprint", plural(m.TooShort, "document"))
 	}
 	return s
