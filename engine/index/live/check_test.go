@@ -425,3 +425,77 @@ func TestConsistentReads(t *testing.T) {
 	close(stop)
 	group.Wait()
 }
+
+// TestClock: readers see nothing of a change that is in memory until the clock moves beyond it, however
+// many memtables it takes, and then all of it.
+func TestClock(t *testing.T) {
+	x, err := New(Config{Design: halves(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	c := x.Searcher()
+	defer c.Done()
+	seen := func() (documents uint64) {
+		hits, err := c.Query(7, 0, 0, AllDocs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range hits {
+			documents += h.Documents
+		}
+		return documents
+	}
+	docs := make([]Doc, memtableDocs+10)
+	for i := range docs {
+		docs[i].Fingerprint = 7
+	}
+	x.writer.mu.Lock() // nothing is sealed meanwhile
+	defer x.writer.mu.Unlock()
+	x.add(docs, nil)
+	if n := seen(); n != 0 {
+		t.Errorf("%d documents of a change that is under way", n)
+	}
+	x.committed.Store(uint64(len(docs)))
+	if n := seen(); n != uint64(len(docs)) {
+		t.Errorf("%d documents, want %d", n, len(docs))
+	}
+}
+
+// TestHeldVersion: who holds a view reads it as it was, though its segments are merged away meanwhile.
+func TestHeldVersion(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for i := range 2 {
+		if _, err := x.Insert(t.Context(), []Doc{{Fingerprint: simhash.Fingerprint(i)}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := x.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Merge(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if x.Held() != 1 {
+		t.Errorf("%d versions are held, want that of the view", x.Held())
+	}
+	c := x.Searcher()
+	defer c.Done()
+	a, err := c.Search(w, []uint64{0, 1}, 0, 1, Swept{}, Lengths{})
+	if err != nil || len(a.Hits) != 2 {
+		t.Errorf("%+v, %v", a.Hits, err)
+	}
+	w.Release()
+}
