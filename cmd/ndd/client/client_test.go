@@ -157,7 +157,7 @@ func TestTries(t *testing.T) {
 		{"too much to do, always", refuse(429, "1"), 9, 2, true, 2, 429, false, "429 No: not now; body.k: too much"},
 		{"damaged", refuse(503, ""), 9, 0, false, 1, 503, false, "503"},
 		{"wrong", refuse(422, ""), 9, 0, false, 1, 422, false, "422"},
-		{"of a proxy", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", 502) }, 9, 0, false, 1, 502, false, "502 Bad Gateway"},
+		{"of a proxy", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) }, 9, 0, false, 1, 502, false, "502 Bad Gateway"},
 		{"a query is cut off", cut, 2, 0, false, 3, 0, false, ""},
 		{"a change is cut off", cut, 2, 0, true, 1, 0, true, "no answer"},
 		{"no JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{") }, 9, 0, false, 1, 0, false, "an answer that is none"},

@@ -71,8 +71,8 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// value runs an action and returns its value.
-func value[T any](b *tab, a chromedp.Action[T]) T {
+// evaluate runs an action and returns its value.
+func evaluate[T any](b *tab, a chromedp.Action[T]) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, a)
 	if err != nil {
@@ -90,13 +90,13 @@ func (b *tab) complaints() []string {
 // text returns that of an element.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
-	return value(b, chromedp.Text(selector))
+	return evaluate(b, chromedp.Text(selector))
 }
 
 // until waits for an expression to be true.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	value(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(browserMax)))
+	evaluate(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(browserMax)))
 }
 
 // picture writes a screenshot of the whole page to the folder NDD_SCREENSHOTS, if that is set.
@@ -106,7 +106,7 @@ func (b *tab) picture(name string) {
 	if dir == "" {
 		return
 	}
-	png := value(b, chromedp.FullScreenshot(100))
+	png := evaluate(b, chromedp.FullScreenshot(100))
 	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
@@ -177,15 +177,20 @@ func TestPageInABrowser(t *testing.T) {
 			t.Errorf("the answer has no %q: %s", want, answer)
 		}
 	}
-	boxed, shown := value(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .bits b").length`)), value(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .hit").length`))
+	boxed, shown := evaluate(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .bits b").length`)), evaluate(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .hit").length`))
 	if boxed != 2 || shown != 3 {
 		t.Errorf("%d bits are boxed in %d entries", boxed, shown)
 	}
 	p.until(`document.querySelector("#rate-words").textContent.includes("300 and")`)
 
+	p.do(chromedp.Click("#other summary"), chromedp.WaitVisible("#against"), chromedp.SendKeys("#against", pageA+" and seven more words that only this has"), chromedp.Click("#compare button"), chromedp.WaitVisible("#comparison .two"))
+	if got := p.text("#comparison"); !strings.Contains(got, "Of the first, 100.0 % is in the other") || !strings.Contains(got, "words that only this has") {
+		t.Errorf("comparison: %s", got)
+	}
+
 	for _, l := range looks {
 		p.look(l.width, l.height, l.scheme)
-		over := value(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
+		over := evaluate(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
 		if over > 0 {
 			t.Errorf("%s: the page is %g pixels too wide", l.name, over)
 		}
@@ -204,7 +209,7 @@ func TestPageByKeyboard(t *testing.T) {
 	var way []string
 	for range 8 {
 		p.do(chromedp.KeyEvent(kb.Tab))
-		way = append(way, value(p, chromedp.Evaluate[string](`document.activeElement.id || document.activeElement.value || document.activeElement.textContent`)))
+		way = append(way, evaluate(p, chromedp.Evaluate[string](`document.activeElement.id || document.activeElement.value || document.activeElement.textContent`)))
 	}
 	if got, want := strings.Join(way, " | "), "Skip to the search | ndd | Index | API | subject | auto | k | Find"; got != want {
 		t.Errorf("the focus went %s, want %s", got, want)
@@ -216,12 +221,12 @@ func TestPageByKeyboard(t *testing.T) {
 		t.Errorf("summary %q", got)
 	}
 	// Nothing that a screen reader comes to is without a name, and the answer is announced.
-	nameless := value(p, chromedp.Evaluate[[]string](`[...document.querySelectorAll("input, select, textarea, button, a, svg, [role=img]")].filter((e) =>
+	nameless := evaluate(p, chromedp.Evaluate[[]string](`[...document.querySelectorAll("input, select, textarea, button, a, svg, [role=img]")].filter((e) =>
 		!(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute("aria-label") && !e.querySelector("title")).map((e) => e.outerHTML)`))
 	if len(nameless) > 0 {
 		t.Errorf("without a name: %q", nameless)
 	}
-	if live := value(p, chromedp.Evaluate[string](`document.querySelector("#answer-summary").getAttribute("aria-live")`)); live != "polite" {
+	if live := evaluate(p, chromedp.Evaluate[string](`document.querySelector("#answer-summary").getAttribute("aria-live")`)); live != "polite" {
 		t.Errorf("aria-live %q", live)
 	}
 }
@@ -253,7 +258,7 @@ func TestPageAsksForAToken(t *testing.T) {
 	if answer := p.text("#answer"); !strings.Contains(answer, "row-0") || !strings.Contains(answer, "1 bit differs") {
 		t.Errorf("%s", answer)
 	}
-	kept := value(p, chromedp.Evaluate[string](`JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href]) + document.documentElement.outerHTML`))
+	kept := evaluate(p, chromedp.Evaluate[string](`JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href]) + document.documentElement.outerHTML`))
 	if strings.Contains(kept, secret) {
 		t.Error("the page keeps the token")
 	}
@@ -280,7 +285,7 @@ func TestDocsInABrowser(t *testing.T) {
 	}
 	for _, l := range looks {
 		p.look(l.width, l.height, l.scheme)
-		over := value(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
+		over := evaluate(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
 		if over > 0 {
 			t.Errorf("%s: the page is %g pixels too wide", l.name, over)
 		}
@@ -296,7 +301,7 @@ func TestPagePolicyInABrowser(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	p := newTab(t)
 	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
-	ran := value(p, chromedp.Evaluate[bool](`
+	ran := evaluate(p, chromedp.Evaluate[bool](`
 		const s = document.createElement("script"); s.textContent = "window.ran = true"; document.head.append(s);
 		const i = document.createElement("img"); i.setAttribute("onerror", "window.ran = true"); i.src = "data:,"; document.body.append(i);
 		new Promise((done) => setTimeout(() => done(window.ran === true), 300))`, chromedp.EvalAwaitPromise))

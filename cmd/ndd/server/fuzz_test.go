@@ -57,3 +57,36 @@ func FuzzBodies(f *testing.F) {
 		}
 	})
 }
+
+// FuzzURLs sends anything as path, parameters and headers, by both methods: no answer is a failure of the server.
+func FuzzURLs(f *testing.F) {
+	for _, url := range []string{"/", "/docs", "/ui/main.js", "/livez", "/readyz", "/openapi.json", "/v1/stats", "/v1/activity", "/v1/distribution", "/v1/stats?x=1",
+		"/v1/query?k=3&limit=1", "/v1/insert?id=a&ttl=90d&on_conflict=keep", "/v1/check-and-insert?id=%00", "/v1/batch?unique=maybe&k=-1", "/v1/compare?k=99999999999999999999", "//", "/ui/../v1/stats", "/%2e%2e"} {
+		f.Add(url, "a", "text/plain")
+		f.Add(url, "", "")
+	}
+	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
+	defer x.Close()
+	s, err := newService(&Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.serve(x)
+	h := s.handler(true)
+	f.Fuzz(func(t *testing.T, url, id, accept string) {
+		for _, method := range []string{"GET", "POST"} {
+			r, err := http.NewRequest(method, "http://localhost"+url, strings.NewReader(pageA))
+			if err != nil || r.URL.Host != "localhost" {
+				return // no URL of ours
+			}
+			r.Header.Set(idHeader, id)
+			r.Header.Set("Accept", accept)
+			r.Header.Set("Content-Type", "text/plain")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code >= 500 || w.Code == http.StatusTooManyRequests {
+				t.Fatalf("%s %s: %d %s", method, url, w.Code, w.Body)
+			}
+		}
+	})
+}

@@ -138,6 +138,9 @@ func (s *service) describe(x *engine.Index, f simhash.Fingerprint, k int, hits [
 				n.Truncated = true
 				break
 			}
+			if doc == engine.NoDoc {
+				continue // the index keeps fingerprints only
+			}
 			id, err := ids.ID(doc)
 			if err != nil {
 				return nil, err

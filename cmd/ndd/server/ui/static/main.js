@@ -2,7 +2,7 @@
 
 import { ask } from "/ui/api.js";
 import { columns, lines, meter } from "/ui/charts.js";
-import { setK, setup } from "/ui/search.js";
+import { setK, setup, setupCompare } from "/ui/search.js";
 import { bytes, count, duration, element, integer, milliseconds, short } from "/ui/words.js";
 
 const statsEvery = 4000; // milliseconds
@@ -119,6 +119,7 @@ async function keepFresh() {
 }
 
 setup();
+setupCompare();
 setK(3);
 at("measure").addEventListener("click", measure);
 document.addEventListener("visibilitychange", () => document.hidden || refresh());
