@@ -19,7 +19,7 @@ const (
 
 // parquetEncoder writes row groups of columns.
 type parquetEncoder struct {
-	to      *parquet.Writer
+	to      *parquet.GenericWriter[any]
 	columns []Column
 	cells   []parquet.Value
 	rows    []parquet.Row // of cells
@@ -29,7 +29,7 @@ type parquetEncoder struct {
 
 func newParquetEncoder(w io.Writer, columns []Column) *parquetEncoder {
 	return &parquetEncoder{
-		to:      parquet.NewWriter(w, schemaOf(columns), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest})),
+		to:      parquet.NewGenericWriter[any](w, schemaOf(columns), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest})),
 		columns: columns,
 		cells:   make([]parquet.Value, 0, rowsTogether*len(columns)),
 	}

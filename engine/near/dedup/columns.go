@@ -32,7 +32,7 @@ func copyColumns(w io.Writer, content *document.Content, drop []int64) (err erro
 	for _, pair := range file.Metadata().KeyValueMetadata {
 		options = append(options, parquet.KeyValueMetadata(pair.Key, pair.Value))
 	}
-	c := columnCopy{to: parquet.NewWriter(w, options...), drop: drop}
+	c := columnCopy{to: parquet.NewGenericWriter[any](w, options...), drop: drop}
 	for _, group := range file.RowGroups() {
 		if err := c.group(group); err != nil {
 			return err
@@ -43,7 +43,7 @@ func copyColumns(w io.Writer, content *document.Content, drop []int64) (err erro
 
 // columnCopy is the state of one.
 type columnCopy struct {
-	to   *parquet.Writer
+	to   *parquet.GenericWriter[any]
 	drop []int64 // ahead
 	row  int64   // that was read last
 	held int     // bytes of the group that is written
