@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
+	"ndd/engine/copies"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/live"
@@ -50,6 +51,9 @@ func advice(cmd *cobra.Command, err error) string {
 	if errors.Is(err, document.ErrBinary) {
 		return "; if it is text, say its --" + formatFlag(cmd)
 	}
+	if errors.Is(err, copies.ErrNoIndex) {
+		return ": 'ndd copies build -o INDEX' makes one of documents"
+	}
 	e, ok := errors.AsType[*live.NoIndexError](err)
 	if !ok {
 		return ""
@@ -72,6 +76,9 @@ func advice(cmd *cobra.Command, err error) string {
 	case live.FoundPrints:
 		return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one", e.Beside)
 	case live.FoundOther:
+		if copies.IsIndex(e.Path) {
+			return ": it is one of 'ndd copies build', for 'ndd copies --against'"
+		}
 		return fmt.Sprintf(": if they are documents, 'ndd fingerprint -o pages.ndf %s' and 'ndd build -o INDEX pages.ndf' make one", e.Path)
 	}
 	return ""

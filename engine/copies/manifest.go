@@ -41,6 +41,14 @@ type ManifestSegment struct {
 	Documents uint64 `json:"documents"`
 }
 
+// ErrNoIndex is wrapped where a folder is no index to find copies in, or does not exist. It wraps fs.ErrNotExist.
+var ErrNoIndex error = noIndex{}
+
+type noIndex struct{}
+
+func (noIndex) Error() string { return "no index of copies" }
+func (noIndex) Unwrap() error { return fs.ErrNotExist }
+
 // IsIndex reports whether there is an index that can be searched for copies in folder dir.
 func IsIndex(dir string) bool {
 	kind, ok, err := store.Sniff(filepath.Join(dir, manifestName))
@@ -62,7 +70,7 @@ func ReadManifest(dir string) (_ *Manifest, err error) {
 	defer store.CatchFault(&err)()
 	f, err := store.Open(filepath.Join(dir, manifestName), store.KindCopies)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no index of copies (there is no file %q in it): %w", dir, manifestName, fs.ErrNotExist)
+		return nil, fmt.Errorf("%s: %w (%s is not there)", dir, ErrNoIndex, manifestName)
 	}
 	if err != nil {
 		return nil, err
