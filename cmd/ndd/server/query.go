@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 
@@ -10,6 +9,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 )
 
 const (
@@ -91,63 +91,72 @@ func (s *service) answer(ctx context.Context, f sketch, k, limit *integer) (*Nei
 	return s.query(ctx, f, within, a.most(limit, limitDefault))
 }
 
-// againMax is how often a query is asked again because documents that it found were replaced before
-// their IDs were looked up.
-const againMax = 20
-
-// query searches the index and looks IDs up.
+// query searches the index and looks IDs up, of what it holds at one moment. Hits are listed as they are found: it holds no
+// more of them than the answer has.
 func (s *service) query(ctx context.Context, f sketch, k, limit int) (*Neighbours, *problem) {
-	x := s.index.Load()
 	s.metrics.asked.WithLabelValues("/v1/query").Inc()
-	for try := 1; ; try++ {
-		hits, err := x.QueryText(ctx, f.Fingerprint, f.textBytes, k, limit)
-		if err != nil {
-			return nil, broken(err)
-		}
-		n, err := s.describe(x, f.Fingerprint, k, hits, limit)
-		if err == nil {
-			return n, nil
-		}
-		if !errors.Is(err, engine.ErrNoDocument) || try == againMax {
-			return nil, broken(err)
-		}
+	v, err := s.index.Load().View()
+	if err != nil {
+		return nil, broken(err)
 	}
+	defer v.Release()
+	l := s.list(v.IDs(), f.Fingerprint, k, limit)
+	if err := v.QueryEach(ctx, f.Fingerprint, f.textBytes, k, limit, l.add); err != nil {
+		return nil, broken(err)
+	}
+	return l.Neighbours, nil
 }
 
 // describe gives hits the IDs of their documents, limit of them at most, and as many bytes as an answer may have. The error wraps
 // engine.ErrNoDocument when one of them is gone.
 func (s *service) describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, limit int) (*Neighbours, error) {
-	n := &Neighbours{Fingerprint: f.String(), K: k, Hits: make([]hit, 0, min(len(hits), limit))}
-	ids, room := x.IDs(), s.limits.Answer
-	for _, h := range hits {
-		n.Documents += int(h.Documents)
-		docs := h.Docs[:min(limit, len(h.Docs))]
-		if room <= 0 {
-			docs = nil
+	l := s.list(x.IDs(), f, k, limit)
+	return l.Neighbours, l.add(hits)
+}
+
+// A listing is an answer that grows: with the IDs of documents until there are so many of them, or so many bytes, and then
+// with their number alone.
+type listing struct {
+	*Neighbours
+	ids    *live.IDs
+	limit  int   // IDs that may still be listed
+	room   int64 // and bytes of them
+	listed int
+}
+
+func (s *service) list(ids *live.IDs, f simhash.Fingerprint, k, limit int) *listing {
+	return &listing{Neighbours: &Neighbours{Fingerprint: f.String(), K: k, Hits: []hit{}}, ids: ids, limit: limit, room: s.limits.Answer}
+}
+
+// add adds hits, or the next documents of the last one.
+func (l *listing) add(hits []engine.Hit) error {
+	for i := range hits {
+		h := &hits[i]
+		if h.Before == 0 {
+			l.Documents += int(h.Documents)
 		}
-		limit -= len(docs)
-		if uint64(len(docs)) < h.Documents {
-			n.Truncated = true
-		}
-		if len(docs) == 0 {
-			continue
-		}
-		out := hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance, Documents: int(h.Documents), IDs: make([]string, 0, len(docs))}
-		for _, doc := range docs {
-			if room <= 0 {
-				n.Truncated = true
+		begun := h.Before > 0
+		for _, doc := range h.Docs {
+			if l.limit <= 0 || l.room <= 0 {
 				break
 			}
+			if !begun {
+				l.Hits = append(l.Hits, hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance, Documents: int(h.Documents), IDs: []string{}})
+				begun = true
+			}
+			l.limit, l.listed = l.limit-1, l.listed+1
 			if doc == engine.NoDoc {
 				continue // the index keeps fingerprints only
 			}
-			id, err := ids.ID(doc)
+			id, err := l.ids.ID(doc)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			out.IDs, room = append(out.IDs, id), room-int64(len(id))
+			last := &l.Hits[len(l.Hits)-1]
+			last.IDs = append(last.IDs, id)
+			l.room -= int64(len(id))
 		}
-		n.Hits = append(n.Hits, out)
 	}
-	return n, nil
+	l.Truncated = l.listed < l.Documents
+	return nil
 }
