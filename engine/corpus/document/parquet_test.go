@@ -23,7 +23,7 @@ type page struct {
 }
 
 // table is a Parquet file of n rows, every tenth without a text, in small pages and several row groups.
-func table(t *testing.T, n int) []byte {
+func table(t testing.TB, n int) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[page](&b, parquet.PageBufferSize(300), parquet.MaxRowsPerRowGroup(40))
