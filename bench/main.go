@@ -1,7 +1,7 @@
 // Command bench measures ndd on this machine, and verifies every answer that it measures.
 //
 //	go run ./bench                    every benchmark, at a size that takes some minutes
-//	go run ./bench search live        two of them
+//	go run ./bench search insert      two of them
 //	go run ./bench -n 100e6 search    with 100 million fingerprints
 //	go run ./bench paper              the figures and tables of Manku, Jain and Das Sarma (WWW 2007)
 //	go run ./bench -n 2e9 size        as many fingerprints as fit in memory
