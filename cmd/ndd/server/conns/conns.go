@@ -104,12 +104,18 @@ func (l *Listener) Finish() {
 // accepted and not looked at. Before, it is not closed for another.
 const settleTime = 20 * time.Millisecond
 
-// settled says whether no connection became idle just now.
+// settled says whether no connection became idle just now, and none waits for its first request: it is about to come, however
+// long this machine takes to look at it.
 func (l *Listener) settled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.idle.Back()
-	return e == nil || time.Since(e.Value.(*Conn).since) >= settleTime
+	for e := l.idle.Back(); e != nil; e = e.Prev() {
+		c := e.Value.(*Conn)
+		if age := time.Since(c.since); age < settleTime || !c.used && age < finishMax {
+			return false
+		}
+	}
+	return true
 }
 
 // admit makes room for a connection, and returns nil if there is none.
@@ -153,6 +159,7 @@ func (l *Listener) forget(c *Conn) {
 type Conn struct {
 	net.Conn
 	of    *Listener
+	used  bool          // a request came
 	spare bool          // more were at work than the limit when its request began
 	at    *list.Element // among the idle ones; nil while a handler runs
 	since time.Time     // idle
@@ -188,6 +195,7 @@ func (c *Conn) Busy() (done func()) {
 	c.move(func(l *Listener) {
 		l.idle.Remove(c.at)
 		c.at = nil
+		c.used = true
 		c.spare = len(l.open)-l.idle.Len() > l.max
 	}, true)
 	return func() { c.move(func(l *Listener) { c.since, c.at = time.Now(), l.idle.PushBack(c) }, false) }
