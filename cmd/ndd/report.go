@@ -175,7 +175,7 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 		if drop.KeptRow < 0 {
 			continue
 		}
-		a, b := c.Place(drop.Row).File, c.Place(uint32(drop.KeptRow)).File
+		a, b := sourceOf(c.Place(drop.Row)), sourceOf(c.Place(uint32(drop.KeptRow)))
 		counts[[2]string{a, b}]++
 		total[a]++
 		total[b]++
@@ -212,6 +212,14 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 			}
 		}
 	}
+}
+
+// sourceOf is the file of a document, or its folder where the file is the document.
+func sourceOf(at dedup.Place) string {
+	if at.Row > 0 || !strings.Contains(at.File, "/") {
+		return at.File
+	}
+	return at.File[:strings.LastIndexByte(at.File, '/')+1]
 }
 
 // skips says what was not read.
