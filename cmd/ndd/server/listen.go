@@ -29,8 +29,7 @@ type listener struct {
 // this machine can reach it. The error names the flag. A listener that is given instead of the address is taken as it is.
 func (s *service) listen(l net.Listener, flag, address string, most int, handler func(local bool) http.Handler) (*listener, error) {
 	var err error
-	inherited := l != nil
-	if !inherited {
+	if l == nil {
 		l, err = net.Listen("tcp", address)
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -41,7 +40,6 @@ func (s *service) listen(l net.Listener, flag, address string, most int, handler
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
 	limited := conns.Limit(l, most)
-	limited.Shared = inherited
 	local := access.IsLoopback(host)
 	opened := &listener{Listener: limited, server: s.serverOf(limited, handler(local)), flag: flag}
 	if s.tls != nil && (flag == "--listen" || !local) {

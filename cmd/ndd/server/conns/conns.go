@@ -28,9 +28,6 @@ const spareMax = 64
 // A Listener bounds the connections of another listener. [Listener.Attach] tells it what an HTTP server does with them.
 type Listener struct {
 	net.Listener
-	// Shared says that another process has the socket, too: connections that nobody here accepts are that one's.
-	Shared bool
-
 	max int
 
 	finished atomic.Bool   // no more is waited for
@@ -89,10 +86,6 @@ func (l *Listener) wait(most time.Duration) bool {
 // Finish takes the connections that clients have made already, closes the listener, and waits until their requests have begun: they
 // would be reset otherwise. Close may follow.
 func (l *Listener) Finish() {
-	if !l.Shared {
-		refuse(l.Listener)
-		time.Sleep(settleTime / 4) // for those who are told already
-	}
 	if l.finished.CompareAndSwap(false, true) && l.wait(finishWait) {
 		timer := time.NewTimer(finishMax)
 		defer timer.Stop()
