@@ -96,7 +96,7 @@ func (u *Upload) send() (err error) {
 		}
 		return err
 	})
-	u.part.Reset()
+	u.part = bytes.Buffer{} // a transport may still read the old one, behind an answer that came early
 	return err
 }
 

@@ -34,6 +34,9 @@ type Listener struct {
 	empty    chan struct{} // closed when what had come then was taken
 	last     bool          // nothing came since the last deadline; of Accept
 
+	closing  sync.Once
+	closeErr error
+
 	mu     sync.Mutex
 	idle   list.List // of *Conn, the one that has been idle longest in front
 	open   map[*Conn]struct{}
@@ -57,7 +60,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 					l.wait(finishWait) // a deadline that has passed looks for no connection
 					continue
 				}
-				l.Listener.Close()
+				l.Close()
 				close(l.empty)
 				return nil, net.ErrClosed
 			}
@@ -69,6 +72,12 @@ func (l *Listener) Accept() (net.Conn, error) {
 		}
 		c.Close()
 	}
+}
+
+// Close closes the listener. It may be called again, as an HTTP server does that is told to end, and returns the same.
+func (l *Listener) Close() error {
+	l.closing.Do(func() { l.closeErr = l.Listener.Close() })
+	return l.closeErr
 }
 
 // finishMax is how long [Listener.Finish] waits at most.
@@ -94,7 +103,7 @@ func (l *Listener) Finish() {
 		case <-timer.C:
 		}
 	}
-	l.Listener.Close()
+	l.Close()
 	for end := time.Now().Add(finishMax); !l.settled() && time.Now().Before(end); {
 		time.Sleep(settleTime / 4)
 	}

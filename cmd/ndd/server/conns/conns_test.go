@@ -170,3 +170,21 @@ func TestFinish(t *testing.T) {
 		t.Error("it still listens")
 	}
 }
+
+// TestCloseAgain holds that a listener that is closed already is no error: http.Server.Shutdown would report one, as if requests
+// had been cut off.
+func TestCloseAgain(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Limit(inner, 1)
+	for range 2 {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("accepting: %v", err)
+	}
+}
