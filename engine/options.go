@@ -2,11 +2,13 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
+	"ndd/engine/index/plan"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/permute"
@@ -15,7 +17,7 @@ import (
 // Options say what an index is that [New] makes. The zero value is for fingerprints of any origin,
 // whose documents have IDs.
 type Options struct {
-	Design *permute.Design // which tables; nil chooses some for k
+	Design *permute.Design // which tables; nil chooses those that a million fingerprints should have
 	Layout table.Layout    // of the tables; "" is [table.LayoutPlanar]
 	Recipe *simhash.Recipe // how the fingerprints are made; nil for any
 	NoIDs  bool            // documents are known by their numbers only
@@ -28,8 +30,8 @@ type Options struct {
 	Budget     *memory.Budget // of what is in memory and of merges; nil is what this machine has left when New is called
 }
 
-// designTables are the most tables that New chooses.
-const designTables = 5
+// designFingerprints are how many New expects when it chooses tables.
+const designFingerprints = 1 << 20
 
 func (o Options) config(k int) (c live.Config, err error) {
 	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs, OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget,
@@ -44,8 +46,20 @@ func (o Options) config(k int) (c live.Config, err error) {
 		c.Design = *o.Design
 		return c, checkDistance(k, c.Design.K)
 	}
-	c.Design, err = permute.Choose(designTables, k, 0)
+	c.Design, err = designFor(k)
 	return c, err
+}
+
+// designFor returns the tables of an index that nothing is known of but k.
+func designFor(k int) (d permute.Design, err error) {
+	if k < 0 || k > permute.MaxK {
+		return d, fmt.Errorf("k = %d: there are tables for 0 to %d", k, permute.MaxK)
+	}
+	p, err := plan.New(context.Background(), plan.Request{Fingerprints: designFingerprints, K: k, Layout: table.LayoutPlanar})
+	if err != nil {
+		return d, err
+	}
+	return p.Choice.Design, nil
 }
 
 // OnConflict says what becomes of a document whose ID another document has: [Replace], [Keep] or
