@@ -49,7 +49,7 @@ type benchmark struct {
 // benchmarks are those that there are, in the order of a run.
 var benchmarks = []benchmark{
 	{name: "search", what: "queries online and in batches, bytes and build, by design of tables", run: search},
-	{name: "scan", what: "a batch of queries against fingerprints without an index", run: pass},
+	{name: "scan", what: "a batch of queries against fingerprints without an index", run: scanQueries},
 	{name: "join", what: "all near pairs of a corpus, and its clusters", run: join},
 	{name: "copies", what: "all pairs of copies, by documents and by terms, of a text for each hundred fingerprints", run: allCopies},
 	{name: "ingest", what: "documents to fingerprints, by format", run: ingest},

@@ -5,7 +5,7 @@ import sys
 
 from pyspark import SparkContext
 
-HDFS, W = os.environ["HDFS"], os.environ["CLUSTER_STATE"] + "/work/"
+HDFS, W = os.environ["HDFS"], os.environ["CLUSTER_STATE"] + "/job/"
 sc = SparkContext(appName="ndd")
 sc.setLogLevel("ERROR")
 failed = 0
