@@ -11,40 +11,42 @@ import (
 // tooShort is the reason for which a document is kept that was not compared.
 const tooShort = "too short for a fingerprint"
 
-// eachKept calls yield with every document that is kept, in order of the inputs, and why if it was not compared.
-func (t *clusterTables) eachKept(yield func(id, reason string, at dedup.Place) error) error {
-	short := t.short()
-	defer short.stop()
-	for row := range t.r.Kept() {
-		if err := short.before(row, yield); err != nil {
-			return err
+// eachKept calls row with every document that is kept and was compared, and short with those that were too short for that, in
+// order of the inputs.
+func (t *clusterTables) eachKept(row func(row uint32) error, short func(dedup.Short) error) error {
+	list := t.short()
+	defer list.stop()
+	for r := range t.r.Kept() {
+		if list.more {
+			if err := list.before(r, short); err != nil {
+				return err
+			}
 		}
-		if err := yield(t.c.ID(row), "", t.c.Place(row)); err != nil {
+		if err := row(r); err != nil {
 			return err
 		}
 	}
-	return short.before(uint32(t.c.Len()), yield)
+	return list.before(uint32(t.c.Len()), short)
 }
 
 func (t *clusterTables) kept(w *result.TableWriter) error {
-	return t.eachKept(func(id, reason string, at dedup.Place) error {
-		if w.Text(id); reason == "" {
-			w.Null()
-		} else {
-			w.Text(reason)
-		}
-		return place(w, at).End()
+	return t.eachKept(func(row uint32) error {
+		return place(w.Text(t.c.ID(row)).Null(), t.c.Place(row)).End()
+	}, func(d dedup.Short) error {
+		return place(w.Text(d.ID).Text(tooShort), d.Place).End()
 	})
 }
 
 // keptList writes an ID a line, and behind a tab the reason, where there is one.
 func (t *clusterTables) keptList(w *bufio.Writer) error {
-	return t.eachKept(func(id, reason string, _ dedup.Place) error {
-		w.WriteString(result.Escape(id))
-		if reason != "" {
-			w.WriteString("\t" + reason)
-		}
-		return w.WriteByte('\n')
+	var id []byte
+	return t.eachKept(func(row uint32) error {
+		id = t.c.AppendID(id[:0], row)
+		_, err := w.Write(append(result.AppendEscaped(w.AvailableBuffer(), id), '\n'))
+		return err
+	}, func(d dedup.Short) error {
+		_, err := w.WriteString(result.Escape(d.ID) + "\t" + tooShort + "\n")
+		return err
 	})
 }
 
@@ -63,10 +65,10 @@ func (t *clusterTables) short() *shortDocuments {
 	return s
 }
 
-// before yields those that come before a row.
-func (s *shortDocuments) before(row uint32, yield func(id, reason string, at dedup.Place) error) error {
+// before calls yield with those that come before a row.
+func (s *shortDocuments) before(row uint32, yield func(dedup.Short) error) error {
 	for s.more && s.ahead.Before <= row {
-		if err := yield(s.ahead.ID, tooShort, s.ahead.Place); err != nil {
+		if err := yield(s.ahead); err != nil {
 			return err
 		}
 		s.ahead, s.more = s.next()

@@ -278,6 +278,9 @@ func FuzzEscape(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		escaped := result.Escape(s)
+		if text, bytes := result.AppendEscaped([]byte("x"), s), result.AppendEscaped([]byte("x"), []byte(s)); string(text) != "x"+escaped || string(bytes) != "x"+escaped {
+			t.Errorf("%q: appended as %q and %q, and Escape makes %q", s, text, bytes, escaped)
+		}
 		if back, err := result.Unescape(escaped); back != s || err != nil || strings.ContainsAny(escaped, "\t\n\r") {
 			t.Errorf("%q, %q, %q, %v", s, escaped, back, err)
 		}

@@ -10,7 +10,7 @@ import (
 
 func appendTSV(dst []byte, r *Row, query string, named bool) []byte {
 	if named {
-		dst = append(dst, Escape(query)...)
+		dst = AppendEscaped(dst, query)
 	} else {
 		dst = strconv.AppendInt(dst, int64(r.Query), 10)
 	}
@@ -19,7 +19,7 @@ func appendTSV(dst []byte, r *Row, query string, named bool) []byte {
 	dst = append(dst, '\t')
 	dst = strconv.AppendInt(dst, int64(r.Distance), 10)
 	dst = append(dst, '\t')
-	dst = append(dst, Escape(r.ID)...)
+	dst = AppendEscaped(dst, r.ID)
 	return append(dst, '\n')
 }
 
@@ -71,6 +71,25 @@ func Escape(s string) string {
 		return s
 	}
 	return escapes.Replace(s)
+}
+
+// AppendEscaped appends what [Escape] returns of s to dst and returns the extended slice.
+func AppendEscaped[S string | []byte](dst []byte, s S) []byte {
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '\t':
+			dst = append(dst, `\t`...)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\\':
+			dst = append(dst, `\\`...)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }
 
 // Unescape returns the string of which [Escape] returned s. Anything that Escape does not

@@ -143,7 +143,15 @@ func (c *Corpus) ID(row uint32) string {
 	if len(c.ids.at) == 0 {
 		return strconv.FormatUint(uint64(row), 10)
 	}
-	return c.ids.id(row)
+	return string(c.ids.id(row))
+}
+
+// AppendID appends the ID of a row to dst and returns the extended slice, without other allocations.
+func (c *Corpus) AppendID(dst []byte, row uint32) []byte {
+	if len(c.ids.at) == 0 {
+		return strconv.AppendUint(dst, uint64(row), 10)
+	}
+	return append(dst, c.ids.id(row)...)
 }
 
 // ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for a

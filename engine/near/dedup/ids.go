@@ -27,9 +27,9 @@ func (c *idColumn) append(s string) {
 	c.blocks[last] = append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// id returns the ID of a row.
-func (c *idColumn) id(i uint32) string {
+// id returns the ID of a row, which is not to be written.
+func (c *idColumn) id(i uint32) []byte {
 	b := c.blocks[c.at[i]>>32][uint32(c.at[i]):]
 	size, k := binary.Uvarint(b)
-	return string(b[k : k+int(size)])
+	return b[k : k+int(size)]
 }

@@ -88,7 +88,7 @@ func (c *Corpus) NumShort() int { return len(c.shorts.before) }
 func (c *Corpus) Short() iter.Seq[Short] {
 	return func(yield func(Short) bool) {
 		for i, before := range c.shorts.before {
-			if !yield(Short{c.shorts.ids.id(uint32(i)), c.shorts.places.at(uint32(i)), before}) {
+			if !yield(Short{string(c.shorts.ids.id(uint32(i))), c.shorts.places.at(uint32(i)), before}) {
 				return
 			}
 		}
