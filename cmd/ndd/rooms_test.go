@@ -200,3 +200,30 @@ func TestTopLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestLinks demands that every link of a page to a file leads to one.
+func TestLinks(t *testing.T) {
+	link, links := regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`), 0
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		page, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range link.FindAllSubmatch(page, -1) {
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), string(m[1]))); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if links < 50 {
+		t.Fatalf("only %d links", links)
+	}
+}
