@@ -223,7 +223,7 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if links < 50 {
+	if links < 30 {
 		t.Fatalf("only %d links", links)
 	}
 }
