@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -28,15 +29,13 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	t.Chdir(dir)
-	readmeFiles(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
+	t.Chdir(t.TempDir())
+	readmeFiles(t)
+	port := freePort(t)
 	t.Setenv("NDD_LISTEN", fmt.Sprint("127.0.0.1:", port))
 	t.Setenv("NDD_ADMIN", "off")
 	blocks := fenced.FindAllStringSubmatch(string(readme), -1)
@@ -44,6 +43,12 @@ func TestReadme(t *testing.T) {
 		t.Fatalf("only %d blocks", len(blocks))
 	}
 	for i, block := range blocks {
+		if block[1] == "go" {
+			said, err := program(t, root, block[2])
+			if want := blocks[i+1][2]; err != nil || said != want {
+				t.Errorf("%v\n%swrote\n%s\nREADME says\n%s", err, block[2], said, want)
+			}
+		}
 		if block[1] != "sh" {
 			continue
 		}
@@ -84,6 +89,45 @@ func shape(t *testing.T, text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// freePort returns a port where nothing listens. It is none of those that the system gives to connections:
+// one of these may be taken again at any time.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		port := 20000 + rand.IntN(10000)
+		if listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
+			listener.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
+
+// program runs one in a module of its own, which imports the one in folder root, and returns what it writes.
+func program(t *testing.T, root, source string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module = bytes.Replace(module, []byte("module ndd\n"), fmt.Appendf(nil, "module example.org/mine\nrequire ndd v0.0.0\nreplace ndd => %s\n", root), 1)
+	for name, data := range map[string][]byte{"go.mod": module, "go.sum": sums, "main.go": []byte(source)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "run", "-mod=mod", ".")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // shell runs a script and returns all that it writes.
