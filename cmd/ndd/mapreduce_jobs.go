@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +23,8 @@ var mapReduceJobs = []mapReduceJob{{
 file of any format that 'ndd fingerprint' reads`,
 	out: `fingerprint (16 hexadecimal digits, or dashes for a document that is too short),
 tab, ID, bytes of text`,
-	notes: `A JSON object without an ID is a bad record: a line number says nothing in a part.`,
+	notes: `A JSON object without an ID is a bad record: a line number says nothing in a part. Other formats than JSON
+lines: the input is the names of files, a line each, and the map has --input paths.`,
 	forms: true, documents: true, columns: 2,
 	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
 		if step == "map" {
@@ -47,7 +47,8 @@ for each hit`,
 	out: `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'`,
 	side: `--queries: raw fingerprints (.bin) or .ndf, which every map maps. One of another
 recipe than the input's is refused`,
-	notes:   `A hit's ID is the document's, or its row where that is known, or FILE:ROW, or -.`,
+	notes: `A hit's ID is the document's, or its row where that is known, or FILE:ROW, or -. 'ndd help cluster' has the
+options of Hadoop and Spark for chunks of raw fingerprints.`,
 	mapLine: "-k 3 --queries Q.bin", file: "Q.bin", forms: true,
 	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
 		if step == "map" {
@@ -92,10 +93,10 @@ k + 1 tables`,
 	shuffle:  `an edge, both fingerprints in the key: 25 bytes, twice for large-star`,
 	out:      `fingerprint, tab, the smaller one that it is joined to`,
 	combiner: true,
-	notes: `Alternate the rounds until two in a row, one of each kind, have changed nothing:
+	notes: `Alternate the rounds, --round large-star and --round small-star, until two in a row have changed nothing:
 the counter changed_edges says so, and 'ndd mapreduce collect cluster' ends with
 status 4 as long as its round has changed something. Then every fingerprint is joined to the smallest of
-its cluster. (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, SoCC 2014.)`,
+its cluster. 'ndd help cluster' has the loop. (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, SoCC 2014.)`,
 	mapLine: "--round large-star", reduceLine: "--round large-star",
 	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
 		if step == "combine" { // both rounds combine alike
@@ -254,80 +255,4 @@ func (m *mapReduce) copyOptions() (o copies.Options, err error) {
 		return o, usagef("--threshold %g: must be above 0 and at most 1", m.threshold)
 	}
 	return o, nil
-}
-
-// help returns the long help of a job.
-func (j *mapReduceJob) help() string {
-	var b strings.Builder
-	paragraph := func(title, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "%-10s%s\n", title, strings.ReplaceAll(text, "\n", "\n          "))
-		}
-	}
-	fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(j.short[:1])+j.short[1:])
-	paragraph("Input", "a line each: "+j.in)
-	key := "none: the job has no reduce"
-	if j.shuffle != "" {
-		key = `the first two characters are the number of the partition
-partitioner: by the first two characters of the key
-sort: by the bytes of the whole key (LC_ALL=C)
-carries ` + j.shuffle
-	}
-	paragraph("Key", key)
-	side := j.side
-	if side == "" {
-		side = "none"
-	}
-	paragraph("Side file", " "+side)
-	paragraph("Output", "a line each: "+j.out)
-	if j.notes != "" {
-		fmt.Fprintf(&b, "\n%s\n", j.notes)
-	}
-	fmt.Fprintf(&b, "\nShell:\n\n%s\nHadoop Streaming:\n\n%s\nSpark (Python):\n\n%s", j.shell(), j.hadoop(), j.spark())
-	return b.String()
-}
-
-// step returns the command line of a step.
-func (j *mapReduceJob) step(step, flags string) string {
-	return strings.TrimRight("ndd mapreduce "+step+" "+j.name+" "+flags, " ")
-}
-
-func (j *mapReduceJob) shell() string {
-	if j.shuffle == "" {
-		return fmt.Sprintf("  %s < part > out\n  %s out*\n", j.step("map", j.mapLine), j.step("collect", ""))
-	}
-	return fmt.Sprintf("  for part in parts/*; do %s < $part; done |\n    LC_ALL=C sort | %s | %s\n",
-		j.step("map", j.mapLine), j.step("reduce", j.reduceLine), j.step("collect", ""))
-}
-
-func (j *mapReduceJob) hadoop() string {
-	files := "ndd"
-	if j.file != "" {
-		files += ",hdfs:///side/" + j.file
-	}
-	if j.shuffle == "" {
-		return fmt.Sprintf("  hadoop jar hadoop-streaming.jar -D mapreduce.job.reduces=0 -files %s \\\n    -input /in -output /out -mapper './%s'\n", files, j.step("map", j.mapLine))
-	}
-	combiner := ""
-	if j.combiner {
-		combiner = fmt.Sprintf(" \\\n    -combiner './%s'", j.step("combine", j.reduceLine))
-	}
-	return fmt.Sprintf(`  hadoop jar hadoop-streaming.jar -D mapreduce.job.reduces=8 \
-    -D mapreduce.partition.keypartitioner.options=-k1.1,1.2 \
-    -D mapreduce.map.output.compress=true -files %s \
-    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -input /in -output /out -mapper './%s' \
-    -reducer './%s'%s
-`, files, j.step("map", j.mapLine), j.step("reduce", j.reduceLine), combiner)
-}
-
-func (j *mapReduceJob) spark() string {
-	if j.shuffle == "" {
-		return fmt.Sprintf("  sc.textFile(\"/in\").pipe(\"./%s\", checkCode=True).saveAsTextFile(\"/out\")\n", j.step("map", j.mapLine))
-	}
-	return fmt.Sprintf(`  lines = sc.textFile("/in").pipe("./%s", checkCode=True)
-  records = lines.map(lambda l: l.partition("\t")[::2])
-  sorted = records.repartitionAndSortWithinPartitions(8, lambda k: 64 * ord(k[0]) + ord(k[1]))
-  sorted.map("\t".join).pipe("./%s", checkCode=True).saveAsTextFile("/out")
-`, j.step("map", j.mapLine), j.step("reduce", j.reduceLine))
 }

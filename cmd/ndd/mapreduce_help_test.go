@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// jobInputs names, for each job, the jobs whose results it reads; "documents" are those that a test has written.
+var jobInputs = map[string][]string{
+	"fingerprint": {"documents"}, "tokenize": {"documents"}, "signatures": {"documents"},
+	"scan": {"fingerprint"}, "pairs": {"fingerprint"}, "cluster": {"pairs"}, "assign": {"fingerprint", "cluster"}, "dedup": {"assign"},
+	"index": {"signatures"}, "copies-docs": {"signatures"}, "copies-terms": {"signatures"}, "copies-sum": {"copies-terms"},
+}
+
+// TestMapReduceHelp gives the command lines for a shell that the help of every job has, and those of 'ndd help cluster', to a
+// shell as they stand, each job with the results of the one before. What the last ones find is what one machine finds.
+func TestMapReduceHelp(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("NDD_QUIET", "true")
+	writeParts(t, "results/documents", families(60), 3)
+	mustShell(t, "ndd fingerprint -o Q.ndf results/documents/0; mv Q.ndf Q.bin") // the kind of a file is known by what it holds
+	results := map[string]string{}                                       // what collect writes
+	for i := range mapReduceJobs {
+		j := &mapReduceJobs[i]
+		noError(t, os.Mkdir("parts", 0o755))
+		for _, from := range jobInputs[j.name] {
+			parts, err := filepath.Glob("results/" + from + "/*")
+			noError(t, err)
+			for _, part := range parts {
+				noError(t, os.Link(part, filepath.Join("parts", from+filepath.Base(part))))
+			}
+		}
+		if j.name == "copies-docs" {
+			mustShell(t, "cat parts/* >signatures.tsv")
+		}
+		script := between(t, j.help(), "Shell:", "Hadoop Streaming:")
+		if j.name == "cluster" { // collect ends with status 4 if the round has changed something
+			script = strings.TrimSpace(script) + " || [ $? = 4 ]"
+		}
+		results[j.name] = sorted(mustShell(t, script))
+		writeParts(t, "results/"+j.name, fileLines(t, "out"), 2)
+		noError(t, os.RemoveAll("parts"))
+	}
+	noError(t, os.Rename("results/documents", "parts"))
+	for job, command := range map[string]string{
+		"fingerprint": "ndd fingerprint parts/* | cut -f1,2",
+		"scan":        "ndd fingerprint -o all.ndf parts/*; ndd batch --scan all.ndf -k 3 Q.bin",
+		"dedup":       "ndd dedup -k 3 -o single parts/* >messages; tail -n +2 single/dropped.tsv | cut -f1-3",
+		"copies-docs": "ndd copies --method winnow parts/* | tail -n +2 | cut -f1-10",
+		"copies-sum":  "ndd copies --method winnow parts/* | tail -n +2 | cut -f1-10",
+	} {
+		if want := sorted(mustShell(t, command)); results[job] != want || want == "" {
+			t.Errorf("%s: the lines of its help find\n%s\nand one machine\n%s", job, results[job], want)
+		}
+	}
+	page, err := pages.ReadFile("help/cluster.txt")
+	noError(t, err)
+	chain := mustShell(t, between(t, string(page), "From a terminal", "What a step hands"))
+	if pairs, drops := results["pairs"], results["dedup"]; pairs == "" || sorted(chain) != sorted(pairs+drops) {
+		t.Errorf("the lines of 'ndd help cluster' find\n%s\nwant\n%s%s", chain, pairs, drops)
+	}
+}
+
+// between returns the indented lines of a text that stand between two others.
+func between(t *testing.T, text, from, to string) string {
+	t.Helper()
+	_, text, _ = strings.Cut(text, "\n"+from)
+	text, _, ok := strings.Cut(text, "\n"+to)
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "  ") {
+			b.WriteString(line)
+		}
+	}
+	if !ok || b.Len() == 0 {
+		t.Fatalf("no lines between %q and %q", from, to)
+	}
+	return b.String()
+}
+
+// families returns documents as JSON lines, of which three in a row are a text, the same text, and the text with a word changed.
+func families(n int) (lines []string) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var words []string
+	for i := range n {
+		if i%3 == 0 {
+			words = nil
+			for range 400 {
+				words = append(words, fmt.Sprintf("w%d", rng.IntN(5000)))
+			}
+		}
+		if i%3 == 2 {
+			words[rng.IntN(len(words))] = "other"
+		}
+		lines = append(lines, fmt.Sprintf(`{"id":"d%03d","text":"%s"}`+"\n", i, strings.Join(words, " ")))
+	}
+	return lines
+}
+
+// writeParts writes lines in n files of about the same size into a folder.
+func writeParts(t *testing.T, dir string, lines []string, n int) {
+	t.Helper()
+	noError(t, os.MkdirAll(dir, 0o755))
+	i := 0
+	for part := range slices.Chunk(lines, (len(lines)+n-1)/n) {
+		noError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), []byte(strings.Join(part, "")), 0o644))
+		i++
+	}
+}
+
+func fileLines(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	noError(t, err)
+	return slices.Collect(strings.Lines(string(text)))
+}
+
+func mustShell(t *testing.T, script string) string {
+	t.Helper()
+	out, err := shell(t, script)
+	if err != nil {
+		t.Fatalf("%s\n%v: %s", script, err, out)
+	}
+	return out
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
