@@ -53,7 +53,7 @@ func TestKilledServer(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("round %d", round)
 		}
-		s.write(t, x, 8, rng, time.Duration(rng.IntN(150))*time.Millisecond, func() {
+		s.write(t, x, 8, rng, 10*(round%4)+rng.IntN(10), func() {
 			if round%4 == 3 { // while it writes its memory to a segment
 				s.cmd.Process.Signal(syscall.SIGTERM)
 				time.Sleep(time.Duration(rng.IntN(700)) * time.Millisecond)
@@ -223,9 +223,15 @@ func startServer(t *testing.T, dir string) *durableServer {
 	return s
 }
 
-// write has clients write for a time, then calls end, and waits for the clients, which stop at the
+// write has clients write until so many requests were answered, then calls end, and waits for the clients, which stop at the
 // first request without an answer.
-func (s *durableServer) write(t *testing.T, x *expected, clients int, rng *rand.Rand, most time.Duration, end func()) {
+func (s *durableServer) write(t *testing.T, x *expected, clients int, rng *rand.Rand, answers int, end func()) {
+	answered := func() int {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return x.answers
+	}
+	before := answered()
 	var all sync.WaitGroup
 	for range clients {
 		seed := rng.Uint64()
@@ -254,7 +260,12 @@ func (s *durableServer) write(t *testing.T, x *expected, clients int, rng *rand.
 			}
 		})
 	}
-	time.Sleep(most)
+	for limit := time.Now().Add(waitMax); answered() < before+answers && !t.Failed(); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Errorf("%d answers in %v", answered()-before, waitMax)
+		}
+	}
+	time.Sleep(time.Duration(rng.IntN(5)) * time.Millisecond)
 	end()
 	all.Wait()
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -111,12 +112,24 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 		t.Fatal(err)
 	}
 	time.Sleep(wait)
-	cmd.Process.Signal(os.Interrupt)
-	time.Sleep(20 * time.Millisecond) // or the system takes them for one
-	cmd.Process.Signal(os.Interrupt)
-	stuck := time.AfterFunc(waitMax, func() { cmd.Process.Kill() })
-	defer stuck.Stop()
+	ended := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() { // again and again: two that come together are one for the system
+		for limit := time.Now().Add(waitMax); ; {
+			cmd.Process.Signal(os.Interrupt)
+			select {
+			case <-ended:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			if time.Now().After(limit) {
+				cmd.Process.Kill()
+			}
+		}
+	})
 	cmd.Wait()
+	close(ended)
+	group.Wait()
 	how := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if how.Signaled() && how.Signal() == syscall.SIGINT {
 		return false

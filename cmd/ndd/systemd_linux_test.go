@@ -70,11 +70,11 @@ func TestSystemd(t *testing.T) {
 	wait("WATCHDOG=1")
 	wait("WATCHDOG=1")
 	for _, target := range []string{"http://" + addresses[0], "http://" + addresses[1], "http://" + addresses[1] + "/livez"} {
-		if out, err := exec.Command(ndd(t), "health", target).CombinedOutput(); err != nil {
+		if out, err := exec.Command(ndd(t), "health", "--timeout", "2m", target).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v %s", target, err, out)
 		}
 	}
-	if out, err := exec.Command(ndd(t), "health", "http://"+addresses[1]+"/metrics").CombinedOutput(); err == nil || !strings.Contains(string(out), "401") {
+	if out, err := exec.Command(ndd(t), "health", "--timeout", "2m", "http://"+addresses[1]+"/metrics").CombinedOutput(); err == nil || !strings.Contains(string(out), "401") {
 		t.Errorf("metrics without a token: %v %s", err, out)
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
@@ -111,7 +111,7 @@ func TestHealth(t *testing.T) {
 		{"http://127.0.0.1:1", "refused", exitFailed},
 	} {
 		var said strings.Builder
-		if status := run(t.Context(), []string{"health", c.target}, nil, io.Discard, &said); status != c.status || !strings.Contains(said.String(), c.word) {
+		if status := run(t.Context(), []string{"health", "--timeout", "2m", c.target}, nil, io.Discard, &said); status != c.status || !strings.Contains(said.String(), c.word) {
 			t.Errorf("%s: %d %s", c.target, status, &said)
 		}
 	}

@@ -108,6 +108,8 @@ func (c *Client) do(ctx context.Context, of *call) (*http.Response, error) {
 		switch {
 		case err == nil:
 			return a, nil
+		case ctx.Err() != nil && errors.As(err, &p):
+			return nil, fmt.Errorf("%w, after %w", ctx.Err(), err)
 		case ctx.Err() != nil || try >= c.o.Tries:
 			return nil, err
 		case errors.As(err, &p) && p.RetryAfter > 0:

@@ -21,7 +21,7 @@ import (
 )
 
 // browserMax is how long a browser may take for one test: it waits for what it sees, not for time.
-const browserMax = 2 * time.Minute
+const browserMax = 5 * time.Minute
 
 // A tab is one of a headless Chromium, with what it complained of.
 type tab struct {

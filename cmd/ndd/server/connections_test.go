@@ -16,18 +16,20 @@ import (
 // stay open.
 func TestRunLimitsConnections(t *testing.T) {
 	const most = 8
-	r := runServer(t, Options{Limits: Limits{Connections: most}}, func(context.Context, *Loading) (*engine.Index, error) {
+	var s *service
+	r := runServer(t, Options{Limits: Limits{Connections: most}, started: func(started *service) { s = started }}, func(context.Context, *Loading) (*engine.Index, error) {
 		return newIndex(t, 3, nil, []uint64{0}), nil
 	})
 	address := r.address()
 	var all []net.Conn
-	for range 2 * most {
+	for i := range 2 * most {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		all = append(all, c)
+		eventually(t, "it is accepted", func() bool { return s.front.Counts().Taken == uint64(i+1) })
 		time.Sleep(30 * time.Millisecond) // which is idle for the server
 	}
 	for i, c := range all {

@@ -20,7 +20,7 @@ import (
 
 // Stopped under load, again and again: no request is aborted, and readiness ends before service does. Clients go
 // elsewhere when they are told; one that came back for ever could always meet
-// the moment at which the listener closes.
+// the moment at which the listener closes. Notice lasts here until all were told, however slow this machine is.
 func TestDrainUnderLoad(t *testing.T) {
 	for round := range 4 {
 		t.Run(fmt.Sprint("round ", round), func(t *testing.T) { drainUnderLoad(t, int64(20*(round+1))) })
@@ -28,16 +28,17 @@ func TestDrainUnderLoad(t *testing.T) {
 }
 
 // drainUnderLoad stops a server that has served so many requests and has others under way. While notice is given all are
-// answered, on connections that are closed behind the answer; then nobody can connect. No client is cut off.
+// answered, on connections that are closed behind the answer; then nobody can connect.
 func drainUnderLoad(t *testing.T, requests int64) {
 	const clients = 8
 	var group sync.WaitGroup
 	c := client(t)
-	r := runServer(t, Options{}, func(context.Context, *Loading) (*engine.Index, error) {
+	allTold := make(chan struct{})
+	r := runServer(t, Options{notice: func() { <-allTold }}, func(context.Context, *Loading) (*engine.Index, error) {
 		return newIndex(t, 3, nil, []uint64{0}), nil
 	})
 	address := r.address()
-	var served, told, turnedAway atomic.Int64
+	var served atomic.Int64
 	for i := range clients {
 		group.Go(func() {
 			for n := 0; ; n++ {
@@ -50,41 +51,34 @@ func drainUnderLoad(t *testing.T, requests int64) {
 				}
 				status, closes, err := once(c, "http://"+address+path, body)
 				switch {
-				case isDial(err):
-					turnedAway.Add(1)
-					return
 				case err != nil:
 					t.Errorf("%s: %v", path, err)
 					return
 				case status == http.StatusOK && closes:
-					told.Add(1)
-					fallthrough
+					return
 				case status == http.StatusOK:
 					served.Add(1)
 				case status == http.StatusTooManyRequests: // it waited for a second, as others stood still
-				case status == http.StatusServiceUnavailable && closes:
 				default:
 					t.Errorf("%s: %d", path, status)
+					return
 				}
 			}
 		})
 	}
 	eventually(t, "load", func() bool { return served.Load() > requests || t.Failed() })
 	r.stop()
-	sawNotReady := false
-	for { // until nobody is there
+	eventually(t, "it is not ready", func() bool {
 		status, _, err := once(c, "http://"+address+"/readyz", "")
-		if err != nil {
-			break
-		}
-		sawNotReady = sawNotReady || status == http.StatusServiceUnavailable
-	}
-	group.Wait()
+		return err == nil && status == http.StatusServiceUnavailable
+	})
+	group.Wait() // each was told by an answer, or has failed
+	close(allTold)
 	if err := r.wait(); err != nil {
 		t.Errorf("ended with %v", err)
 	}
-	if turnedAway.Load() != clients || told.Load() < clients || !sawNotReady {
-		t.Errorf("%d served, %d told to close, %d of %d clients turned away, not ready was seen: %v", served.Load(), told.Load(), turnedAway.Load(), clients, sawNotReady)
+	if _, _, err := once(c, "http://"+address+"/readyz", ""); !isDial(err) {
+		t.Errorf("when it has ended: %v", err)
 	}
 }
 

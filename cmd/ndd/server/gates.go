@@ -54,6 +54,7 @@ func (m gates) Collect(to chan<- prometheus.Metric) {
 	send("ndd_connections", "Connections of the main listener.", prometheus.GaugeValue, float64(c.Open))
 	send("ndd_connections_idle", "Those of them without a request.", prometheus.GaugeValue, float64(c.Idle))
 	send("ndd_connections_limit", "Connections that may be open (--max-connections).", prometheus.GaugeValue, float64(s.limits.Connections))
+	send("ndd_connections_taken_total", "Connections that were accepted and served.", prometheus.CounterValue, float64(c.Taken))
 	send("ndd_connections_closed_total", "Idle connections that were closed to make room for others.", prometheus.CounterValue, float64(c.Closed))
 	send("ndd_connections_turned_away_total", "Connections that were closed at once since all others were at work.", prometheus.CounterValue, float64(c.Turned))
 }

@@ -86,20 +86,15 @@ func (r *running) address() string {
 	return address
 }
 
-// freeAddresses are two that nobody listens at, for who must know them before the server says
-// them. Another process may take one of them first.
-func freeAddresses(t *testing.T) (a, b string) {
+// listenerHere is one at a free port, for who must know its address before the server says it.
+func listenerHere(t *testing.T) (l net.Listener, address string) {
 	t.Helper()
-	var free []string
-	for range 2 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		free = append(free, l.Addr().String())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return free[0], free[1]
+	t.Cleanup(func() { l.Close() })
+	return l, l.Addr().String()
 }
 
 // client is one that leaves no connection behind.
@@ -128,28 +123,16 @@ func get(c *http.Client, method, url, body string) (int, http.Header, string, er
 func TestLife(t *testing.T) {
 	proceed := make(chan struct{})
 	c := client(t)
-	var r *running
-	var address, adminAddress string
-	begin := func() {
-		address, adminAddress = freeAddresses(t)
-		r = runServer(t, Options{Listen: address, Admin: adminAddress}, func(_ context.Context, l *Loading) (*engine.Index, error) {
-			l.Stage("reading documents")
-			x := newIndex(t, 3, nil, []uint64{7})
-			l.Loaded("row-0", 7)
-			<-proceed
-			return x, nil
-		})
-	}
-	begin()
+	front, address := listenerHere(t)
+	back, adminAddress := listenerHere(t)
+	r := runServer(t, Options{Admin: adminAddress, Inherited: map[string]net.Listener{"listen": front, "admin": back}}, func(_ context.Context, l *Loading) (*engine.Index, error) {
+		l.Stage("reading documents")
+		x := newIndex(t, 3, nil, []uint64{7})
+		l.Loaded("row-0", 7)
+		<-proceed
+		return x, nil
+	})
 	eventually(t, "it listens", func() bool {
-		select {
-		case err := <-r.ended:
-			if !errors.Is(err, syscall.EADDRINUSE) {
-				t.Fatal(err)
-			}
-			begin()
-		default:
-		}
 		status, _, _, err := get(c, "GET", "http://"+address+"/livez", "")
 		return err == nil && status == http.StatusOK
 	})

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
-	"slices"
 	"testing"
 	"time"
 )
@@ -16,18 +15,16 @@ func TestEveryTokenIsCompared(t *testing.T) {
 		c.tokens = append(c.tokens, token0(i))
 	}
 	took := func(secret string) time.Duration {
-		times := make([]time.Duration, 21)
-		for i := range times {
-			began := time.Now()
-			if c.role(secret) != Read {
-				t.Fatal("not found")
-			}
-			times[i] = time.Since(began)
+		began := time.Now()
+		if c.role(secret) != Read {
+			t.Fatal("not found")
 		}
-		slices.Sort(times)
-		return times[len(times)/2]
+		return time.Since(began)
 	}
-	first, last := took(secret0(0)), took(secret0(tokensMax-1))
+	first, last := time.Hour, time.Hour // the least of many, taken in turns: what else runs here only adds to them
+	for range 51 {
+		first, last = min(first, took(secret0(0))), min(last, took(secret0(tokensMax-1)))
+	}
 	if first < last/4 || last < first/4 {
 		t.Errorf("the first takes %v, the last %v", first, last)
 	}

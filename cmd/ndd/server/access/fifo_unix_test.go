@@ -23,7 +23,7 @@ func TestPipeIsNoTokenFile(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%v", err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("it waits for a writer")
 	}
 }

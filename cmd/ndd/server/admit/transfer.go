@@ -23,6 +23,7 @@ const (
 type Transfers struct {
 	budget *memory.Budget
 	share  uint64
+	yield  time.Duration // yieldMax, but in tests
 
 	mu      sync.Mutex
 	clients map[string]uint64 // bytes of each
@@ -33,7 +34,7 @@ type Transfers struct {
 
 // NewTransfers returns the accounts of transfers that take no more memory than limit together.
 func NewTransfers(limit memory.Limit) *Transfers {
-	return &Transfers{budget: memory.NewBudget(limit), share: limit.Bytes / shares, clients: map[string]uint64{}, changed: make(chan struct{})}
+	return &Transfers{budget: memory.NewBudget(limit), share: limit.Bytes / shares, yield: yieldMax, clients: map[string]uint64{}, changed: make(chan struct{})}
 }
 
 // A Transfer is the memory of one request: of its body as it comes, and of its answer until it is read. Its methods
@@ -64,7 +65,7 @@ func (t *Transfers) Begin(client string, cut func()) *Transfer {
 // Grow takes n bytes more. The error is a [Refused]; before it, transfers that stand still are cut off for this one.
 func (r *Transfer) Grow(n uint64) error {
 	t := r.all
-	deadline := time.Now().Add(yieldMax)
+	deadline := time.Now().Add(t.yield)
 	for {
 		t.mu.Lock()
 		why := r.grow(n)

@@ -47,6 +47,7 @@ func TestTransfersAreBounded(t *testing.T) {
 // Who has stood still longest is cut off for who needs the memory; of a full share, the client's own.
 func TestStandingStill(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
+	all.yield = waitMax
 	type one struct {
 		*Transfer
 		cut chan struct{}

@@ -40,6 +40,7 @@ type Listener struct {
 	mu     sync.Mutex
 	idle   list.List // of *Conn, the one that has been idle longest in front
 	open   map[*Conn]struct{}
+	taken  uint64 // in all
 	closed uint64 // idle ones, for others
 	turned uint64 // away at once
 }
@@ -81,7 +82,7 @@ func (l *Listener) Close() error {
 }
 
 // finishMax is how long [Listener.Finish] waits at most.
-const finishMax = time.Second
+const finishMax = 2 * time.Second
 
 // finishWait is how long nothing must come then.
 const finishWait = 200 * time.Microsecond
@@ -145,6 +146,7 @@ func (l *Listener) admit(inner net.Conn) *Conn {
 		l.mu.Unlock()
 		return nil
 	}
+	l.taken++
 	c := &Conn{Conn: inner, of: l, since: time.Now()}
 	l.open[c] = struct{}{}
 	c.at = l.idle.PushBack(c)
@@ -266,6 +268,7 @@ func (l *Listener) ResetAll() {
 // Counts are what a Listener has done.
 type Counts struct {
 	Open, Idle int
+	Taken      uint64 // connections that were accepted and not closed at once
 	Closed     uint64 // idle connections that were closed for others
 	Turned     uint64 // connections that were closed at once
 }
@@ -274,5 +277,5 @@ type Counts struct {
 func (l *Listener) Counts() Counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Counts{len(l.open), l.idle.Len(), l.closed, l.turned}
+	return Counts{len(l.open), l.idle.Len(), l.taken, l.closed, l.turned}
 }

@@ -96,6 +96,7 @@ func TestOldestIdleIsClosed(t *testing.T) {
 			t.Fatalf("connection %d: %v %s", len(idle), err, text)
 		}
 		idle = append(idle, c)
+		eventually(t, "all are idle", func() bool { n := l.Counts(); return n.Idle == n.Open })
 		if len(idle) >= max {
 			time.Sleep(settleTime) // the oldest is idle for good
 		}
