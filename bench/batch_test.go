@@ -58,13 +58,14 @@ func BenchmarkBatch(b *testing.B) {
 		for b.Loop() {
 			sum := uint64(0)
 			began := time.Now()
-			for a, err := range x.Answers(context.Background(), simhash.Fingerprints(queries), engine.BatchOptions{K: 3, Threads: 1}) {
-				if err != nil {
-					b.Fatal(err)
+			err := x.Batch(context.Background(), simhash.Fingerprints(queries), engine.BatchOptions{K: 3, Threads: 1}, func(query int, hits []engine.Hit) error {
+				for _, h := range hits {
+					sum += oracle.Term(query, uint64(h.Fingerprint))
 				}
-				for _, h := range a.Hits {
-					sum += oracle.Term(a.Query, uint64(h.Fingerprint))
-				}
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
 			}
 			took = time.Since(began)
 			if sum != want {

@@ -12,9 +12,9 @@ import (
 	"ndd/engine/oracle/sets"
 )
 
-// TestAnswers holds the iterator against the oracle, ends it early, cancels it, and
+// TestBatchAnswers holds a batch against the oracle, ends it early, cancels it, and
 // gives sweeps so little memory that they are halved and halved again.
-func TestAnswers(t *testing.T) {
+func TestBatchAnswers(t *testing.T) {
 	base, queries := sets.Planted(20_000, 20_000)
 	base = append(base, queries[:1000]...)
 	x := inMemory(t, base, segment.Options{Design: halves(t)})
@@ -32,30 +32,35 @@ func TestAnswers(t *testing.T) {
 			want[h.Query] = append(l, h.Fingerprint)
 		}
 	}
-	collect := func(memory uint64) (all []Answer) {
-		for a, err := range x.Answers(context.Background(), simhash.Fingerprints(queries), BatchOptions{K: 3, MatchBytes: memory}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, Answer{a.Query, slices.Clone(a.Hits)})
+	type answer struct {
+		query int
+		hits  []Hit
+	}
+	collect := func(memory uint64) (all []answer) {
+		err := x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3, MatchBytes: memory}, func(query int, hits []Hit) error {
+			all = append(all, answer{query, slices.Clone(hits)})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 		return all
 	}
 	all := collect(0)
 	found := 0
 	for i, a := range all {
-		if i > 0 && a.Query <= all[i-1].Query {
-			t.Fatalf("query %d after %d", a.Query, all[i-1].Query)
+		if i > 0 && a.query <= all[i-1].query {
+			t.Fatalf("query %d after %d", a.query, all[i-1].query)
 		}
-		if a.Query >= 3000 {
+		if a.query >= 3000 {
 			break
 		}
 		var prints []uint64
-		for _, h := range a.Hits {
+		for _, h := range a.hits {
 			prints = append(prints, uint64(h.Fingerprint))
 		}
-		if !slices.Equal(prints, want[a.Query]) {
-			t.Fatalf("query %d: %x, want %x", a.Query, prints, want[a.Query])
+		if !slices.Equal(prints, want[a.query]) {
+			t.Fatalf("query %d: %x, want %x", a.query, prints, want[a.query])
 		}
 		found++
 	}
@@ -68,30 +73,33 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, memory := range memories {
 		little := collect(memory)
-		if !slices.EqualFunc(all, little, func(a, b Answer) bool {
-			return a.Query == b.Query && slices.EqualFunc(a.Hits, b.Hits, func(a, b Hit) bool { return a.Fingerprint == b.Fingerprint })
+		if !slices.EqualFunc(all, little, func(a, b answer) bool {
+			return a.query == b.query && slices.EqualFunc(a.hits, b.hits, func(a, b Hit) bool { return a.Fingerprint == b.Fingerprint })
 		}) {
 			t.Fatalf("%d bytes for sweeps: %d answers, want %d", memory, len(little), len(all))
 		}
 	}
 
-	n := 0
-	for range x.Answers(context.Background(), simhash.Fingerprints(queries), BatchOptions{K: 3}) {
+	n, stop := 0, errors.New("enough")
+	err = x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3}, func(int, []Hit) error {
 		if n++; n == 5 {
-			break
+			return stop
 		}
+		return nil
+	})
+	if !errors.Is(err, stop) || n != 5 {
+		t.Errorf("ended by an error of emit: %v after %d answers", err, n)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var last error
 	n = 0
-	for _, err := range x.Answers(ctx, simhash.Fingerprints(queries), BatchOptions{K: 3}) {
+	err = x.Batch(ctx, simhash.Fingerprints(queries), BatchOptions{K: 3}, func(int, []Hit) error {
 		n++
-		last = err
 		cancel()
-	}
-	if !errors.Is(last, context.Canceled) || n >= len(all) {
-		t.Errorf("cancelled: %v after %d of %d answers", last, n, len(all))
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || n >= len(all) {
+		t.Errorf("cancelled: %v after %d of %d answers", err, n, len(all))
 	}
 }
 

@@ -13,13 +13,6 @@ import (
 	"ndd/engine/parallel"
 )
 
-// chunkQueries is how many queries a goroutine answers together: enough to
-// share the misses of a table among their probes, few enough for results to
-// flow.
-const chunkQueries = 256
-
-func chunksOf(queries int) int { return (queries + chunkQueries - 1) / chunkQueries }
-
 // Batch is [View.Batch] of what the index holds now.
 func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
 	v, err := x.View()
@@ -39,7 +32,7 @@ func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o Batc
 // segment.Segment.Sweep), 4 million queries at a time, or fewer, so that their
 // matches fit in o.MatchBytes; the memory for that is reserved from o.Budget,
 // and the error is a memory.TooLargeError where it does not fit. Smaller
-// batches are answered in chunks of up to 256. Memory is bounded whatever the queries find: see [BatchPlan].
+// batches are answered in chunks of up to 256 ([live.BatchChunk]). Memory is bounded whatever the queries find: see [Index.PlanBatch].
 //
 // Where documents have two fingerprints each so have queries, one after the other, and the hits of one query are in memory together.
 func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
@@ -54,50 +47,39 @@ func (v View) batchRows(ctx context.Context, queries []simhash.Fingerprint, o Ba
 	if err := v.index.checkK(o.K); err != nil {
 		return err
 	}
-	p := planBatch(v.live, len(queries), o)
-	reserved, err := p.reserve(o.Budget)
+	p := v.live.PlanBatch(len(queries), o.Threads, o.MatchBytes, o.Budget)
+	reserved, err := p.Reserve(o.Budget)
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	o.Threads, o.MatchBytes = p.Threads, p.matchBytes
-	b := &batch{index: v.index, view: v.live, o: o, emit: emit, goroutines: v.index.live.Goroutines(o.Threads)}
-	b.size.Store(chunkQueries)
+	b := &batch{index: v.index, view: v.live, o: o, plan: p, emit: emit, goroutines: v.index.live.Goroutines(p.Threads)}
+	b.size.Store(live.BatchChunk)
 	b.rest = b.searcher(ctx)
 	defer b.rest.Done()
 	words := simhash.Words(queries)
-	for first := 0; first < len(words); first += sweepQueries {
-		if err := b.run(ctx, first, words[first:min(first+sweepQueries, len(words))]); err != nil {
+	for first := 0; first < len(words); first += live.BatchSweep {
+		if err := b.run(ctx, first, words[first:min(first+live.BatchSweep, len(words))]); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// sweepQueries are swept at a time at most.
-const sweepQueries = 4 << 20
-
-// An Answer is what one query found, or a part of it where that is much: then the next answer, of
-// the same query, goes on.
-type Answer struct {
-	Query int // its number
-	Hits  []Hit
-}
-
-// Answers is Batch as an iterator. After an error there is nothing more.
-func (x *Index) Answers(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions) iter.Seq2[Answer, error] {
-	return func(yield func(Answer, error) bool) {
-		stopped := errors.New("stopped")
-		err := x.Batch(ctx, queries, o, func(query int, hits []Hit) error {
-			if !yield(Answer{query, hits}, nil) {
-				return stopped
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, stopped) {
-			yield(Answer{}, err)
-		}
+// PlanBatch returns how [Index.Batch] will answer so many queries in the memory that o.Budget has
+// left, and what of it that takes: fewer goroutines where it is little. The error is a [memory.TooLargeError] when a sweep
+// does not fit even so, or [ErrClosed]. So few queries that there is no sweep take next to nothing,
+// and are not refused.
+func (x *Index) PlanBatch(queries int, o BatchOptions) (live.BatchPlan, error) {
+	w, err := x.live.View()
+	if err != nil {
+		return live.BatchPlan{}, err
 	}
+	defer w.Release()
+	p := w.PlanBatch(queries, o.Threads, o.MatchBytes, o.Budget)
+	r, err := p.Reserve(o.Budget)
+	r.Release()
+	return p, err
 }
 
 // batch is one call of Batch.
@@ -105,6 +87,7 @@ type batch struct {
 	index      *Index
 	view       live.View
 	o          BatchOptions
+	plan       live.BatchPlan
 	goroutines int // that answer chunks
 	emit       func(query int, hits []Hit) error
 	size       atomic.Int64   // queries of the next chunk: fewer where they find much
@@ -119,7 +102,7 @@ func (b *batch) searcher(ctx context.Context) *live.Searcher {
 
 // run answers the queries, of which the first is number first of all.
 func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
-	swept, err := b.view.Sweep(ctx, queries, b.o.K, b.o.Threads, int(min(b.o.MatchBytes/matchBytes, math.MaxInt)))
+	swept, err := b.view.Sweep(ctx, queries, b.o.K, b.plan.Threads, int(min(b.plan.MostMatches(), math.MaxInt)))
 	if errors.Is(err, segment.ErrTooMany) {
 		// Half as many queries have about half as many matches.
 		half := len(queries) / 2
@@ -131,7 +114,7 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	if err != nil {
 		return err
 	}
-	o := parallel.Options{Workers: min(b.goroutines, chunksOf(len(queries))), Ahead: 4 * b.goroutines}
+	o := parallel.Options{Workers: min(b.goroutines, (len(queries)+live.BatchChunk-1)/live.BatchChunk), Ahead: 4 * b.goroutines}
 	return parallel.Ordered(ctx, o, func(_ context.Context, yield func(*chunk) bool) error {
 		for at := 0; at < len(queries); {
 			end := min(at+int(b.size.Load()), len(queries))
@@ -174,7 +157,7 @@ func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error)
 		if n := len(c.queries); c.done < n {
 			b.size.Store(int64(max(c.done, 1)))
 		} else if n == int(b.size.Load()) {
-			b.size.Store(int64(min(2*n, chunkQueries)))
+			b.size.Store(int64(min(2*n, live.BatchChunk)))
 		}
 	}
 	return nil

@@ -154,7 +154,7 @@ func TestReplayedFiles(t *testing.T) {
 		if err := os.WriteFile(segmentPath, other, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		for _, verify := range []Verify{VerifyFull, VerifyFast} {
+		for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
 			if _, err := Open(t.Context(), mine, OpenOptions{Verify: verify}); !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("%s, verify=%s: %v", what, verify, err)
 			}

@@ -64,7 +64,7 @@ func ExampleIndex_Query() {
 }
 
 // A batch of queries: the answers come in order of the queries, those without hits are left out.
-func ExampleIndex_Answers() {
+func ExampleIndex_Batch() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel() // ends a batch that runs
 	index, err := engine.New(3, engine.Options{NoIDs: true})
@@ -77,13 +77,14 @@ func ExampleIndex_Answers() {
 		log.Fatal(err)
 	}
 	queries := []simhash.Fingerprint{0x0e, 0xabcdef, 1<<63 | 3}
-	for answer, err := range index.Answers(ctx, queries, engine.BatchOptions{K: 3, Docs: engine.AllDocs}) {
-		if err != nil {
-			log.Fatal(err)
+	err = index.Batch(ctx, queries, engine.BatchOptions{K: 3, Docs: engine.AllDocs}, func(query int, hits []engine.Hit) error {
+		for _, hit := range hits {
+			fmt.Printf("query %d: %v is %d bits away, documents %d\n", query, hit.Fingerprint, hit.Distance, hit.Docs)
 		}
-		for _, hit := range answer.Hits {
-			fmt.Printf("query %d: %v is %d bits away, documents %d\n", answer.Query, hit.Fingerprint, hit.Distance, hit.Docs)
-		}
+		return nil // an error would end the batch
+	})
+	if err != nil {
+		log.Fatal(err)
 	}
 	// Output:
 	// query 0: 000000000000000f is 1 bits away, documents [0 2]

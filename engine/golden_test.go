@@ -15,6 +15,7 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
@@ -77,7 +78,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: the oracle answers otherwise", dir)
 		}
 		for _, layout := range goldenLayouts {
-			for _, verify := range []Verify{VerifyFull, VerifyFast} {
+			for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
 				x, err := Open(t.Context(), filepath.Join(dir, string(layout)), OpenOptions{Verify: verify})
 				if err != nil {
 					t.Fatal(err)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
@@ -32,6 +33,11 @@ var (
 	// ErrNoDocs is wrapped where an index keeps no documents and is to be opened for writing, or a stored
 	// fingerprint is to be deleted.
 	ErrNoDocs = live.ErrNoDocs
+	// ErrTwoPrints is wrapped where an index whose documents have two fingerprints each is to be made or written to other
+	// than by [Build].
+	ErrTwoPrints = live.ErrTwoPrints
+	// ErrDistance is wrapped where a distance is asked for that the index was not made for, or no tables are.
+	ErrDistance = errors.New("the index was not made for that distance")
 	// ErrLocked is wrapped where another process writes to the index already.
 	ErrLocked = live.ErrLocked
 )

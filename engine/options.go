@@ -25,9 +25,9 @@ type Options struct {
 	Lengths        bool    // keep the lengths of the documents' texts
 	MaxLengthRatio float64 // between near documents; 0 for any. It needs Lengths
 
-	OnConflict OnConflict     // what becomes of a document whose ID is taken; 0 is Replace
-	TTL        time.Duration  // how long documents are kept that say nothing else; 0 is forever
-	Budget     *memory.Budget // of what is in memory and of merges; nil is what this machine has left when New is called
+	OnConflict live.OnConflict // what becomes of a document whose ID is taken: [Replace], which is 0, [Keep] or [Refuse]
+	TTL        time.Duration   // how long documents are kept that say nothing else; 0 is forever
+	Budget     *memory.Budget  // of what is in memory and of merges; nil is what this machine has left when New is called
 }
 
 // designFingerprints are how many New expects when it chooses tables.
@@ -62,19 +62,26 @@ func designFor(k int) (d permute.Design, err error) {
 	return p.Choice.Design, nil
 }
 
-// OnConflict says what becomes of a document whose ID another document has: [Replace], [Keep] or
-// [Refuse].
-type OnConflict = live.OnConflict
-
-// What may become of it.
+// Values that options, queries and documents take.
 const (
+	// AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
+	AllDocs = live.AllDocs
+	// NoDoc stands for the documents of a fingerprint in an index that keeps none, such as one built with
+	// BuildOptions.NoDocs: its hits have it once. Its ID is empty.
+	NoDoc = live.NoDoc
+
+	// What becomes of a document whose ID another document has:
 	Replace = live.Replace // it takes the other's place, which is deleted
 	Keep    = live.Keep    // it is not inserted
 	Refuse  = live.Refuse  // the call fails with ErrConflict and inserts nothing
-)
 
-// Forever is the time to live of a document that never expires, whatever the index's own is.
-const Forever = live.Forever
+	// Forever is the time to live of a document that never expires, whatever the index's own is.
+	Forever = live.Forever
+
+	// What Open holds against checksums:
+	VerifyFull = live.VerifyFull // every block of every file, before the first answer
+	VerifyFast = live.VerifyFast // what says how large sections are to be read, in milliseconds
+)
 
 // BuildOptions say how [Build] makes an index folder; see [live.BuildOptions].
 type BuildOptions = live.BuildOptions
@@ -82,15 +89,6 @@ type BuildOptions = live.BuildOptions
 // OpenOptions say how [Open] opens one; see [live.OpenOptions]. The zero value maps its files and
 // verifies them.
 type OpenOptions = live.OpenOptions
-
-// Verify says how much of an index [Open] holds against its checksums: [VerifyFull] or [VerifyFast].
-type Verify = live.Verify
-
-// What Open holds against checksums; see [live.VerifyFull] and [live.VerifyFast].
-const (
-	VerifyFull = live.VerifyFull // every block of every file, before the first answer
-	VerifyFast = live.VerifyFast // what says how large sections are to be read, in milliseconds
-)
 
 // BatchOptions say what a batch is asked for.
 type BatchOptions struct {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
 )
 
 // An index whose recipe makes two fingerprints of a document has two rows for each, one after the other:
@@ -20,10 +19,6 @@ import (
 // Its tables hold both kinds together. A query has two fingerprints as well, and its first one is compared with first ones, its
 // second one with second ones: what a table finds of the other kind is left out here. A document is near when either is, and is
 // named once, with the nearer one.
-
-// ErrTwoPrints is wrapped where an index whose documents have two fingerprints each is to be made or written to other than by
-// [Build].
-var ErrTwoPrints = live.ErrTwoPrints
 
 // PrintsEach returns how many fingerprints each document of the index has, and each query: 1 or 2.
 func (x *Index) PrintsEach() int { return x.Recipe().PrintsEach() }

@@ -12,13 +12,6 @@ import (
 // have it, and the first of them, ascending.
 type Hit = live.Hit
 
-// AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
-const AllDocs = live.AllDocs
-
-// NoDoc stands for the documents of a fingerprint in an index that keeps none, such as one built with
-// BuildOptions.NoDocs: its hits have it once. Its ID is empty.
-const NoDoc = live.NoDoc
-
 // Query returns the stored fingerprints within distance k of q, nearest first, equal distances by
 // fingerprint, each with the first docs of its documents. It never waits for inserts. It holds all of that
 // in memory, as much as there is: QueryEach does not.
@@ -80,13 +73,9 @@ func (v View) Release() { v.live.Release() }
 // every document that an answer of the view has, also where it was deleted since.
 func (v View) IDs() *live.IDs { return v.live.IDs() }
 
-// QueryBytes is what [View.QueryEach] takes of memory at most, whatever it finds: twice what is in use, as the
-// collector lets the heap grow to that.
-const QueryBytes = 32 << 20
-
 // QueryEach finds what [Index.QueryText] does, however much that is, and calls emit with some hits at a time, in
 // order. A hit with very many documents comes in several calls, with other documents of its in each, which
-// Hit.Before counts. It takes [QueryBytes] of memory at most. An error of emit, or of ctx, ends it.
+// Hit.Before counts. It takes [live.QueryBytes] of memory at most. An error of emit, or of ctx, ends it.
 func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
 	return v.QueryPrints(ctx, []simhash.Fingerprint{q}, textBytes, k, docs, emit)
 }
@@ -142,16 +131,18 @@ func (x *Index) Walk(ctx context.Context, yield func([]simhash.Fingerprint) bool
 	return w.Walk(ctx, func(words []uint64) bool { return yield(simhash.Fingerprints(words)) })
 }
 
-// A DistanceError refuses a query for a distance that the index was not made for.
-type DistanceError struct{ K, Max int }
+// distanceError refuses a query for a distance that the index was not made for.
+type distanceError struct{ k, most int }
 
-func (e *DistanceError) Error() string {
-	return fmt.Sprintf("k = %d, but the index was built for k up to %d", e.K, e.Max)
+func (e *distanceError) Error() string {
+	return fmt.Sprintf("k = %d, but the index was built for k up to %d", e.k, e.most)
 }
+
+func (e *distanceError) Is(target error) bool { return target == ErrDistance }
 
 func checkDistance(k, most int) error {
 	if k < 0 || k > most {
-		return &DistanceError{k, most}
+		return &distanceError{k, most}
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"ndd/asm"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
@@ -43,7 +44,7 @@ type setting struct {
 	threads  int // of batches
 	batch    int // queries at a time; 1 asks them one by one, 0 all at once
 	load     bool
-	verify   Verify
+	verify   live.Verify
 	spread   string  // of spreads; "not" for none
 	inserted float64 // part of the fingerprints that come by Insert
 	tight    bool    // built with little memory, in many ranges or through a temporary file
@@ -66,7 +67,7 @@ func settings(rng *rand.Rand, n int) []setting {
 	vary(rng, list, func(s *setting, v int) { s.threads = v }, 1, 2, 3, 8)
 	vary(rng, list, func(s *setting, v int) { s.batch = v }, 0, 0, 1, 255, 256, 257, 5000)
 	vary(rng, list, func(s *setting, v bool) { s.load = v }, false, true)
-	vary(rng, list, func(s *setting, v Verify) { s.verify = v }, VerifyFull, VerifyFast)
+	vary(rng, list, func(s *setting, v live.Verify) { s.verify = v }, VerifyFull, VerifyFast)
 	vary(rng, list, func(s *setting, v string) { s.spread = v }, "not", "not", "workers", "five workers", "direct", "copies", "copies, hugetlb")
 	vary(rng, list, func(s *setting, v float64) { s.inserted = v }, 0, 0, 0.01, 0.3)
 	vary(rng, list, func(s *setting, v bool) { s.tight = v }, false, false, true)

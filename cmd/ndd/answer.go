@@ -129,19 +129,15 @@ func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *en
 	if err != nil {
 		return err
 	}
-	for answer, err := range a.index.Answers(ctx, simhash.Fingerprints(a.b.queries), o) {
-		if err != nil {
-			return err
-		}
-		bar.set(int64(answer.Query))
-		for i := range answer.Hits {
-			h := &answer.Hits[i]
-			if err := yield(result.Row{Query: a.b.first + answer.Query, Fingerprint: h.Fingerprint, Distance: h.Distance}, h); err != nil {
+	return a.index.Batch(ctx, simhash.Fingerprints(a.b.queries), o, func(query int, hits []engine.Hit) error {
+		bar.set(int64(query))
+		for i := range hits {
+			if err := yield(result.Row{Query: a.b.first + query, Fingerprint: hits[i].Fingerprint, Distance: hits[i].Distance}, &hits[i]); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // plan fits the batch into what this machine has left, and says what it takes.

@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
+	"ndd/engine/index/live"
 	"ndd/engine/memory"
 )
 
 // openFlags say how an index is opened for queries.
 type openFlags struct {
-	verify  engine.Verify
+	verify  live.Verify
 	preload bool
 }
 

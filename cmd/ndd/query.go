@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/memory"
 	"ndd/engine/result"
 )
@@ -109,7 +110,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 			}
 			defer x.Close()
 			ids := x.IDs()
-			g.log.Debug(fmt.Sprintf("memory at most %s beside the index", humanize.IBytes(engine.QueryBytes+memory.Program)))
+			g.log.Debug(fmt.Sprintf("memory at most %s beside the index", humanize.IBytes(live.QueryBytes+memory.Program)))
 			q := &querier{index: x, k: index.k, most: most, rows: result.NewNamedWriter(g.stdout, format.Format, func(doc uint64) (string, error) {
 				return ids.ID(engine.DocID(doc))
 			})}

@@ -146,6 +146,18 @@ func packages(t *testing.T) (all []listed) {
 	}
 }
 
+// TestFacadeFitsOnTwoScreens: what go doc says of package engine is two screens of 24 lines, with 15 types and functions.
+func TestFacadeFitsOnTwoScreens(t *testing.T) {
+	out, err := exec.Command("go", "doc", "ndd/engine").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, names := strings.Count(string(out), "\n"), len(regexp.MustCompile(`(?m)^ *(type|func) `).FindAll(out, -1))
+	if lines > 48 || names > 15 || names < 10 {
+		t.Errorf("%d lines, %d types and functions:\n%s", lines, names, out)
+	}
+}
+
 // TestLibrariesNameNoFlag: errors of the libraries say what is wrong, and know nothing of the command line, which says
 // what to do about it.
 func TestLibrariesNameNoFlag(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/copies"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/index/live"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
@@ -243,8 +244,8 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 }
 
 // parseConflict returns the value of --on-conflict.
-func parseConflict(text string) (engine.OnConflict, error) {
-	for c, name := range map[engine.OnConflict]string{engine.Replace: "replace", engine.Keep: "keep", engine.Refuse: "error"} {
+func parseConflict(text string) (live.OnConflict, error) {
+	for c, name := range map[live.OnConflict]string{engine.Replace: "replace", engine.Keep: "keep", engine.Refuse: "error"} {
 		if text == name {
 			return c, nil
 		}

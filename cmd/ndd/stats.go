@@ -26,7 +26,7 @@ import (
 )
 
 func newStats(g *globals) *cobra.Command {
-	var verify engine.Verify
+	var verify live.Verify
 	var format, plots string
 	cmd := &cobra.Command{
 		Use:   "stats INDEX|FILE [--plot DIR]",
@@ -113,7 +113,7 @@ type partStats struct {
 	Bits  float64 `json:"bits"`
 }
 
-func (g *globals) stats(ctx context.Context, path string, verify engine.Verify) (s *statistics, err error) {
+func (g *globals) stats(ctx context.Context, path string, verify live.Verify) (s *statistics, err error) {
 	defer store.CatchFault(&err)()
 	info, err := os.Stat(path)
 	if err != nil {
@@ -144,7 +144,7 @@ func (g *globals) stats(ctx context.Context, path string, verify engine.Verify) 
 	return s, nil
 }
 
-func (s *statistics) index(ctx context.Context, g *globals, verify engine.Verify) error {
+func (s *statistics) index(ctx context.Context, g *globals, verify live.Verify) error {
 	bar := g.newBar("verifying", 0, bytesUnit)
 	x, err := engine.Open(ctx, s.Path, engine.OpenOptions{Threads: g.threads, Verify: verify,
 		Progress: bar.setOf})
@@ -168,7 +168,7 @@ func (s *statistics) index(ctx context.Context, g *globals, verify engine.Verify
 	return nil
 }
 
-func (s *statistics) segmentFile(ctx context.Context, g *globals, verify engine.Verify) error {
+func (s *statistics) segmentFile(ctx context.Context, g *globals, verify live.Verify) error {
 	f, err := store.Open(s.Path, store.KindSegment)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
 )
@@ -231,7 +232,7 @@ func TestDeleteAndConflicts(t *testing.T) {
 	insert := `{"documents": [{"id": "a", "fingerprint": "0000000000000000"}, {"id": "b", "fingerprint": "0000000000000000"},
 		{"id": "c", "fingerprint": "00000000000000ff"}, {"id": "d", "fingerprint": "000000000000ffff"}]}`
 	again := `{"id": "a", "fingerprint": "00000000ffffffff"}`
-	for conflict, want := range map[engine.OnConflict]string{
+	for conflict, want := range map[live.OnConflict]string{
 		engine.Replace: `200 {"inserted":true,"id":"a","number":4,"fingerprint":"00000000ffffffff","replaced":true}`,
 		engine.Keep:    `200 {"inserted":false,"id":"a","number":0,"fingerprint":"00000000ffffffff","kept":true}`,
 		engine.Refuse:  "409 ",

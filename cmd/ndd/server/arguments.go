@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ndd/engine"
+	"ndd/engine/index/live"
 )
 
 // arguments are the query parameters of a request. A field of a JSON body goes before the parameter
@@ -20,8 +21,8 @@ type arguments struct {
 	id       *string
 	unique   bool
 
-	onConflict engine.OnConflict // 0: as the server was started
-	ttl        time.Duration     // 0: as the server was started
+	onConflict live.OnConflict // 0: as the server was started
+	ttl        time.Duration   // 0: as the server was started
 }
 
 // argumentsKey is that of a request's arguments in its context.

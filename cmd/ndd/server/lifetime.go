@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"ndd/engine"
+	"ndd/engine/index/live"
 )
 
 // conflicts are the words for what becomes of a document whose ID is taken.
-var conflicts = map[string]engine.OnConflict{"replace": engine.Replace, "keep": engine.Keep, "error": engine.Refuse}
+var conflicts = map[string]live.OnConflict{"replace": engine.Replace, "keep": engine.Keep, "error": engine.Refuse}
 
 // ttlPattern is of times such as 90d.
 const ttlPattern = "^([1-9][0-9]{0,5}[dhms]|forever)$"

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"ndd/engine"
+	"ndd/engine/index/live"
 )
 
 // A request says what becomes of a document whose ID is taken, whatever the server was started with, for one and
 // for each of a list.
 func TestOnConflict(t *testing.T) {
-	for _, started := range []engine.OnConflict{0, engine.Replace, engine.Keep, engine.Refuse} {
+	for _, started := range []live.OnConflict{0, engine.Replace, engine.Keep, engine.Refuse} {
 		for _, path := range []string{"/v1/insert", "/v1/check-and-insert"} {
 			for given, want := range map[string]string{
 				"replace": "200 true, list 200 true, 200 true", "keep": "200 false, list 200 false, 200 true", "error": "409 false, list 409 false, 200 true",

@@ -23,6 +23,10 @@ func defaultLimits() limits {
 	return limits{1 << 14, bound{1 << 14, 1 << 16}, 1 << 16, bound{1 << 13, 1 << 15}, 1 << 20}
 }
 
+// QueryBytes is what [Searcher.Stream] takes of memory at most, whatever it finds: twice what is in use, as the
+// collector lets the heap grow to that.
+const QueryBytes = 32 << 20
+
 // SearchSome answers the first of the queries from a view, with what sweeps have found for them already, and without what lengths
 // leave out: n of them, all or as many as have so few hits and documents that these are held in 2 MiB. n is 0 where
 // the first query alone has more: [Searcher.Stream] answers that.

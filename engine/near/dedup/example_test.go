@@ -135,16 +135,9 @@ func ExampleOptions_known() {
 		}
 	}
 	known := func(ctx context.Context, fingerprints []uint64, _ []uint32, found func(row int, id string, distance int) error) error {
-		for answer, err := range index.Answers(ctx, simhash.Fingerprints(fingerprints), engine.BatchOptions{K: 3, Docs: 1}) {
-			if err != nil {
-				return err
-			}
-			nearest := answer.Hits[0]
-			if err := found(answer.Query, fmt.Sprint("old document ", nearest.Docs[0]), nearest.Distance); err != nil {
-				return err
-			}
-		}
-		return nil
+		return index.Batch(ctx, simhash.Fingerprints(fingerprints), engine.BatchOptions{K: 3, Docs: 1}, func(query int, hits []engine.Hit) error {
+			return found(query, fmt.Sprint("old document ", hits[0].Docs[0]), hits[0].Distance) // the nearest
+		})
 	}
 	result, err := dedup.Find(ctx, corpus, dedup.Options{K: 3, Known: known})
 	if err != nil {
