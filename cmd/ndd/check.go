@@ -176,7 +176,8 @@ func (g *globals) checkCopies(ctx context.Context, f *finding) error {
 		return err
 	}
 	f.Kind, f.Documents, f.Checksums = "copies index", x.Documents(), true
-	f.text = fmt.Sprintf("sound: index to find copies, %s, method %s", number(f.Documents, "document"), x.Recipe().Method)
+	f.Deleted = x.Deleted()
+	f.text = fmt.Sprintf("sound: index to find copies, %s, method %s", number(f.Documents, "document"), x.Recipe().Method) + droppedText(f.Deleted, 0)
 	return nil
 }
 

@@ -22,7 +22,7 @@ type copiesFlags struct {
 	join                   joinFlags
 	out, clusters, against string
 	format                 tableFormat
-	explain                bool
+	explain, self          bool
 	page                   string
 }
 
@@ -47,7 +47,9 @@ second), contained, or overlap. Flags: equal (the same signatures), few_a and fe
 (too few signatures of the method of its language), same_site. Of more than --max-equal
 documents with equal signatures each is paired with the first of them only.
 
---against compares with the documents of an index, which 'ndd copies build' makes.
+--against compares with the documents of an index, which 'ndd copies build' makes. A
+document of the index with the same ID is taken for the document itself and not listed,
+unless --self is given.
 
 --explain takes two IDs after the inputs and shows the passages that both documents
 have, as text, or with --page as an HTML page with both side by side.`,
@@ -77,9 +79,10 @@ have, as text, or with --page as an HTML page with both side by side.`,
 	f.format.register(cmd)
 	fl.StringVar(&f.clusters, "clusters", "", "file for the clusters that pairs connect: cluster, id")
 	fl.StringVar(&f.against, "against", "", "index to compare the documents with, instead of with each other")
+	fl.BoolVar(&f.self, "self", false, "with --against: also list the document of the index that has the same ID")
 	fl.BoolVar(&f.explain, "explain", false, "show the passages that two documents share; the last two arguments are their IDs")
 	fl.StringVar(&f.page, "page", "", "with --explain: HTML file to write, with both documents side by side")
-	cmd.AddCommand(newCopiesBuild(g))
+	cmd.AddCommand(newCopiesBuild(g), newCopiesMerge(g), newCopiesDelete(g))
 	return cmd
 }
 
@@ -99,6 +102,8 @@ func (f *copiesFlags) check(g *globals) error {
 		if err := g.refuse("applies to documents that are compared with each other, without --against", "clusters", "max-equal", "idf", "site-features", "split", "slices"); err != nil {
 			return err
 		}
+	} else if err := g.refuse("applies only with --against", "self"); err != nil {
+		return err
 	}
 	for _, path := range []string{f.out, f.clusters, f.page} {
 		if err := g.checkOutput(path); err != nil {
@@ -247,7 +252,7 @@ func (g *globals) sayCopies(r *copies.Report) {
 		g.log.Info(fmt.Sprintf("%s had the same signatures as more than --max-equal others, and are listed with the first of these alone", number(r.Unlisted, "document")))
 	}
 	if r.Frequent > 0 {
-		g.log.Warn(fmt.Sprintf("%s share signatures with more than --max-df documents: pairs of these that share nothing rarer are not listed", number(r.Frequent, "document")))
+		g.sayFrequent(r.Frequent)
 	}
 	if r.SameSite > 0 {
 		g.log.Info(fmt.Sprintf("%s of one site left out", number(r.SameSite, "pair")))
@@ -259,6 +264,11 @@ func (g *globals) sayCopies(r *copies.Report) {
 	g.log.Debug(fmt.Sprintf("%s, %s compared; divided over machines, this would send %s (%s) to them and %s (%s) from them",
 		number(r.Slices, "slice"), number(r.Candidates, "candidate pair"), number(t.Sent, "record"), humanize.IBytes(t.SentBytes),
 		number(t.Partial, "record"), humanize.IBytes(t.PartialBytes)))
+}
+
+// sayFrequent says that so many documents may have copies that are not listed.
+func (g *globals) sayFrequent(documents int) {
+	g.log.Warn(fmt.Sprintf("%s share signatures with more than --max-df documents: pairs of these that share nothing rarer are not listed", number(documents, "document")))
 }
 
 // sayLeftOut says which documents are not compared as the others are.

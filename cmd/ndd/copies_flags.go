@@ -42,7 +42,11 @@ func (f *signatureFlags) register(cmd *cobra.Command, g *globals) {
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (default 。！？；)")
 	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs, instead of once")
 	fl.StringVar(&f.site, "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when the IDs are URLs")
-	fl.StringVar(&f.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
+	f.registerMemory(cmd)
+}
+
+func (f *signatureFlags) registerMemory(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 }
 
 // options checks the flags.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ndd/engine"
 	"ndd/engine/copies"
 	"ndd/engine/copies/lists"
 	"ndd/engine/corpus/document"
@@ -20,7 +22,7 @@ import (
 
 func newCopiesBuild(g *globals) *cobra.Command {
 	var f signatureFlags
-	var out, add string
+	var out, add, onConflict string
 	cmd := &cobra.Command{
 		Use:   "build -o INDEX | --add INDEX INPUT...",
 		Short: "Build an index of documents to find copies of",
@@ -29,7 +31,9 @@ INDEX' finds the documents in it that others are copies of. It appears when it i
 complete. Documents with too few signatures are in it, and are in no pair.
 
 --add adds documents to an index that exists, all or none of them, by the recipe
-of the index. IDs are not compared: a document that is added twice is found twice.`,
+of the index. A document whose ID is taken replaces the one that has it, unless
+--on-conflict says otherwise. 'ndd copies merge' makes the index as small and fast as
+one that was built at once. A server sees what was added after SIGHUP.`,
 		Example: `  ndd copies build -o library library.jsonl.zst
   ndd copies build --add library more.jsonl.zst
   ndd copies --against library new.jsonl`,
@@ -41,28 +45,34 @@ of the index. IDs are not compared: a document that is added twice is found twic
 			if out == document.Stdin {
 				return usagef("-o -: an index is a folder, and cannot be written to standard output")
 			}
-			return g.buildCopies(cmd.Context(), args, out, add, &f)
+			return g.buildCopies(cmd.Context(), args, out, add, onConflict, &f)
 		},
 	}
 	f.register(cmd, g)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "folder to create for the index; must not exist")
 	cmd.Flags().StringVar(&add, "add", "", "index to add the documents to, instead of -o")
+	registerConflict(cmd, &onConflict)
 	return cmd
 }
 
 // buildCopies writes an index, or adds to one.
-func (g *globals) buildCopies(ctx context.Context, inputs []string, out, add string, f *signatureFlags) error {
+func (g *globals) buildCopies(ctx context.Context, inputs []string, out, add, onConflict string, f *signatureFlags) error {
+	conflict, err := parseConflict(onConflict)
+	if err != nil {
+		return err
+	}
 	o, config, err := g.indexed(ctx, inputs, add, f)
 	if err != nil {
 		return err
 	}
+	o.OnConflict = copyConflicts[conflict]
 	budget, err := f.room(g, &o)
 	if err != nil {
 		return err
 	}
 	var w *copies.IndexWriter
 	if add != "" {
-		w, err = copies.AppendIndex(add, o)
+		w, err = copies.AppendIndex(ctx, add, o)
 	} else {
 		w, err = copies.CreateIndex(out, o, g.force)
 	}
@@ -81,11 +91,31 @@ func (g *globals) buildCopies(ctx context.Context, inputs []string, out, add str
 		return err
 	}
 	g.log.Info(fmt.Sprintf("%s: %s added", out+add, number(report.Documents, "document")))
+	g.sayTaken(&report, conflict)
 	g.sayLeftOut(&report)
 	for _, line := range copyStats(stats) {
 		g.log.Debug(line)
 	}
 	return partly
+}
+
+// copyConflicts are the values of --on-conflict.
+var copyConflicts = map[engine.OnConflict]copies.OnConflict{engine.Replace: copies.Replace, engine.Keep: copies.Keep, engine.Refuse: copies.Refuse}
+
+// sayTaken says which documents had an ID that was taken, and what became of them.
+func (g *globals) sayTaken(r *copies.Report, conflict engine.OnConflict) {
+	if r.Taken == 0 {
+		return
+	}
+	became := "each replaces the one that had it"
+	if conflict == engine.Keep {
+		became = "left out"
+	}
+	names := strings.Join(r.TakenIDs, ", ")
+	if r.Taken > len(r.TakenIDs) {
+		names += ", ..."
+	}
+	g.log.Warn(fmt.Sprintf("%s with an ID that was taken, %s: %s", number(r.Taken, "document"), became, result.Escape(names)))
 }
 
 // indexed returns the options by which the documents that are compared with an index, or added to it, are signed: the index's own. Where
@@ -200,7 +230,7 @@ type copySearch struct {
 	o     copies.Options
 	flags *copiesFlags
 
-	documents, pairs, none, sameSite int
+	documents, pairs, none, sameSite, itself, frequent int
 }
 
 // hits are what one document is a copy of.
@@ -209,6 +239,8 @@ type hits struct {
 	hits     []copies.Hit
 	none     bool // it has too few signatures to be compared
 	sameSite int
+	itself   int  // documents of its ID that were found and left out
+	frequent bool // copies may be missing that share none but frequent signatures
 }
 
 func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, t *result.TableWriter) (partly, err error) {
@@ -217,6 +249,10 @@ func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, 
 		Emit: func(h hits) error {
 			s.documents++
 			s.sameSite += h.sameSite
+			s.itself += h.itself
+			if h.frequent {
+				s.frequent++
+			}
 			if h.none {
 				s.none++
 			}
@@ -248,10 +284,15 @@ func (s *copySearch) worker(ctx context.Context) (func(int, *document.Document) 
 	return func(_ int, doc *document.Document) (h hits, err error) {
 		sets := signer.Sign(doc.Text)
 		sets.Site = s.flags.signatures.siteOf(doc)
-		before := searcher.SameSite
+		before, frequent := searcher.SameSite, searcher.Frequent
 		h.id, h.none = doc.ID, !searcher.Compared(&sets)
 		h.hits, err = searcher.Search(ctx, &sets)
-		h.sameSite = searcher.SameSite - before
+		h.sameSite, h.frequent = searcher.SameSite-before, searcher.Frequent > frequent
+		if !s.flags.self {
+			found := len(h.hits)
+			h.hits = slices.DeleteFunc(h.hits, func(x copies.Hit) bool { return x.ID == doc.ID })
+			h.itself = found - len(h.hits)
+		}
 		return h, err
 	}, nil
 }
@@ -261,6 +302,12 @@ func (s *copySearch) say() {
 		number(s.index.Documents(), "document"), s.flags.against))
 	if s.none > 0 {
 		s.g.log.Warn(fmt.Sprintf("%s had too few signatures to be compared", number(s.none, "document")))
+	}
+	if s.itself > 0 {
+		s.g.log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out", number(s.itself, "pair")))
+	}
+	if s.frequent > 0 {
+		s.g.sayFrequent(s.frequent)
 	}
 	if s.sameSite > 0 {
 		s.g.log.Info(fmt.Sprintf("%s of one site left out", number(s.sameSite, "pair")))

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 //	sortlines FILE              sorts lines by their bytes
 //	head FILE N OUT             writes the first N lines
 //	mapreduce JOB ... FILE...   a map for each file, three reduces: all results in the file results
-//	serving, post, stopping     run a server: see servers
+//	serving, post, hangup, stopping  run a server: see servers
 func TestScripts(t *testing.T) {
 	var s servers
 	testscript.Run(t, testscript.Params{
@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 			"serving":  s.serving,
 			"post":     s.post,
 			"stopping": s.stopping,
+			"hangup":   s.hangup,
 		},
 	})
 }

@@ -68,9 +68,9 @@ Only this machine can connect, unless --listen names another address. That needs
 a token file, which only its owner may read: each line has a token and its role,
 which is read, write or admin. With --tls-client-ca clients need a certificate, and a line
 'cn:NAME ROLE' gives the role to the certificate of that common name, without a token.
-SIGHUP reads tokens and certificates again, and opens the access log again. An interrupt finishes
-running requests and ends the server within 10 seconds; a second one ends it at
-once.
+SIGHUP reads tokens and certificates again, and opens the access log and the index of
+--copies again, as it is then. An interrupt finishes running requests and ends the server
+within 10 seconds; a second one ends it at once.
 
 Damage to the index's files is looked for in the background (--scrub). Once it is found,
 by that or by a query, nothing is answered any more: 503, and GET /readyz says why.
@@ -182,12 +182,9 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s.copies != "" {
-		x, err := copies.OpenIndex(cmd.Context(), s.copies, max(g.threads, 1))
-		if err != nil {
-			return err
+		o.Copies = func(ctx context.Context) (*copies.Index, error) {
+			return copies.OpenIndex(ctx, s.copies, max(g.threads, 1))
 		}
-		defer x.Close()
-		o.Copies = x
 	}
 	return server.Run(cmd.Context(), o)
 }

@@ -36,6 +36,7 @@ func (v *served) messages() string {
 //
 //	serving ARGS...             runs ndd serve until it is ready; its messages are what stderr matches
 //	post PATH BODY              sends a request and demands 200; ! demands anything else; stdout matches the answer
+//	hangup TEXT                 sends SIGHUP, and waits until the server has said TEXT once more
 //	stopping [kill]             ends the server, by SIGTERM unless kill is said, and waits for that
 type servers struct{ running sync.Map }
 
@@ -82,6 +83,19 @@ func (s *servers) post(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s %s: %d %s", args[0], args[1], r.StatusCode, body)
 	}
 	fmt.Fprintf(ts.Stdout(), "%d %s", r.StatusCode, body)
+}
+
+func (s *servers) hangup(ts *testscript.TestScript, _ bool, args []string) {
+	v := s.of(ts)
+	before := strings.Count(v.messages(), args[0])
+	ts.Check(v.cmd.Process.Signal(syscall.SIGHUP))
+	for range 60_000 { // a minute and more: it takes milliseconds
+		if strings.Count(v.messages(), args[0]) > before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	ts.Fatalf("the server does not say %q:\n%s", args[0], v.messages())
 }
 
 func (s *servers) stopping(ts *testscript.TestScript, _ bool, args []string) {

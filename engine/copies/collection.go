@@ -31,15 +31,9 @@ func newCollection(o Options) collection {
 
 // Add adds the sets of the next document.
 func (d *collection) Add(s Sets) {
-	doc := uint32(d.report.Documents)
-	d.report.Documents++
-	d.report.Methods[s.Method]++
 	own, winnow := d.o.compared(&s)
-	d.few = append(d.few, !own)
-	if d.sites != nil || s.Site != 0 {
-		d.sites = append(d.sites, make([]uint64, int(doc)-len(d.sites))...)
-		d.sites = append(d.sites, s.Site)
-	}
+	doc := d.document(!own, s.Site)
+	d.report.Methods[s.Method]++
 	switch {
 	case own:
 		d.add(s.Method, doc, s.Own)
@@ -51,6 +45,18 @@ func (d *collection) Add(s Sets) {
 	if winnow {
 		d.add(Winnow, doc, s.Winnow)
 	}
+}
+
+// document adds a document without its sets, and returns its number. Few is whether it has too few signatures of its own method.
+func (d *collection) document(few bool, site uint64) (doc uint32) {
+	doc = uint32(d.report.Documents)
+	d.report.Documents++
+	d.few = append(d.few, few)
+	if d.sites != nil || site != 0 {
+		d.sites = append(d.sites, make([]uint64, int(doc)-len(d.sites))...)
+		d.sites = append(d.sites, site)
+	}
+	return doc
 }
 
 // compared says by which of its sets a document is compared: that of its own method, unless it has too few signatures, and

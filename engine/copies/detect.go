@@ -99,6 +99,8 @@ type Report struct {
 	Fallback  int            // documents with too few signatures of their own method, compared by winnow
 	None      int            // documents with no signature at all, or too few by the only method: in no pair
 	Unlisted  int            // documents with the same signatures as very many others: each is in one pair, with the first of them
+	Taken     int            // of an IndexWriter: documents whose ID another one had; what became of them says Options.OnConflict
+	TakenIDs  []string       // some of these IDs
 	SameSite  int            // pairs that were left out for being of one site
 	Dropped   uint64         // signatures that the options leave out, once for each document that had one
 	Pairs     int

@@ -85,7 +85,7 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 		write(t, w, o, texts[:50], 0)
 		o.Room = postings.Room{Bytes: 1 << 12, Dir: t.TempDir()} // through files
 		for from := 50; from < stored; from += 75 {
-			if w, err = AppendIndex(dir, o); err != nil {
+			if w, err = AppendIndex(context.Background(), dir, o); err != nil {
 				t.Fatal(err)
 			}
 			write(t, w, o, texts[from:from+75], from)
@@ -226,15 +226,15 @@ func TestIndexRefuses(t *testing.T) {
 	}
 	for _, o := range []Options{{Method: Winnow}, {Bags: true}, {MinFeatures: 4}, {Ends: "。"}, {SpotSigs: spotsigs.Options{Chain: 2}},
 		{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, {SpotSigs: spotsigs.Options{Lists: spotsigs.FromHashes("wide", []uint64{1}, nil)}}} {
-		if _, err := AppendIndex(dir, o); !errors.Is(err, ErrMixed) {
+		if _, err := AppendIndex(context.Background(), dir, o); !errors.Is(err, ErrMixed) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	first, err := AppendIndex(dir, Options{})
+	first, err := AppendIndex(context.Background(), dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := AppendIndex(dir, Options{}); !errors.Is(err, disk.ErrLocked) {
+	if _, err := AppendIndex(context.Background(), dir, Options{}); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("a second writer: %v", err)
 	}
 	if err := first.Abort(); err != nil {
@@ -273,6 +273,7 @@ func TestIndexRefuses(t *testing.T) {
 // as before or as after.
 func TestIndexFaults(t *testing.T) {
 	texts := corpus(rand.New(rand.NewPCG(8, 9)), 12)
+	from := 0 // number of the first document
 	add := func(o Options, w *IndexWriter, err error) error {
 		if err != nil {
 			return err
@@ -280,7 +281,7 @@ func TestIndexFaults(t *testing.T) {
 		defer w.Abort()
 		s, _ := NewSigner(o)
 		for i, text := range texts {
-			if err := w.Add(id(i), s.Sign(text)); err != nil {
+			if err := w.Add(id(from+i), s.Sign(text)); err != nil {
 				return err
 			}
 		}
@@ -290,11 +291,13 @@ func TestIndexFaults(t *testing.T) {
 	for _, appending := range []bool{false, true} {
 		for fails := 0; ; fails++ {
 			dir := filepath.Join(t.TempDir(), "index")
+			from = 0
 			if appending {
 				w, err := CreateIndex(dir, Options{}, false)
 				if err := add(Options{}, w, err); err != nil {
 					t.Fatal(err)
 				}
+				from = len(texts)
 			}
 			calls := 0
 			o := Options{Room: postings.Room{Disk: disk.Failing(func(call disk.Call, path string) error {
@@ -306,7 +309,7 @@ func TestIndexFaults(t *testing.T) {
 			var err error
 			if appending {
 				var w *IndexWriter
-				w, err = AppendIndex(dir, o)
+				w, err = AppendIndex(context.Background(), dir, o)
 				err = add(o, w, err)
 			} else {
 				var w *IndexWriter

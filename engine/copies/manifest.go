@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"ndd/engine/storage/store"
 )
@@ -25,13 +26,24 @@ var segmentName = regexp.MustCompile(`^[0-9]{8}\.postings$`)
 // ManifestMax is the most bytes that a manifest has: some thousand segments.
 const ManifestMax = 1 << 20
 
-// A Manifest says what an index is: the section "manifest" of the file "copies", as JSON. To append is to write a segment, and
-// then a new manifest that replaces this one by a rename.
+// A Manifest says what an index is: the section "manifest" of the file "copies", as JSON, and for each segment with deleted documents,
+// in order, a section "deleted" that says which. To append, to delete or to merge is to write a segment, if there is anything
+// new, and then a new manifest that replaces this one by a rename.
 type Manifest struct {
 	Recipe   Recipe            `json:"recipe"`
 	Segments []ManifestSegment `json:"segments"`
 
 	Generation uint64 `json:"-"` // the file's
+
+	deleted []bitmap // by segment
+}
+
+// delete marks a document of a segment as deleted.
+func (m *Manifest) delete(segment int, doc uint32) {
+	if !m.deleted[segment].has(doc) {
+		m.deleted[segment].set(doc)
+		m.Segments[segment].Deleted++
+	}
 }
 
 // A ManifestSegment is one file of postings.
@@ -39,6 +51,7 @@ type ManifestSegment struct {
 	File      string `json:"file"`
 	ID        string `json:"id"` // of the file: 32 hexadecimal digits
 	Documents uint64 `json:"documents"`
+	Deleted   uint64 `json:"deleted,omitempty"` // of these; the section "deleted" of the manifest's file has a bit for each document
 }
 
 // ErrNoIndex is wrapped where a folder is no index to find copies in, or does not exist. It wraps fs.ErrNotExist.
@@ -95,8 +108,40 @@ func ReadManifest(dir string) (_ *Manifest, err error) {
 			return nil, s.Corrupt(0, "segment %q, %s", x.File, x.ID)
 		}
 	}
-	return m, nil
+	return m, m.readDeleted(f)
 }
+
+// readDeleted reads which documents are deleted.
+func (m *Manifest) readDeleted(f *store.File) error {
+	m.deleted = make([]bitmap, len(m.Segments))
+	segment := 0
+	for _, s := range f.Sections() {
+		if s.Name != deletedSection {
+			continue
+		}
+		for segment < len(m.Segments) && m.Segments[segment].Deleted == 0 {
+			segment++
+		}
+		if segment == len(m.Segments) {
+			return s.Corrupt(0, "deleted documents of no segment")
+		}
+		x := &m.Segments[segment]
+		b := bitmap(slices.Clone(s.Data))
+		if b.count() != x.Deleted || !b.fits(x.Documents) {
+			return s.Corrupt(0, "%d deleted documents of %s, not %d", b.count(), x.File, x.Deleted)
+		}
+		m.deleted[segment] = b
+		segment++
+	}
+	for i, x := range m.Segments {
+		if x.Deleted > 0 && m.deleted[i] == nil {
+			return f.Corrupt("%d deleted documents of %s, and it is not said which", x.Deleted, x.File)
+		}
+	}
+	return nil
+}
+
+const deletedSection = "deleted"
 
 // write makes the manifest that of the index in folder dir.
 func (m *Manifest) write(dir string, o store.Options) error {
@@ -111,5 +156,11 @@ func (m *Manifest) write(dir string, o store.Options) error {
 	}
 	w.Section("manifest")
 	w.Write(data)
+	for i, b := range m.deleted {
+		if m.Segments[i].Deleted > 0 {
+			w.Section(deletedSection)
+			w.Write(b)
+		}
+	}
 	return w.Commit()
 }

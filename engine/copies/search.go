@@ -38,6 +38,11 @@ type Searcher struct {
 
 	// SameSite is how many hits were left out for being of the document's own site.
 	SameSite int
+	// Frequent is for how many documents copies may be missing that share none but signatures of more than Options.Join.MaxDocuments
+	// documents of the index; those that are deleted count until a merge.
+	Frequent int
+
+	frequent bool // of the document at work
 }
 
 // methodSearch is one method's part of a Searcher.
@@ -142,9 +147,13 @@ func (s *Searcher) Best(ctx context.Context, sets *Sets, limit int) (hits []Hit,
 // find returns the hits in order of the index.
 func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error) {
 	own, winnow := s.o.compared(sets)
+	s.frequent = false
 	search := func(m Method, set []uint64) error {
 		return s.each(ctx, m, set, func(segment int, doc uint32, p postings.Match) {
 			x := s.index.segments[segment]
+			if x.deleted.has(doc) {
+				return
+			}
 			if m == Winnow && s.o.Method == Auto && own && !x.isFew(doc) {
 				return // both are compared by their languages' methods
 			}
@@ -166,6 +175,9 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error
 	}
 	if err != nil {
 		return nil, err
+	}
+	if s.frequent {
+		s.Frequent++
 	}
 	slices.SortStableFunc(all, func(a, b found) int { return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.doc, b.doc)) })
 	return slices.CompactFunc(all, func(a, b found) bool { return a.segment == b.segment && a.doc == b.doc }), nil
@@ -201,6 +213,7 @@ func (s *Searcher) each(ctx context.Context, m Method, set []uint64, yield func(
 			return err
 		}
 	}
+	s.frequent = s.frequent || missesFrequent(&j.o, s.counts)
 	for i, l := range j.searchers {
 		if l == nil {
 			continue
@@ -213,6 +226,19 @@ func (s *Searcher) each(ctx context.Context, m Method, set []uint64, yield func(
 		}
 	}
 	return nil
+}
+
+// missesFrequent reports whether a set may be similar to others that share none of its signatures but those of too many documents:
+// counts are the documents of each signature.
+func missesFrequent(o *postings.Options, counts []int) bool {
+	rare := 0
+	for _, n := range counts {
+		if n <= o.MaxDocuments {
+			rare++
+		}
+	}
+	size := len(counts)
+	return rare < size && size-o.Bounds(size).Least+1 > rare
 }
 
 // site returns the site of a document, 0 for none.

@@ -1,8 +1,10 @@
 package copies
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"ndd/engine/copies/lists"
 	"ndd/engine/index/idlist"
@@ -37,8 +39,8 @@ func newSegmentWriter(path string, generation uint64, o Options) (*segmentWriter
 	return &segmentWriter{newCollection(o), file, idlist.NewWriter(file)}, nil
 }
 
-// add adds the next document.
-func (w *segmentWriter) add(id string, s Sets) error {
+// append adds the next document.
+func (w *segmentWriter) append(id string, s Sets) error {
 	w.collection.Add(s)
 	return w.ids.Append(id)
 }
@@ -60,6 +62,7 @@ func (w *segmentWriter) commit(ctx context.Context) (stats map[Method]lists.Stat
 	}
 	head := segmentHead{Documents: uint64(len(w.few))}
 	stats = map[Method]lists.Stats{}
+	slices.SortFunc(w.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range w.methods {
 		m := &w.methods[i]
 		head.Methods = append(head.Methods, m.method)
@@ -117,6 +120,7 @@ type segment struct {
 	ids     *idlist.List
 	few     []byte
 	sites   []uint64
+	deleted bitmap // that the manifest says; not to be found any more
 	methods map[Method]*segmentMethod
 }
 

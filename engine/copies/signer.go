@@ -78,6 +78,8 @@ type Options struct {
 	IDF          IDFRange // of SpotSigs: signatures outside are dropped
 	SiteFeatures int      // of CCDet: features that more documents of one site have are dropped from these; 0: none are
 
+	OnConflict OnConflict // of an IndexWriter: what becomes of a document whose ID is taken; default Replace
+
 	OtherSites bool // pairs of documents of one site are left out
 
 	Threads int              // of the join; default: one for each processor

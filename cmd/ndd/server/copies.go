@@ -2,9 +2,9 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,38 +13,6 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/corpus/document"
 )
-
-// A copyIndex is an index to find copies in, with what searches it.
-type copyIndex struct {
-	index     *copies.Index
-	searchers sync.Pool // of *copySearcher
-}
-
-// A copySearcher belongs to one request at a time.
-type copySearcher struct {
-	signer   *copies.Signer
-	searcher *copies.Searcher
-}
-
-func newCopyIndex(x *copies.Index) *copyIndex {
-	c := &copyIndex{index: x}
-	c.searchers.New = func() any {
-		o, err := x.Recipe().Options()
-		if err != nil {
-			panic("server: an index with an invalid recipe: " + err.Error()) // OpenIndex validates
-		}
-		signer, err := copies.NewSigner(o)
-		if err != nil {
-			panic("server: " + err.Error())
-		}
-		searcher, err := x.Searcher(o)
-		if err != nil {
-			panic("server: " + err.Error())
-		}
-		return &copySearcher{signer, searcher}
-	}
-	return c
-}
 
 // copiesWork is what a request with so long a body costs: signatures at some 50 MB/s, and a list for each.
 func copiesWork(_ *engine.Index, body int) time.Duration {
@@ -135,8 +103,17 @@ func (s *service) findCopies(ctx context.Context, in *copiesRequest) (*copiesAns
 	if p != nil {
 		return nil, p
 	}
-	c := s.copies.searchers.Get().(*copySearcher)
-	defer s.copies.searchers.Put(c)
+	index := s.copies.acquire()
+	if index == nil {
+		return nil, broken(errors.New("the index of copies is closed"))
+	}
+	defer func() {
+		if err := s.copies.release(index); err != nil {
+			s.log.Error("index of copies not closed", "error", err)
+		}
+	}()
+	c := index.searchers.Get().(*copySearcher)
+	defer index.searchers.Put(c)
 	threshold := 0.0
 	if in.Threshold != nil {
 		threshold = *in.Threshold

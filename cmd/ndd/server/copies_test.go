@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,6 +21,13 @@ const (
 
 // copiesBench is a server with an index of three documents to find copies in.
 func copiesBench(t *testing.T) *bench {
+	t.Helper()
+	b, _ := copiesBenchAt(t)
+	return b
+}
+
+// copiesBenchAt also returns the folder of the index.
+func copiesBenchAt(t *testing.T) (*bench, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "copies")
 	w, err := copies.CreateIndex(dir, copies.Options{}, false)
@@ -40,22 +48,88 @@ func copiesBench(t *testing.T) *bench {
 	if _, _, err := w.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	x, err := copies.OpenIndex(context.Background(), dir, 1)
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	b.copies, err = openCopies(context.Background(), func(ctx context.Context) (*copies.Index, error) { return copies.OpenIndex(ctx, dir, 1) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
-	b.copies = newCopyIndex(x)
 	plain := b.Server
 	b.Server = httptest.NewServer(b.handler(true))
 	t.Cleanup(func() {
 		b.Server.Close()
 		b.Server = plain
-		if err := x.Close(); err != nil {
+		if err := b.copies.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return b
+	return b, dir
+}
+
+// TestCopiesReload: documents that are added to the index and deleted from it are seen once it is opened again, a request that has
+// begun goes on with the old one, and what cannot be opened changes nothing.
+func TestCopiesReload(t *testing.T) {
+	b, dir := copiesBenchAt(t)
+	ids := func() (all []string) {
+		text, _ := json.Marshal(orchard)
+		for _, c := range ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"text": %s}`, text)).Copies {
+			all = append(all, c.ID)
+		}
+		return all
+	}
+	reload := func(wantDocuments uint64, wantChanged bool) {
+		t.Helper()
+		if n, changed, err := b.copies.reload(context.Background()); n != wantDocuments || changed != wantChanged || err != nil {
+			t.Errorf("opened again: %d documents, changed %t, %v", n, changed, err)
+		}
+	}
+	reload(3, false)
+	w, err := copies.AppendIndex(context.Background(), dir, copies.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, _ := copies.NewSigner(copies.Options{})
+	if err := w.Add("page-9", signer.Sign(orchard)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.Commit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.Abort()
+	if got := ids(); fmt.Sprint(got) != "[page-0 page-2]" {
+		t.Errorf("before: %v", got)
+	}
+	old := b.copies.acquire()
+	b.reload(context.Background())
+	b.background.Wait()
+	if got := ids(); fmt.Sprint(got) != "[page-0 page-2 page-9]" {
+		t.Errorf("after: %v", got)
+	}
+	if err := old.index.Check(context.Background()); err != nil || old.index.Documents() != 3 {
+		t.Errorf("a request that had begun: %v", err)
+	}
+	if err := b.copies.release(old); err != nil || old.index.Segments() != 0 {
+		t.Errorf("its index is not closed: %v", err)
+	}
+	if _, _, err := copies.Delete(context.Background(), dir, []string{"page-0"}, copies.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	reload(3, true)
+	if _, _, err := copies.Merge(context.Background(), dir, copies.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	reload(3, true)
+	if got := ids(); fmt.Sprint(got) != "[page-2 page-9]" {
+		t.Errorf("merged: %v", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "copies")); err != nil {
+		t.Fatal(err)
+	}
+	if _, changed, err := b.copies.reload(context.Background()); changed || err == nil {
+		t.Errorf("opened again without a manifest: %t, %v", changed, err)
+	}
+	if got := ids(); len(got) != 2 {
+		t.Errorf("and then: %v", got)
+	}
 }
 
 // TestCopies: the documents that a text is a copy of, as JSON and as a body that is the document, the most similar first.

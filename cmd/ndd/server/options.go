@@ -48,7 +48,9 @@ type Options struct {
 
 	AccessLog string // file that gets a line of JSON for each request; "-" is standard error, "" is none
 
-	Copies *copies.Index // to find copies in, at /v1/copies; may be nil, and is the caller's
+	// Copies opens the index to find copies in, at /v1/copies: before the server listens, and again for each value of Reload; it may
+	// be nil. The server closes what it returns.
+	Copies func(context.Context) (*copies.Index, error)
 
 	Scrub time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never
 
@@ -58,7 +60,7 @@ type Options struct {
 	Threads int              // for one batch; 0 is one for each processor
 	Ready   io.Writer        // gets one line when the server is ready
 	Log     *slog.Logger     // gets everything else
-	Reload  <-chan os.Signal // each value has the token file read again; may be nil
+	Reload  <-chan os.Signal // each value has read again what reload names; may be nil
 
 	started  func(*service) // gets the service, in tests
 	notice   func()         // returns when clients have had notice of the end; default after drainNotice

@@ -1,11 +1,16 @@
 package server
 
-// reload reads again what SIGHUP is to have read again: tokens, certificates, and the access log's name. What cannot be
-// read stays as it was.
-func (s *service) reload() {
-	if s.keys == nil && s.tls == nil && s.accessLog == nil {
-		s.log.Warn("hang-up signal ignored: there is no token file, no certificate and no access log to open again")
+import "context"
+
+// reload reads again what SIGHUP is to have read again: tokens, certificates, the access log's name, and the index of copies, which
+// is opened in the background. What cannot be read stays as it was.
+func (s *service) reload(ctx context.Context) {
+	if s.keys == nil && s.tls == nil && s.accessLog == nil && s.copies == nil {
+		s.log.Warn("hang-up signal ignored: there is no token file, no certificate, no access log and no index of copies to open again")
 		return
+	}
+	if s.copies != nil {
+		s.background.Go(func() { s.reloadCopies(ctx) })
 	}
 	if s.keys != nil {
 		s.reloadTokens()
@@ -21,6 +26,25 @@ func (s *service) reload() {
 		if err := s.accessLog.reopen(); err != nil {
 			s.log.Error("access log not opened again; it goes on as before", "error", err)
 		}
+	}
+}
+
+// reloadCopies opens the index of copies again.
+func (s *service) reloadCopies(ctx context.Context) {
+	switch n, changed, err := s.copies.reload(ctx); {
+	case err != nil:
+		s.log.Error("index of copies not opened again; it goes on as before", "error", err)
+	case changed:
+		s.log.Info("index of copies opened again", "documents", n)
+	default:
+		s.log.Info("index of copies is unchanged", "documents", n)
+	}
+}
+
+// closeCopies closes the index of copies, or leaves it to the last request that uses it.
+func (s *service) closeCopies() {
+	if err := s.copies.close(); err != nil {
+		s.log.Error("index of copies not closed", "error", err)
 	}
 }
 

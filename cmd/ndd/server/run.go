@@ -47,6 +47,12 @@ func Run(ctx context.Context, o Options) error {
 	if err := s.fitConnections(); err != nil {
 		return err
 	}
+	if o.Copies != nil {
+		if s.copies, err = openCopies(ctx, o.Copies); err != nil {
+			return err
+		}
+		defer s.closeCopies()
+	}
 	front, err := s.listen(o.Inherited["listen"], "--listen", o.Listen, s.limits.Connections, s.handler)
 	if err != nil {
 		return err
@@ -120,7 +126,7 @@ func (s *service) loop(ctx context.Context, o *Options, front *listener, loaded,
 				return fmt.Errorf("standard output: %w", err)
 			}
 		case <-o.Reload:
-			s.reload()
+			s.reload(ctx)
 		case <-watch:
 			s.notify(o, "WATCHDOG=1")
 		}

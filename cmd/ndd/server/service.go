@@ -41,7 +41,7 @@ type service struct {
 	descriptors func() int // that the process may have open
 	recent      activity.Ring
 	census      census
-	copies      *copyIndex // nil: /v1/copies is not served
+	copies      *copySource // nil: /v1/copies is not served
 
 	queries, batches, inserts *admit.Gate
 }
@@ -53,9 +53,6 @@ func newService(o *Options) (*service, error) {
 	}
 	s.transfers = admit.NewTransfers(memory.Limit{Bytes: uint64(s.limits.RequestMemory), Source: "for requests (--request-memory)"})
 	s.openGates()
-	if o.Copies != nil {
-		s.copies = newCopyIndex(o.Copies)
-	}
 	s.metrics = newMetrics(s, o)
 	if o.TLSCert != "" {
 		t, err := access.NewTLS(o.TLSCert, o.TLSKey, o.TLSClientCA)

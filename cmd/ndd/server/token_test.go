@@ -127,7 +127,7 @@ func TestReload(t *testing.T) {
 		if err := os.WriteFile(b.tokens, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		b.reload()
+		b.reload(t.Context())
 		if old, new := status(readToken), status(fresh); old != c.old || new != c.fresh {
 			t.Errorf("after reading %q: the old token %d, the fresh one %d; want %d, %d", c.text, old, new, c.old, c.fresh)
 		}

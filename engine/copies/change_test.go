@@ -1,0 +1,331 @@
+package copies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ndd/engine/copies/postings"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// sections returns what a file of postings has, by section.
+func sections(t testing.TB, dir, file string) map[string][]byte {
+	t.Helper()
+	f, err := store.Open(filepath.Join(dir, file), store.KindPostings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all := map[string][]byte{}
+	for _, s := range f.Sections() {
+		all[s.Name] = slices.Clone(s.Data)
+	}
+	return all
+}
+
+// answers returns what is found in an index of some texts.
+func answers(t testing.TB, dir string, o Options, texts []string) (all []string) {
+	t.Helper()
+	x, err := OpenIndex(context.Background(), dir, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := x.Check(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	searcher, err := x.Searcher(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := NewSigner(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		sets := signer.Sign(text)
+		hits, err := searcher.Search(context.Background(), &sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, h := range hits {
+			found = append(found, fmt.Sprint(i, h))
+		}
+		slices.Sort(found) // where a document stands in the index may have changed
+		all = append(all, found...)
+	}
+	return all
+}
+
+// create makes an index of texts from number from on, in segments of so many.
+func create(t testing.TB, o Options, texts []string, each int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	for from := 0; from < len(texts); from += each {
+		var w *IndexWriter
+		var err error
+		if from == 0 {
+			w, err = CreateIndex(dir, o, false)
+		} else {
+			w, err = AppendIndex(context.Background(), dir, o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, o, texts[from:min(from+each, len(texts))], from)
+	}
+	return dir
+}
+
+// TestMerge: segments with deleted documents merge into the bytes of an index that was built of the others at once, whatever the
+// memory.
+func TestMerge(t *testing.T) {
+	texts := corpus(rand.New(rand.NewPCG(21, 22)), 120)
+	texts = append(texts, texts[3], texts[3], texts[40]) // equal ones, one in another segment
+	for _, room := range []uint64{0, 1, 1 << 12} {
+		o := Options{Threads: 2}
+		dir := create(t, o, texts, 50)
+		var gone, kept []string
+		wanted := filepath.Join(t.TempDir(), "wanted")
+		w, err := CreateIndex(wanted, o, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signer, _ := NewSigner(o)
+		for i, text := range texts {
+			if i%7 == 3 {
+				gone = append(gone, id(i))
+				continue
+			}
+			kept = append(kept, text)
+			sets := signer.Sign(text)
+			sets.Site = siteOf(i)
+			if err := w.Add(id(i), sets); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := w.Commit(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if n, missing, err := Delete(context.Background(), dir, append(gone, "nobody", "nobody"), o); n != len(gone) || len(missing) != 1 || err != nil {
+			t.Fatalf("%d deleted, not there: %q, %v", n, missing, err)
+		}
+		want := answers(t, wanted, o, kept)
+		if got := answers(t, dir, o, kept); !slices.Equal(got, want) || len(want) == 0 {
+			t.Errorf("after deleting: %d answers, want %d", len(got), len(want))
+		}
+		before, err := OpenIndex(context.Background(), dir, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := o
+		m.Room = postings.Room{Bytes: room, Dir: t.TempDir()}
+		if segments, deleted, err := Merge(context.Background(), dir, m); segments != 3 || deleted != uint64(len(gone)) || err != nil {
+			t.Fatalf("%d segments, %d deleted, %v", segments, deleted, err)
+		}
+		if err := before.Check(context.Background()); err != nil { // goes on with the old segments
+			t.Error(err)
+		}
+		before.Close()
+		got, wantBytes := sections(t, dir, "00000005.postings"), sections(t, wanted, "00000001.postings")
+		for name := range wantBytes {
+			if !slices.Equal(got[name], wantBytes[name]) || len(got) != len(wantBytes) {
+				t.Errorf("room %d, %s: %d bytes, want %d", room, name, len(got[name]), len(wantBytes[name]))
+			}
+		}
+		if files, _ := filepath.Glob(filepath.Join(dir, "*.postings")); len(files) != 1 {
+			t.Errorf("left behind: %v", files)
+		}
+		if segments, deleted, err := Merge(context.Background(), dir, m); segments != 1 || deleted != 0 || err != nil {
+			t.Errorf("of one segment: %d, %d, %v", segments, deleted, err)
+		}
+	}
+}
+
+// TestConflicts: a document whose ID is taken, by one of the index or of the same input, replaces it, is left out, or is refused.
+func TestConflicts(t *testing.T) {
+	random := rand.New(rand.NewPCG(23, 24))
+	old, added, later := english(random, 20), english(random, 20), english(random, 20)
+	for conflict, want := range map[OnConflict]int{Replace: 2, Keep: 0, Refuse: 0} {
+		o := Options{Method: SpotSigs, OnConflict: conflict}
+		dir := create(t, o, []string{old, english(random, 20)}, 1)
+		w, err := AppendIndex(context.Background(), dir, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signer, _ := NewSigner(o)
+		for i, text := range []string{added, later} {
+			err = w.Add(id(0), signer.Sign(text))
+			if e, ok := errors.AsType[*TakenError](err); ok != (conflict == Refuse) || ok && e.ID != id(0) {
+				t.Fatalf("%d, document %d: %v", conflict, i, err)
+			}
+		}
+		if conflict == Refuse {
+			if err := w.Abort(); err != nil {
+				t.Fatal(err)
+			}
+		} else if _, r, err := w.Commit(context.Background()); err != nil || r.Taken != 2 || !slices.Equal(r.TakenIDs, []string{id(0), id(0)}) {
+			t.Fatalf("%d: %+v, %v", conflict, r, err)
+		} else if err := w.Abort(); err != nil {
+			t.Fatal(err)
+		}
+		got := answers(t, dir, o, []string{old, added, later})
+		if len(got) != 1 || got[0][0] != "0 1 2"[2*want] {
+			t.Errorf("%d: found %v, want text %d alone", conflict, got, want)
+		}
+		if x, err := OpenIndex(context.Background(), dir, 1); err != nil || x.Documents() != 2 || x.Deleted() != uint64(want) {
+			t.Errorf("%d: %v", conflict, err)
+		} else {
+			x.Close()
+		}
+	}
+}
+
+// TestDeletedLies: a manifest that contradicts itself on deleted documents is refused.
+func TestDeletedLies(t *testing.T) {
+	dir := create(t, Options{}, corpus(rand.New(rand.NewPCG(25, 26)), 20), 10)
+	for name, lie := range map[string]func(m *Manifest){
+		"one more":      func(m *Manifest) { m.Segments[0].Deleted++ },
+		"not said":      func(m *Manifest) { m.Segments[1].Deleted, m.deleted[1] = 1, nil; m.deleted = m.deleted[:1] },
+		"beyond":        func(m *Manifest) { m.deleted[0].set(12); m.Segments[0].Deleted++ },
+		"of no segment": func(m *Manifest) { m.Segments = m.Segments[:1]; m.Segments = append(m.Segments, m.Segments[0]) },
+	} {
+		m, err := ReadManifest(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.delete(0, 3)
+		lie(m)
+		bad := t.TempDir()
+		if err := m.write(bad, store.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadManifest(bad); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestChangeFaults: whichever call to the disk fails while documents are deleted or segments merged, the index answers as before or as
+// after, and the next merge leaves nothing behind.
+func TestChangeFaults(t *testing.T) {
+	texts := corpus(rand.New(rand.NewPCG(27, 28)), 12)
+	for _, merging := range []bool{false, true} {
+		for fails := 0; ; fails++ {
+			dir := create(t, Options{}, texts, 5)
+			calls := 0
+			o := Options{Room: postings.Room{Disk: disk.Failing(func(call disk.Call, path string) error {
+				if calls++; calls == fails+1 {
+					return errors.New("injected")
+				}
+				return nil
+			})}}
+			var err error
+			if merging {
+				_, _, err = Merge(context.Background(), dir, o)
+			} else {
+				_, _, err = Delete(context.Background(), dir, []string{id(1)}, o)
+			}
+			x, e := OpenIndex(context.Background(), dir, 1)
+			if e != nil {
+				t.Fatalf("merging %t, call %d fails: %v; %v", merging, fails, err, e)
+			}
+			documents := x.Documents()
+			x.Close()
+			if documents != 12 && merging || !merging && documents != 11 && (documents != 12 || err == nil) {
+				t.Fatalf("merging %t, call %d fails: %v; %d documents", merging, fails, err, documents)
+			}
+			if _, _, err := Merge(context.Background(), dir, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := OpenIndex(context.Background(), dir, 1); err != nil {
+				t.Fatal(err)
+			}
+			if calls <= fails {
+				break
+			}
+		}
+	}
+}
+
+// TestMergeMeanwhile: an index that is merged between the look at its manifest and at its segments is opened as it is then.
+func TestMergeMeanwhile(t *testing.T) {
+	dir := create(t, Options{}, corpus(rand.New(rand.NewPCG(29, 30)), 20), 10)
+	m, err := ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Merge(context.Background(), dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openIndex(context.Background(), dir, m, 1); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("by the manifest before: %v", err)
+	}
+	done := make(chan error)
+	go func() {
+		for i := range 5 {
+			_, _, err := Delete(context.Background(), dir, []string{id(i)}, Options{})
+			if err == nil {
+				_, _, err = Merge(context.Background(), dir, Options{})
+			}
+			if err != nil {
+				done <- err
+				return
+			}
+		}
+		close(done)
+	}()
+	for {
+		x, err := OpenIndex(context.Background(), dir, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		default:
+		}
+	}
+}
+
+// TestIndexFrequent: a document whose signatures very many documents have is counted, as all pairs count it.
+func TestIndexFrequent(t *testing.T) {
+	random := rand.New(rand.NewPCG(31, 32))
+	common := english(random, 6)
+	var texts []string
+	for range 12 {
+		texts = append(texts, common+english(random, 1))
+	}
+	o := Options{Method: SpotSigs, Join: postings.Options{MaxDocuments: 5, MaxEqual: 100}}
+	dir := create(t, o, texts, 6)
+	x, err := OpenIndex(context.Background(), dir, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	s, err := x.Searcher(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, _ := NewSigner(o)
+	for text, want := range map[string]int{common: 1, english(random, 20): 0} {
+		before := s.Frequent
+		sets := signer.Sign(text)
+		if _, err := s.Search(context.Background(), &sets); err != nil || s.Frequent-before != want {
+			t.Errorf("%d documents are counted, want %d; %v", s.Frequent-before, want, err)
+		}
+	}
+}
