@@ -16,6 +16,7 @@ import (
 	"ndd/engine/copies/lists"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/index/live"
 	"ndd/engine/memory"
 	"ndd/engine/result"
 )
@@ -100,10 +101,10 @@ func (g *globals) buildCopies(ctx context.Context, inputs []string, out, add, on
 }
 
 // copyConflicts are the values of --on-conflict.
-var copyConflicts = map[engine.OnConflict]copies.OnConflict{engine.Replace: copies.Replace, engine.Keep: copies.Keep, engine.Refuse: copies.Refuse}
+var copyConflicts = map[live.OnConflict]copies.OnConflict{engine.Replace: copies.Replace, engine.Keep: copies.Keep, engine.Refuse: copies.Refuse}
 
 // sayTaken says which documents had an ID that was taken, and what became of them.
-func (g *globals) sayTaken(r *copies.Report, conflict engine.OnConflict) {
+func (g *globals) sayTaken(r *copies.Report, conflict live.OnConflict) {
 	if r.Taken == 0 {
 		return
 	}
