@@ -16,6 +16,8 @@ var shutdowns = flag.Int("shutdowns", 2, "how often TestShutDown cuts a file sys
 
 // TestShutDown cuts a real file system off from its disk while processes insert into an index on it: ext4 in
 // a file, mounted, shut down without writing its journal, and mounted again. What was acknowledged is there.
+// Only what was before the shutdown counts: Linux (seen with 6.18) lets an fsync that is under way in that moment
+// return without an error although its transaction is dropped, for a program of twenty lines as for this one.
 // It needs root and loop devices; elsewhere it says that it proved nothing.
 func TestShutDown(t *testing.T) {
 	image, at := filepath.Join(t.TempDir(), "image"), t.TempDir()
@@ -44,7 +46,7 @@ func TestShutDown(t *testing.T) {
 	}
 	acknowledged := told{}
 	for range *shutdowns {
-		acknowledged.write(t, dir, func(p *os.Process) {
+		acknowledged.write(t, dir, false, func(p *os.Process) {
 			if err := shutDown(at); err != nil {
 				t.Errorf("%s: %v", at, err)
 			}
