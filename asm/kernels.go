@@ -66,7 +66,7 @@ var kernels = [...]kernel{
 }
 
 // Accelerated reports whether the backend in use has assembly for a kernel. Where it has none, the kernel's generic
-// form gives the same results, and another algorithm may be faster than that: callers that have one ask here. The
+// form gives the same results, and another algorithm may be faster than that: callers that have one look here. The
 // answer changes only with [Select].
 func Accelerated(id KernelID) bool {
 	return slices.Contains(kernels[id].backends, inUse)

@@ -55,7 +55,7 @@ const (
 // every bucket b.
 func PlanarInverse(perLine uint64) uint64 { return ^uint64(0)/perLine + 1 }
 
-// A PlanarProbe asks one bucket for keys near Key: the query with a pattern of flips
+// A PlanarProbe looks in one bucket for keys near Key: the query with a pattern of flips
 // applied to its leading bits.
 type PlanarProbe struct {
 	Key   uint64

@@ -3,11 +3,12 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"ndd/engine/memory"
 )
 
 // The speed of the machine's memory for one thread, with which every figure of a kernel that
@@ -32,12 +33,11 @@ func (m memoryFigures) String() string {
 // bigMemory is memoryBytes of memory, on huge pages where the system grants them,
 // shared by all benchmarks of a run; each fills it before use.
 var bigMemory = sync.OnceValue(func() []uint64 {
-	mem, err := mapHuge(memoryBytes)
+	buffer, err := memory.Make[uint64](memoryBytes / 8)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "no huge pages: %v\n", err)
-		mem = make([]byte, memoryBytes)
+		panic(err) // a machine without 1 GiB has nothing to measure
 	}
-	words := unsafe.Slice((*uint64)(unsafe.Pointer(&mem[0])), len(mem)/8)
+	words := buffer.Data
 	for i := range words {
 		words[i] = mix(uint64(i))
 	}

@@ -116,7 +116,7 @@ func (r *Result) note(format string, args ...any) {
 
 func (r *Result) chart(name string, svg io.WriterTo) { r.charts = append(r.charts, chart{name, svg}) }
 
-// number is a cell of one value: a dash where there was nothing to measure.
+// number returns a cell of one value: a dash where there was nothing to measure.
 func number(v float64) Cell {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return word("-")
@@ -124,7 +124,7 @@ func number(v float64) Cell {
 	return Cell{Value: v}
 }
 
-// word is a cell of a word.
+// word returns a cell with a word.
 func word(s string) Cell { return Cell{Text: s} }
 
 // scale returns the cell with another unit.

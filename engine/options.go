@@ -14,7 +14,7 @@ import (
 	"ndd/permute"
 )
 
-// Options say what an index is that [New] makes. The zero value is for fingerprints of any origin,
+// Options configures the index that [New] makes. The zero value is for fingerprints of any origin,
 // whose documents have IDs.
 type Options struct {
 	Design *permute.Design // which tables; nil chooses those that a million fingerprints should have
@@ -83,14 +83,14 @@ const (
 	VerifyFast = live.VerifyFast // what says how large sections are to be read, in milliseconds
 )
 
-// BuildOptions say how [Build] makes an index folder; see [live.BuildOptions].
+// BuildOptions configures how [Build] makes an index folder; see [live.BuildOptions].
 type BuildOptions = live.BuildOptions
 
-// OpenOptions say how [Open] opens one; see [live.OpenOptions]. The zero value maps its files and
+// OpenOptions configures how [Open] opens one; see [live.OpenOptions]. The zero value maps its files and
 // verifies them.
 type OpenOptions = live.OpenOptions
 
-// BatchOptions say what a batch is asked for.
+// BatchOptions configures a batch of queries.
 type BatchOptions struct {
 	K          int            // largest distance, at most the index's
 	TextBytes  []uint32       // of the queries' texts, by query, for an index that was opened with a MaxLengthRatio; nil or 0: not known

@@ -1,3 +1,16 @@
+// Package guard gives tests memory that ends where it says it ends.
+//
+//	| no access | Head ............... | ........... | ............... Tail | no access |
+//	            ^ first byte                                       last byte ^
+//
+// A read or a write of one byte past a slice from Tail, or before a slice from
+// Head, is a fault that ends the test, also when assembly does it. Seal makes the
+// memory in between read-only, so that a kernel that writes to its input faults
+// too.
+//
+// Where the operating system has no such pages (not a Unix), the memory is plain,
+// with a pattern around it that is checked at the end of the test: stray writes
+// are found there, stray reads are not.
 package guard
 
 import (
@@ -42,13 +55,13 @@ func (r *Region) protect(readOnly bool) {
 	}
 }
 
-// Head is the first n elements of the region: the byte before them faults.
+// Head returns the first n elements of the region: the byte before them faults.
 func Head[T any](r *Region, n int) []T {
 	r.tb.Helper()
 	return view[T](r, 0, n)
 }
 
-// Tail is the last n elements of the region: the byte after them faults.
+// Tail returns the last n elements of the region: the byte after them faults.
 func Tail[T any](r *Region, n int) []T {
 	r.tb.Helper()
 	return view[T](r, len(r.mem)-n*sizeOf[T](), n)

@@ -28,7 +28,7 @@ func (a *adding) register(cmd *cobra.Command) {
 	registerTTL(cmd, &a.ttl)
 }
 
-// flags are those that are about adding.
+// flags returns the flags that are about adding.
 func (*adding) flags() []string { return []string{"on-conflict", "ttl"} }
 
 // registerConflict adds the flag --on-conflict.

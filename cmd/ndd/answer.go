@@ -28,7 +28,7 @@ type answerer interface {
 	Close() error
 }
 
-// made is what the shard's output depends on.
+// made returns what the shard's output depends on.
 func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made, err error) {
 	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format.String(), Unique: b.unique, MaxIDs: b.most, MaxLengthRatio: float64(b.index.ratio)}
 	if m.Queries, err = recordOf(ctx, bytes.NewReader(store.Bytes64(b.queries))); err != nil {

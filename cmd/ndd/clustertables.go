@@ -20,7 +20,7 @@ var (
 		{Name: "file", Kind: result.Text, Optional: true}, {Name: "row", Kind: result.Integer, Optional: true}}
 )
 
-// clusterFiles are the names of the files of a result.
+// clusterFiles returns the names of the files of a result.
 func clusterFiles(f result.Format) (clusters, dropped, kept string) {
 	kept = "kept.txt"
 	if f != result.TSV {
@@ -29,7 +29,7 @@ func clusterFiles(f result.Format) (clusters, dropped, kept string) {
 	return "clusters." + f.String(), "dropped." + f.String(), kept
 }
 
-// clusterNames are the names of the files of a result in any format: --force may replace one of another.
+// clusterNames returns the names of the files of a result in any format: --force may replace one of another.
 func clusterNames() (names []string) {
 	for _, f := range result.Tables {
 		clusters, dropped, kept := clusterFiles(f)

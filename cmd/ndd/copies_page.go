@@ -25,7 +25,7 @@ type copiesPage struct {
 	A, B    pageSide
 }
 
-// Sides are the documents, left and right.
+// Sides returns the documents, left and right.
 func (p *copiesPage) Sides() []*pageSide { return []*pageSide{&p.A, &p.B} }
 
 // A pageSide is one document.

@@ -124,7 +124,7 @@ func newJobStep(g *globals, step string, j *mapReduceJob) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&m.memory, "memory", "512MiB", "memory that the task may take, the program itself included")
 	if step != "collect" {
-		f.IntVar(&m.partitions, "partitions", 64, fmt.Sprintf("parts into which keys are dealt, at most %d: the same for all tasks of the job", mapreduce.PartitionsMax))
+		f.IntVar(&m.partitions, "partitions", 64, fmt.Sprintf("parts into which keys are divided, at most %d: the same for all tasks of the job", mapreduce.PartitionsMax))
 	}
 	if step == "reduce" || step == "collect" {
 		f.IntVar(&m.parts, "parts", 0, "how many tasks the step before must have had; 0: not checked (default under Hadoop, for a reduce: as many as there are maps)")

@@ -24,7 +24,7 @@ func TestMapReduceHelp(t *testing.T) {
 	t.Setenv("NDD_QUIET", "true")
 	writeParts(t, "results/documents", families(60), 3)
 	mustShell(t, "ndd fingerprint -o Q.ndf results/documents/0; mv Q.ndf Q.bin") // the kind of a file is known by what it holds
-	results := map[string]string{}                                       // what collect writes
+	results := map[string]string{}                                               // what collect writes
 	for i := range mapReduceJobs {
 		j := &mapReduceJobs[i]
 		noError(t, os.Mkdir("parts", 0o755))

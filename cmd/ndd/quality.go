@@ -21,7 +21,7 @@ var qualities = []quality{
 	{"thorough", 8, "jaccard>=0.7", "99.9 % of pairs with a Jaccard of 0.8 and more, at most 1 in 1,000 reported pairs wrong"},
 }
 
-// qualityNames are those of qualities.
+// qualityNames returns the names of the qualities.
 func qualityNames() (names []string) {
 	for _, q := range qualities {
 		names = append(names, q.name)

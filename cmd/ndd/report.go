@@ -214,7 +214,7 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 	}
 }
 
-// sourceOf is the file of a document, or its folder where the file is the document.
+// sourceOf returns the file of a document, or its folder where the file is the document.
 func sourceOf(at dedup.Place) string {
 	if at.Row > 0 || !strings.Contains(at.File, "/") {
 		return at.File

@@ -14,7 +14,7 @@ import (
 )
 
 // A CopiesDocs is the job that finds copies with an index that is split by documents (Zhang et al.): every map makes an index of its part of the
-// signatures, and asks it for all documents, which lie beside it.
+// signatures, and searches it for all documents, which lie beside it.
 //
 //	in      a part of what the job signatures writes
 //	beside  all of what it writes; or that of other documents
@@ -78,12 +78,12 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	return j.ask(ctx, t, s, ids)
+	return j.search(ctx, t, s, ids)
 }
 
-// ask sends the pairs of the documents beside the map with those of its index. Of two documents with different numbers of
-// signatures the smaller one asks, of others that with the smaller ID, so a pair comes once.
-func (j CopiesDocs) ask(ctx context.Context, t *task, s *postings.Searcher, ids [][]byte) error {
+// search sends the pairs of the documents beside the map with those of its index. Of two documents with different numbers of
+// signatures the smaller one is searched for, of others that with the smaller ID, so a pair comes once.
+func (j CopiesDocs) search(ctx context.Context, t *task, s *postings.Searcher, ids [][]byte) error {
 	f, err := os.Open(j.Queries)
 	if err != nil {
 		return err

@@ -179,7 +179,7 @@ func (s *blockSender) send(table int, sorted []uint64) error {
 	return nil
 }
 
-// groupDigits is how many digits a group has.
+// groupDigits returns how many digits a group has.
 func (p *pairing) groupDigits() int { return int(p.bits+5) / 6 }
 
 func (p *pairing) appendKey(dst []byte, table int, group uint64) []byte {

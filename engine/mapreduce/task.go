@@ -25,7 +25,7 @@ type Options struct {
 	In  io.Reader // the part; it is read to its end
 	Out io.Writer // where the records go
 
-	// Partitions is the number of parts into which the keys of a shuffle are dealt, at most [PartitionsMax]. All maps of
+	// Partitions is the number of parts into which the keys of a shuffle are divided, at most [PartitionsMax]. All maps of
 	// a job have the same. It is a multiple of the number of reduce tasks, or so many times that number that it
 	// makes no difference.
 	Partitions int

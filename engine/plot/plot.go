@@ -78,7 +78,7 @@ func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 	return b.WriteTo(w)
 }
 
-// top is the upper end of the y axis: the least of 1, 2 or 5 times a power of
+// top returns the upper end of the y axis: the least of 1, 2 or 5 times a power of
 // ten that is above all values and the line.
 func (c *Bars) top() float64 {
 	if c.Top > 0 {
@@ -102,7 +102,7 @@ func (c *Bars) top() float64 {
 	return 10 * unit
 }
 
-// label is what stands below value i.
+// label returns what stands below value i.
 func (c *Bars) label(i int) string {
 	if i < len(c.Labels) {
 		return strconv.Itoa(c.Labels[i])

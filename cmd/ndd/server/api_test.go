@@ -167,13 +167,13 @@ func TestInsertIsWhole(t *testing.T) {
 
 // Of near-duplicates that arrive together exactly one is added.
 func TestCheckAndInsertAdmitsOne(t *testing.T) {
-	const rounds, rivals = 20, 8
+	const rounds, others = 20, 8
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	for round := range rounds {
 		var admitted, refused int
 		var mu sync.Mutex
 		var group sync.WaitGroup
-		for i := range rivals {
+		for i := range others {
 			group.Go(func() {
 				// Any two of them differ in at most 2 bits.
 				f := uint64(round)<<32 | 1<<i
@@ -194,7 +194,7 @@ func TestCheckAndInsertAdmitsOne(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if admitted != 1 || refused != rivals-1 {
+		if admitted != 1 || refused != others-1 {
 			t.Fatalf("round %d: %d admitted, %d refused", round, admitted, refused)
 		}
 	}
@@ -325,7 +325,7 @@ func TestInsertWithoutIDs(t *testing.T) {
 	}
 }
 
-// mixed spreads what rivals have in common, the upper half, over all bits.
+// mixed spreads what others have in common, the upper half, over all bits.
 func mixed(f uint64) uint64 {
 	f >>= 32
 	return oracle.Term(int(f), f) &^ 0xff

@@ -10,7 +10,7 @@ import (
 // samplesMax documents are looked at for the command that the ready line gives.
 const samplesMax = 1024
 
-// Loading is how far the making of the index is. Safe for concurrent use; the
+// Loading is the progress of building the index, or of reading it into memory. Safe for concurrent use; the
 // zero value is ready.
 type Loading struct {
 	stage     atomic.Pointer[string]

@@ -195,7 +195,7 @@ func clientOf(r *http.Request, who access.Client) string {
 	return p.String()
 }
 
-// mediaType is that of the body. A body without one, or with the one of forms,
+// mediaType returns that of the body. A body without one, or with the one of forms,
 // which curl puts on everything, is taken for the first of those accepted: a
 // form of a foreign web page does not come this far (access.CheckOrigin).
 func mediaType(r *http.Request, accepted []string) (string, *problem) {

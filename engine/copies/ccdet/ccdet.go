@@ -117,7 +117,7 @@ func (s *Selector) hash(sentence string) (h uint64, start int) {
 	return h, start
 }
 
-// hashNormal is the hash of characters that must be normalised together.
+// hashNormal returns the hash of characters that must be normalised together.
 func (s *Selector) hashNormal(tail string) (h uint64) {
 	s.tail = s.tail[:0]
 	for _, r := range tail {

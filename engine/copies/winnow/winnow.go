@@ -82,7 +82,7 @@ func (s *Selector) Append(dst []signature.Signature, text string) []signature.Si
 	return s.dst
 }
 
-// width is how many tokens of the kind at work are a row.
+// width returns how many tokens of the kind at work are a row.
 func (s *Selector) width() int {
 	if s.char {
 		return Chars

@@ -109,7 +109,7 @@ func (c *columns) unit(record []string) Unit {
 	return u
 }
 
-// separator is a tab for .tsv, whatever compression's extension follows, and a comma otherwise.
+// separator returns a tab for .tsv, whatever compression's extension follows, and a comma otherwise.
 func separator(path string) string {
 	if strings.Contains(strings.ToLower(filepath.Base(path)), ".tsv") {
 		return "\t"

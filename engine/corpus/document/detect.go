@@ -41,7 +41,7 @@ func (s *stream) detect() (Format, error) {
 	return format, nil
 }
 
-// binary is the skip of a file that is no text. Folders hold such; in the place of a file that the user named, or of
+// binary returns the skip of a file that is no text. Folders hold such; in the place of a file that the user named, or of
 // one whose name promises lines or records, it is a loss.
 func (s *stream) binary(format Format) *Skip {
 	if s.file.inFolder() && format != JSONL && format != CSV && format != WARC {

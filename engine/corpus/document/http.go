@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// response is the body of an HTTP response as it was archived, its format, and its Content-Type; or why it is no page. Archives
+// response returns the body of an HTTP response as it was archived, its format, and its Content-Type; or why it is no page. Archives
 // hold what servers sent, and what crawlers made of it: headers may be malformed, and may announce chunks or a
 // compression that are gone.
 func (e *Extractor) response(raw []byte) (body []byte, format Format, contentType string, skip *Skip) {
@@ -124,13 +124,13 @@ func unpack(body []byte, coding string, most int64) ([]byte, error) {
 	return whole, nil
 }
 
-// mediaType is the type without its parameters, in lower case.
+// mediaType returns the type without its parameters, in lower case.
 func mediaType(contentType string) string {
 	media, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(media))
 }
 
-// pageFormat is how to read content of a media type; "" if it is no page.
+// pageFormat returns how to read content of a media type; "" if it is no page.
 func pageFormat(media string) Format {
 	switch {
 	case media == "text/html", media == "application/xhtml+xml":
@@ -143,7 +143,7 @@ func pageFormat(media string) Format {
 	return ""
 }
 
-// charsetOf is the charset parameter of a Content-Type, or "".
+// charsetOf returns the charset parameter of a Content-Type, or "".
 func charsetOf(contentType string) string {
 	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil {

@@ -120,7 +120,7 @@ func (e *Extractor) jsonFields(line []byte, names *Fields) (id string, text []by
 	return id, text, value, "", nil
 }
 
-// jsonScalar is the content of a string, or a number as it is written.
+// jsonScalar returns the content of a string, or a number as it is written.
 func jsonScalar(field *fastjson.Value) (s string, ok bool) {
 	if field == nil {
 		return "", false

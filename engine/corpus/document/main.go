@@ -69,7 +69,7 @@ type span struct {
 
 func (z *zones) reset() { z.open, z.link, z.spans = z.open[:0], false, z.spans[:0] }
 
-// now is the zone of what is open.
+// now returns the zone of what is open.
 func (z *zones) now() (in zone) {
 	for _, r := range z.open {
 		in |= r.zone
@@ -128,7 +128,7 @@ func (z *zones) end(a atom.Atom) {
 	}
 }
 
-// zoneOf is the zone that an element makes by its name.
+// zoneOf returns the zone that an element makes by its name.
 func zoneOf(a atom.Atom) zone {
 	switch a {
 	case atom.Main, atom.Article:
@@ -152,7 +152,7 @@ func mayBeRegion(a atom.Atom) bool {
 var asideNames = []string{"breadcrumb", "breadcrumbs", "comments", "cookie", "copyright", "footer", "header", "headerbar", "menu", "nav", "navbar", "navigation",
 	"pagination", "related", "share", "sidebar", "sidenav", "sphinxsidebar", "tags", "toc", "toolbar"}
 
-// zoneOfAttributes is the zone that an element makes by its role, class or id.
+// zoneOfAttributes returns the zone that an element makes by its role, class or id.
 func zoneOfAttributes(t *html.Tokenizer) (in zone) {
 	for more := true; more; {
 		var key, value []byte

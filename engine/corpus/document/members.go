@@ -76,7 +76,7 @@ func (m *members) begin() (err error) {
 	return err
 }
 
-// brokenFrom is where the content of the member begins that is damaged, or the end of all content.
+// brokenFrom returns where the content of the member begins that is damaged, or the end of all content.
 func (m *members) brokenFrom() int64 {
 	if m.err == nil || m.err == io.EOF || len(m.starts) == 0 {
 		return math.MaxInt64
@@ -138,7 +138,7 @@ func (m *members) follow(at int64) {
 	m.starts, m.out, m.err, m.inside = m.starts[:0], at, nil, false
 }
 
-// next is where in the file the next byte is.
+// next returns where in the file the next byte is.
 func (m *members) next() int64 { return m.raw.next() - int64(m.disk.Buffered()) }
 
 // beginsWith tells whether a member begins with some content.
@@ -175,7 +175,7 @@ func (t *trail) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next is where in the file the next byte is.
+// next returns where in the file the next byte is.
 func (t *trail) next() int64 { return t.end - int64(len(t.again)) }
 
 // rewind goes back to a byte of the file, or as near to it as is remembered.

@@ -113,7 +113,7 @@ func isBzip(head []byte) bool {
 	return bytes.HasPrefix(head, bzipMagic) && len(head) > 3 && head[3] >= '1' && head[3] <= '9'
 }
 
-// bufferFor is small for small files: most are.
+// bufferFor returns the size of the buffer of a file: less than usual for a small one, as most are.
 func bufferFor(size int64) int {
 	if size > 0 && size < diskBufferBytes {
 		return max(int(size)+1, 512)
@@ -127,7 +127,7 @@ func (s *stream) wrap(u *unpacking) {
 	s.r = bufio.NewReaderSize(u, diskBufferBytes)
 }
 
-// Patient is a reader of standard input or a pipe that gives up when the context ends: nobody may ever type the rest.
+// Patient returns a reader of standard input or a pipe that gives up when the context ends: nobody may ever type the rest.
 // The read itself cannot be called off; its goroutine ends with it.
 func Patient(ctx context.Context, r io.Reader) io.Reader { return &patientReader{ctx: ctx, r: r} }
 

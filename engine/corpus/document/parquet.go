@@ -151,7 +151,7 @@ func (s *stream) parquetRow(row []parquet.Value, c parquetColumns) error {
 	return s.emit(u)
 }
 
-// columnText is a value as text, "" where there is none.
+// columnText returns a value as text, "" where there is none.
 func columnText(v parquet.Value) string {
 	if v.IsNull() {
 		return ""

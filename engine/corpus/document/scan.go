@@ -170,5 +170,5 @@ func (s *stream) skip(skip *Skip) error {
 	return nil
 }
 
-// Size is the number of bytes that the unit holds.
+// Size returns the number of bytes that the unit holds.
 func (u Unit) Size() int { return len(u.raw) }

@@ -58,7 +58,7 @@ func (s *Skip) Error() string {
 // Unwrap gives the cause.
 func (s *Skip) Unwrap() error { return s.Err }
 
-// place is file:line, or the file alone.
+// place returns file:line, or the file alone.
 func place(source string, line int) string {
 	if line == 0 {
 		return source

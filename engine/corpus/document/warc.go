@@ -167,7 +167,7 @@ func (s *stream) blankLines() error {
 	}
 }
 
-// headerLine is the next line without its end. It is gone when another is read.
+// headerLine returns the next line without its end. It is gone when another is read.
 func (s *stream) headerLine(from int64) ([]byte, error) {
 	line, err := s.r.ReadSlice('\n')
 	s.at += int64(len(line))
@@ -208,7 +208,7 @@ func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
 	return last
 }
 
-// warcUnit is what a record's headers say of its unit, or why it is none.
+// warcUnit returns what a record's headers say of its unit, or why it is none.
 func warcUnit(headers textproto.MIMEHeader, valueFields []string) (u Unit, reason *Skip) {
 	kind := strings.ToLower(headers.Get("WARC-Type"))
 	contentType := headers.Get("Content-Type")

@@ -26,7 +26,7 @@ func (s *stream) whole(format Format) error {
 	return s.emit(Unit{format: format, raw: buf.Bytes(), modified: s.modified})
 }
 
-// tooLarge is the skip of a document beyond the limit.
+// tooLarge returns the skip of a document beyond the limit.
 func (s *stream) tooLarge(line int) *Skip {
 	return &Skip{Source: s.file.Path, Line: line, Reason: TooLarge,
 		Err: fmt.Errorf("more than %d bytes", s.opts.MaxDocumentBytes)}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
+	"unsafe"
 )
 
 // Fingerprint is the 64-bit fingerprint of a text by some recipe. Documents that share most of their features have fingerprints that differ in
@@ -54,3 +55,14 @@ func (f *Fingerprint) UnmarshalText(text []byte) error {
 
 // Distance returns the Hamming distance: the number of bits, 0 to 64, in which a and b differ.
 func Distance(a, b Fingerprint) int { return bits.OnesCount64(uint64(a ^ b)) }
+
+// Words returns the fingerprints as the words that tables and kernels work on: the same memory,
+// not a copy.
+func Words(f []Fingerprint) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.SliceData(f)), len(f))
+}
+
+// Fingerprints returns what [Words] was given: the same memory, not a copy.
+func Fingerprints(words []uint64) []Fingerprint {
+	return unsafe.Slice((*Fingerprint)(unsafe.SliceData(words)), len(words))
+}

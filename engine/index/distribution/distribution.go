@@ -134,7 +134,7 @@ func (c *Counts) meanWeight() float64 {
 	return float64(sum) / float64(c.Fingerprints)
 }
 
-// percentile is the least weight that at least the part p of the fingerprints
+// percentile returns the least weight that at least the part p of the fingerprints
 // does not exceed.
 func (c *Counts) percentile(p float64) int {
 	sum := uint64(0)

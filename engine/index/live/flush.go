@@ -234,7 +234,7 @@ func (x *Index) emptyLog(f flush) error {
 	return x.log.Remove(f.mark)
 }
 
-// fileOptions are those of segments in files.
+// fileOptions returns the options of segments in files.
 func (x *Index) fileOptions(threads int) segment.Options {
 	return segment.Options{
 		Design: x.config.Design, Table: x.config.Table, Threads: threads,

@@ -73,7 +73,7 @@ func (v *version) full() bool {
 	return len(v.memtables) > 1 || slices.ContainsFunc(v.segments, func(s *Segment) bool { return s.file == nil })
 }
 
-// memoryMost is what may be in memory of an index with files: half of the budget, so that the other
+// memoryMost returns what may be in memory of an index with files: half of the budget, so that the other
 // half is there for writing it to files. An index in memory may take all.
 func (x *Index) memoryMost() uint64 {
 	limit := x.config.Budget.Limit().Bytes

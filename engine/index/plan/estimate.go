@@ -45,7 +45,7 @@ const (
 	trendBits  = 4
 )
 
-// exactShare is the share of pairs that agree in all leading bits, and the longest run. Where a sample
+// exactShare returns the share of pairs that agree in all leading bits, and the longest run. Where a sample
 // shows too few pairs to count them, the share goes on falling as it fell where there were enough,
 // unless more pairs are seen: under a long mask, skewed fingerprints agree far more often than
 // uniform ones, and a sample of 65,536 shows none of it.
@@ -73,7 +73,7 @@ const (
 	scannedMost = 1 << 8  // queries that are compared with all keys: 2 ms
 )
 
-// nearShare is the share of pairs that agree in the leading bits but for radius flips, of some of the
+// nearShare returns the share of pairs that agree in the leading bits but for radius flips, of some of the
 // keys and all others. The few pairs that uniform keys would show have little weight.
 func (e *estimate) nearShare(leading, radius int) float64 {
 	uniform := float64(permute.Ball(leading, radius)) * math.Ldexp(1, -leading)

@@ -95,7 +95,7 @@ func (p *Plan) rank() string {
 		fit, fastest.Name, duration(fastest.nanoseconds(r.Purpose)), size(fastest.Bytes))
 }
 
-// best is the option of the frontier with the least score, nil for none.
+// best returns the option of the frontier with the least score, nil for none.
 func (p *Plan) best(which func(*Option) bool, score func(*Option) float64) (best *Option) {
 	for i := range p.Options {
 		o := &p.Options[i]
@@ -130,7 +130,7 @@ func count(n float64, what string) string {
 	return fmt.Sprintf("%.3g", n) + what
 }
 
-// size is bytes for people, three digits, in the units that flags take: GiB.
+// size returns bytes as text for people: three digits, in the units that flags take, such as GiB.
 func size(bytes uint64) string {
 	v, unit := float64(bytes), "bytes"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
@@ -142,7 +142,7 @@ func size(bytes uint64) string {
 	return trim(v) + " " + unit
 }
 
-// duration is nanoseconds for people, three digits.
+// duration returns nanoseconds as text for people, with three digits.
 func duration(ns float64) string {
 	unit := "ns"
 	for _, u := range []string{"us", "ms", "s"} {

@@ -37,7 +37,7 @@ func (md huffmanModel) parts(n float64, e entry) []table.Part {
 
 func (md huffmanModel) bucketBits(n float64, e entry) int { return bitsFor(md.blocks(n, e)) }
 
-// units is the number of blocks: a range begins anywhere in one.
+// units returns the number of blocks: a range begins anywhere in one.
 func (huffmanModel) units(w *work) float64 {
 	perBlock := w.entry.perBlock(huffman.BlockBytesDefault)
 	return min(1+w.candidates/perBlock, max(1, w.keys/perBlock))

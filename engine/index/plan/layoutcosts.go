@@ -42,7 +42,7 @@ func (m timer) layouts() (map[table.Layout]Costs, error) {
 	return costs, nil
 }
 
-// spacedKeys are about n sorted keys with the gaps of uniform ones.
+// spacedKeys returns about n sorted keys with the gaps of uniform ones.
 func spacedKeys(n int) []uint64 {
 	rng := rand.New(rand.NewPCG(3, 5))
 	mean := 0x1p64 / float64(n)
@@ -111,7 +111,7 @@ func (t *tableTimer) search(leading, k int, flips permute.FlipSet) float64 {
 	})
 }
 
-// timedQueries are lists of n queries to search for in turn, many in all, so that the
+// timedQueries returns lists of n queries to search for in turn, many in all, so that the
 // processor does not learn their branches by heart.
 func timedQueries(n int) [][]uint64 {
 	rng := rand.New(rand.NewPCG(7, uint64(n)))

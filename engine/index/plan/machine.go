@@ -64,7 +64,7 @@ func (m *Machine) Check() error {
 	return nil
 }
 
-// read is the cost of a random line among so many bytes: linear in the
+// read returns the cost of a random line among so many bytes: linear in the
 // logarithm between the sizes measured. Beyond the largest, the part that the
 // last cache holds falls as 1/bytes, and what it does not hold costs what the
 // last measurement implies.
@@ -102,7 +102,7 @@ func (m *Machine) read(bytes float64) Read {
 	return Read{uint64(bytes), beyond(cache.Together, last.Together), beyond(cache.Alone, last.Alone)}
 }
 
-// cached is the read measured in the largest working set that the last cache
+// cached returns the read measured in the largest working set that the last cache
 // holds with ease.
 func (m *Machine) cached() (c Read) {
 	for _, r := range m.Reads {
@@ -113,7 +113,7 @@ func (m *Machine) cached() (c Read) {
 	return c
 }
 
-// extra is what a line costs beyond what the same code pays in cache.
+// extra returns what a line costs beyond what the same code pays in cache.
 func (m *Machine) extra(bytes float64) Read {
 	near, far := m.Reads[0], m.read(bytes)
 	return Read{far.Bytes, max(0, far.Together-near.Together), max(0, far.Alone-near.Alone)}

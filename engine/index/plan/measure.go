@@ -79,7 +79,7 @@ func measure(ctx context.Context, tableBytes uint64) (*Machine, error) {
 	return m, nil
 }
 
-// lastCache is the size of the largest cache, 0 when the processor does not say.
+// lastCache returns the size of the largest cache, 0 when the processor does not say.
 func lastCache() uint64 { return uint64(max(cpuid.CPU.Cache.L3, cpuid.CPU.Cache.L2, 0)) }
 
 // A timer finds what something takes: the least time of many repetitions, as what disturbs only adds.

@@ -77,7 +77,7 @@ func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) (w 
 	return w, longest
 }
 
-// passing is the part of a query's candidates whose low planarLow bits are within
+// passing returns the part of a query's candidates whose low planarLow bits are within
 // the distance that the flips leave: what chance lets through a comparison of
 // only those bits.
 func (w *work) passing() float64 {
@@ -89,7 +89,7 @@ func (w *work) passing() float64 {
 	return sum * w.candidates
 }
 
-// bitsFor is how many leading bits tell n equal parts apart, rounded up.
+// bitsFor returns how many leading bits tell n equal parts apart, rounded up.
 func bitsFor(n float64) int { return bits.Len64(uint64(max(n, 1) - 1)) }
 
 func sum(parts []table.Part) (bytes float64) {

@@ -73,7 +73,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	return p, nil
 }
 
-// candidates are the designs to look at: the catalogue's, and where a number of
+// candidates returns the designs to look at: the catalogue's, and where a number of
 // tables is asked for, whatever of that number there is.
 func candidates(r *Request) ([]permute.Design, error) {
 	if r.Designs != nil {
@@ -181,7 +181,7 @@ func (o *Option) scan(n float64) {
 	o.BatchNS = min(o.BatchNS, table.ScanNS(o.Layout, n, together)/together)
 }
 
-// rowBytes is what the documents' ordinals take, packed, and where there are more of them than
+// rowBytes returns what the documents' ordinals take, packed, and where there are more of them than
 // fingerprints a bit for each: first of its fingerprint?
 func (r *Request) rowBytes() uint64 {
 	n := max(r.Documents, r.Fingerprints)

@@ -26,7 +26,7 @@ const (
 
 func (planarModel) layout() table.Layout { return table.LayoutPlanar }
 
-// bucketBits is the bits of a bucket.
+// bucketBits returns the bits of a bucket.
 func (planarModel) bucketBits(n float64, _ entry) int {
 	bucketBits, _ := table.PlanarWidths(uint64(n))
 	return int(bucketBits)
@@ -46,7 +46,7 @@ func (md planarModel) parts(n float64, _ entry) []table.Part {
 	}
 }
 
-// units is the number of buckets: a probe with fewer leading bits than a bucket
+// units returns the number of buckets: a probe with fewer leading bits than a bucket
 // reads every bucket that begins with them, or finds where the run of them all begins and ends.
 // A run counts as many more as it has lines.
 func (md planarModel) units(w *work) float64 {
@@ -59,7 +59,7 @@ func (md planarModel) units(w *work) float64 {
 	return 1 + run
 }
 
-// entries is the number of lines of buckets: flips of a bucket's last bits share
+// entries returns the number of lines of buckets: flips of a bucket's last bits share
 // one.
 func (md planarModel) entries(w *work) float64 {
 	b, perLine := table.PlanarWidths(uint64(w.keys))

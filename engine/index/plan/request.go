@@ -78,7 +78,7 @@ func BoundBits(n uint64) float64 {
 	return 64 - math.Log2(float64(n)) + math.Log2E
 }
 
-// boundBytes is what n distinct uniform keys take at least.
+// boundBytes returns what n distinct uniform keys take at least.
 func boundBytes(n uint64) uint64 {
 	return uint64(math.Ceil(float64(n) * BoundBits(n) / 8))
 }

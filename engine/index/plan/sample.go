@@ -61,7 +61,7 @@ func NewSample(prints []uint64, most int, seed uint64) (*Sample, error) {
 	return s, nil
 }
 
-// under is the sample under a mask's permutation, sorted.
+// under returns the sample under a mask's permutation, sorted.
 func (s *Sample) under(mask uint64) []uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Sample) keySample(mask uint64) (k table.KeySample) {
 	return k
 }
 
-// entry is the length of a key in huffman blocks when the table under mask has
+// entry returns the length of a key in huffman blocks when the table under mask has
 // n keys, told from how it falls as the sample grows: uniform keys lose a bit
 // with every doubling, clustered ones less or more.
 func (s *Sample) entry(mask uint64, n float64) entry {
@@ -147,7 +147,7 @@ func (s *Sample) entry(mask uint64, n float64) entry {
 	return e
 }
 
-// measureEntry is the entry of a random 2^-halvings part of the sorted keys.
+// measureEntry returns the entry of a random 2^-halvings part of the sorted keys.
 func measureEntry(keys []uint64, halvings int) entry {
 	part := keys
 	if halvings > 0 {

@@ -83,7 +83,7 @@ func (p *Plan) RunTrials(ctx context.Context, prints []uint64, threads int) erro
 	return nil
 }
 
-// finalists are the option of each layout that would be chosen if there were no
+// finalists returns the option of each layout that would be chosen if there were no
 // other layout.
 func (p *Plan) finalists() (best []Option) {
 	for _, md := range models {

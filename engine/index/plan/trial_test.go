@@ -55,7 +55,7 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// bytesEach is what a rival takes for all prints.
+// bytesEach is what a layout takes for all prints.
 func bytesEach(t *testing.T, p *Plan, r Trial, prints []uint64) float64 {
 	t.Helper()
 	for _, o := range p.Options {

@@ -6,7 +6,7 @@ import (
 	"ndd/huffman"
 )
 
-// positions are the expected counts of the positions h (see package huffman) of
+// positions returns the expected counts of the positions h (see package huffman) of
 // n sorted uniform keys: how many neighbours first differ in bit h.
 //
 // They are the nodes at depth d = 63-h of the tree of leading bits that have keys
@@ -24,7 +24,7 @@ func positions(n float64) (counts [huffman.Positions]float64) {
 // entry is the length in bits of a key in a block: mean and variance.
 type entry struct{ mean, variance float64 }
 
-// uniformEntry is that of n uniform keys under their own code.
+// uniformEntry returns that of n uniform keys under their own code.
 func uniformEntry(n float64) entry {
 	expected := positions(n)
 	var counts [huffman.Positions]uint64
@@ -50,7 +50,7 @@ func entryOf(counts *[huffman.Positions]uint64) entry {
 	return entry{mean, max(0, squares/total-mean*mean)}
 }
 
-// perBlock is how many keys a block of blockBytes holds on average: the last, which is
+// perBlock returns how many keys a block of blockBytes holds on average: the last, which is
 // not in it, and as many entries as fit in each half. That is the
 // renewal function of the entries' lengths: free/mean + (variance - mean^2 +
 // mean) / (2 mean^2), the last term because lengths are whole numbers.

@@ -55,7 +55,7 @@ func NeedBytes(docs uint64, o Options) uint64 {
 	return smallBytes(docs, o) + max(packingBytes(docs)+keyBytes*docs, keyBytes*docs+pairBytes*docs/rangesBest)
 }
 
-// smallBytes are beside the keys, the pairs and what is packed.
+// smallBytes returns what is taken beside the keys, the pairs and what is packed.
 func smallBytes(docs uint64, o Options) uint64 {
 	return uint64(max(o.Threads, 1))*threadBytes + docs/2 + roomLeast*pairBytes
 }

@@ -100,7 +100,7 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 }
 
 // scan answers a search by comparing the queries with all keys of one of the tables. It reports what
-// the first table to find it is one of those asked for, as the other tables may be asked elsewhere.
+// the first table to find it is one of these, as the other tables may be searched elsewhere.
 func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
 	perm := &s.perms[tables[0]]
 	if cap(c.queries) < len(queries) {

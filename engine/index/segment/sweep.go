@@ -25,7 +25,7 @@ import (
 // The queries sorted, those of one region stand together. A flip below the top
 // t bits stays in the region; one among them leads to another region, the same
 // one for all queries of the region. So with the flips grouped by their top t
-// bits, region r is asked, for each group, by the queries of region r ^ group:
+// bits, region r is probed, for each group, by the queries of region r ^ group:
 //
 //	region r     <- queries of r            flips of the lower g-t bits
 //	             <- queries of r ^ 1000..   one flip, and one less below

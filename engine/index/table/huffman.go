@@ -75,10 +75,10 @@ func openHuffman(source store.Source, prefix string) (Table, error) {
 func (t *huffmanTable) Layout() Layout { return LayoutHuffman }
 func (t *huffmanTable) Len() uint64    { return t.keys }
 
-// block is the bytes of block b.
+// block returns the bytes of block b.
 func (t *huffmanTable) block(b int) []byte { return t.blocks.Data[b*t.blockBytes : (b+1)*t.blockBytes] }
 
-// before is the fence before block b.
+// before returns the fence before block b.
 func (t *huffmanTable) before(b int) uint64 {
 	if b == 0 {
 		return t.first
@@ -86,7 +86,7 @@ func (t *huffmanTable) before(b int) uint64 {
 	return t.last[b-1]
 }
 
-// keysOf is how many keys go with block b.
+// keysOf returns how many keys go with block b.
 func (t *huffmanTable) keysOf(b int) uint64 {
 	n := uint64(huffman.Keys(t.block(b)))
 	if b == 0 {

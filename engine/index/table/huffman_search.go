@@ -286,7 +286,7 @@ func (r *huffmanRound) found(dst []Match, i int, p *huffmanRange) []Match {
 	return dst
 }
 
-// place is where to look for the keys of a block from low to high.
+// place returns where to look for the keys of a block from low to high.
 func (t *huffmanTable) place(b int, low, high uint64) huffmanPlace {
 	if b >= len(t.last) {
 		return huffmanPlace{huffman.Up, 0}
@@ -371,7 +371,7 @@ type huffmanRange struct {
 	low, high uint64
 }
 
-// bounds are the range as the keys of a side have it: Down, they are flipped.
+// bounds returns the range as the keys of a side have it: Down, they are flipped.
 func (r *huffmanRange) bounds(side huffman.Side) huffmanRange {
 	flip := -uint64(side)
 	swap := (r.low ^ r.high) & flip

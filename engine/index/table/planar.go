@@ -76,7 +76,7 @@ const (
 	lineDeviations  = 4 // of the number of keys on a line, for which it has room
 )
 
-// bucketBitsFor is the least of bits that give n keys 1/0.7 buckets a key.
+// bucketBitsFor returns the least of bits that give n keys 1/0.7 buckets a key.
 func bucketBitsFor(n uint64) uint {
 	b := uint(bucketBitsMin)
 	for b < 64-lowBits && n > 7*(1<<b)/10 {
@@ -85,7 +85,7 @@ func bucketBitsFor(n uint64) uint {
 	return b
 }
 
-// PlanarWidths is the bits of a bucket that the planar layout has for n keys, and how many
+// PlanarWidths returns the bits of a bucket that the planar layout has for n keys, and how many
 // buckets share a line.
 func PlanarWidths(n uint64) (bucketBits uint, perLine uint64) {
 	bucketBits = bucketBitsFor(n)
@@ -151,7 +151,7 @@ func (h *planarHead) unaryWords() uint64 { return (1<<h.bucketBits + h.keys + 63
 func (h *planarHead) fences() uint64     { return (h.keys + fenceKeys - 1) / fenceKeys }
 func (h *planarHead) wideStarts() uint64 { return h.wideLines * h.perLine }
 
-// lineWords is one line more than there are.
+// lineWords returns the number of words of all lines and of one more.
 func (h *planarHead) lineWords() uint64 { return lineWords * (h.lines() + 1) }
 
 // openPlanar checks every length; what the arrays say is checked where it is used.

@@ -132,7 +132,7 @@ func (b *PlanarBuilder) lines(d *planarDirectory, from, to uint64) {
 	}
 }
 
-// seek is a cursor not far before the given number of zeros: at the last piece that begins
+// seek returns a cursor not far before the given number of zeros: at the last piece that begins
 // behind fewer.
 func (b *PlanarBuilder) seek(zeros uint64) zeroCursor {
 	i, _ := slices.BinarySearchFunc(b.pieces, zeros, func(p planarPiece, zeros uint64) int { return cmp.Compare(p.bucket, zeros) })

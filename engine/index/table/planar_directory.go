@@ -32,7 +32,7 @@ func newPlanarDirectory(h *planarHead) *planarDirectory {
 	return &planarDirectory{head: h, lines: make([]uint64, h.lineWords())}
 }
 
-// buckets is how many buckets a line has: the last may have fewer than others.
+// buckets returns how many buckets a line has: the last may have fewer than others.
 func (h *planarHead) buckets(line uint64) uint64 {
 	return min(h.perLine, 1<<h.bucketBits-line*h.perLine)
 }
@@ -151,7 +151,7 @@ type zeroCursor struct {
 	before uint64 // zeros in the words before that
 }
 
-// start is the rank of the first key that lies behind n zeros. n must not be less than
+// start returns the rank of the first key that lies behind n zeros. n must not be less than
 // before.
 func (c *zeroCursor) start(n uint64) uint64 {
 	if n == 0 {

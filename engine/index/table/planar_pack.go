@@ -24,7 +24,7 @@ type planarPiece struct {
 	packed bool
 }
 
-// restWords is how many words the piece's part of the rest plane touches.
+// restWords returns how many words the piece's part of the rest plane touches.
 func (p *planarPiece) restWords(width uint) int {
 	return int(succinct.WordsFor(p.rank*uint64(width)%64+uint64(p.keys)*uint64(width), 1))
 }
@@ -44,7 +44,7 @@ func (p *planarPiece) pack(keys, room []uint64, width uint) {
 	packLow(p.words[rest:], keys)
 }
 
-// planes are the packed planes; buffer is room for those of keys that are not packed yet.
+// planes returns the packed planes; buffer is room for those of keys that are not packed yet.
 func (p *planarPiece) planes(width uint, buffer []uint64) (rest, low, rebuffer []uint64) {
 	n := p.restWords(width)
 	if !p.packed {

@@ -326,7 +326,7 @@ func found(diff uint64, earlier []Finder) bool {
 	return false
 }
 
-// bucket is where a bucket's extent begins and ends.
+// bucket returns where a bucket's extent begins and ends.
 func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
 	d := &t.directory
 	line := d.line(bucket)
@@ -355,7 +355,7 @@ func (t *planarTable) corruptLine(line uint64, why string, args ...any) error {
 	return t.in.lines.Corrupt(8*lineWords*line, why, args...)
 }
 
-// wideStart is where in wide the offsets of a wide line begin.
+// wideStart returns where in wide the offsets of a wide line begin.
 func (t *planarTable) wideStart(line uint64) (uint64, error) {
 	number := t.directory.Lines[lineWords*line+1]
 	if number >= t.wideLines {
@@ -383,12 +383,12 @@ func (t *planarTable) narrow(start, end, low, high uint64) (uint64, uint64) {
 	return start, max(start, end)
 }
 
-// below is the bits of a key that are not its bucket.
+// below returns the bits of a key that are not its bucket.
 func (t *planarTable) below(rank uint64) uint64 {
 	return t.rest.At(rank)<<lowBits | uint64(t.directory.Low[rank])
 }
 
-// key is the key at rank, which lies on one of the lines first to last.
+// key returns the key at rank, which lies on one of the lines first to last.
 func (t *planarTable) key(rank, first, last uint64) (uint64, error) {
 	d := &t.directory
 	for first < last {

@@ -67,7 +67,7 @@ func shares(tables []*planarTable, searches []Search) bool {
 	return true
 }
 
-// highest is the highest n bits of a mask.
+// highest returns the highest n bits of a mask.
 func highest(mask uint64, n int) uint64 {
 	for range bits.OnesCount64(mask) - n {
 		mask &= mask - 1
@@ -184,7 +184,7 @@ func (r *planarRound) dropKnown(from, to int) int {
 	return kept
 }
 
-// of is the extents of later of a table.
+// of returns a table's extents of those for later.
 func (sh *sharedSearch) of(table int) []asm.PlanarExtent {
 	from := 0
 	if table > 0 {
@@ -211,14 +211,14 @@ func (r *planarRound) makeProbes(from, to int) {
 	}
 }
 
-// known is 1 if an answer is in the bucket whose only key an extent is, and 0 if that is not known. mask is
+// known returns 1 if an answer is in the bucket whose only key an extent is, and 0 if that is not known. mask is
 // the bits of the bucket.
 func known(answer, mask uint64, extent asm.PlanarExtent) uint64 {
 	_, is := bits.Sub64(answer&mask|uint64(extent.Len-1), 1, 0)
 	return is
 }
 
-// route says which extents of a table, which is asked in the step of its number and whose first probe has a number, are to be
+// route says which extents of a table, which is probed in the step of its number and whose first probe has a number, are to be
 // read now, and adds those of queries that wait to later: an extent that the last step prefetched is
 // not scanned before this one. No branch depends on where an extent goes.
 func (sh *sharedSearch) route(extents []asm.PlanarExtent, table, first, later int) (now []asm.PlanarExtent, _ int) {
@@ -228,11 +228,11 @@ func (sh *sharedSearch) route(extents []asm.PlanarExtent, table, first, later in
 		unknown := 1 - known(sh.answers[q%sharedQueriesMax], mask, extent)
 		until := &sh.waits[q%sharedQueriesMax]
 		_, waits := bits.Sub64(*until^step, 1, 0)
-		ask := unknown &^ waits
+		fetch := unknown &^ waits
 		extents[n], sh.later[later] = extent, extent
-		n += int(ask)
+		n += int(fetch)
 		later += int(unknown & waits)
-		*until ^= (*until ^ (step + 1)) & -ask
+		*until ^= (*until ^ (step + 1)) & -fetch
 	}
 	sh.ends[table] = later
 	return extents[:n], later

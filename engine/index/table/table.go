@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -152,7 +153,7 @@ type Part struct {
 	Bytes uint64
 }
 
-// Bytes is the sum of a table's parts.
+// Bytes returns the sum of a table's parts.
 func Bytes(t Table) (sum uint64) {
 	for _, p := range t.Parts() {
 		sum += p.Bytes
@@ -235,3 +236,14 @@ func (c *Scratch) stopped(found int) error {
 	}
 	return c.ctx.Err()
 }
+
+// leadingMask returns the mask of the first n bits.
+func leadingMask(n int) uint64 {
+	if n <= 0 {
+		return 0
+	}
+	return ^uint64(0) << (64 - n)
+}
+
+// bitsFor returns how many leading bits tell n equal parts apart, rounded up.
+func bitsFor(n int) int { return bits.Len(uint(max(n, 1) - 1)) }

@@ -24,7 +24,7 @@ func (s source) Section(name string) (store.Section, error) {
 	return section, err
 }
 
-// sectionsOf are those that a search of a table reads; the documents' numbers
+// sectionsOf returns the sections that a search of a table reads; the documents' numbers
 // go with table 0.
 func sectionsOf(f *store.File, table int) (list []store.Section) {
 	for _, s := range f.Sections() {

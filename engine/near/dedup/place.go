@@ -78,7 +78,7 @@ type shorts struct {
 	before []uint32
 }
 
-// bytes is the memory that they take.
+// bytes returns the memory that they take.
 func (s *shorts) bytes() uint64 { return s.ids.bytes + uint64(len(s.before))*(8+4+4)*2 }
 
 // NumShort returns the number of documents that are too short for a fingerprint.

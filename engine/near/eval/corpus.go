@@ -115,7 +115,7 @@ func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 	return pairs, missing
 }
 
-// bare is a text without its white space, in lower case.
+// bare returns a text without its white space, in lower case.
 func bare(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

@@ -11,7 +11,7 @@ type rowKey struct {
 	lang, kind, band string
 }
 
-// kindOrder is how labels are listed: the known ones first, pairs that should not be found last.
+// kindOrder returns how labels are listed: the known ones first, pairs that should not be found last.
 func kindOrder(kind string) int {
 	if i := slices.Index([]string{Same, Similar, Contains}, kind); i >= 0 {
 		return i

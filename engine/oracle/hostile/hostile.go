@@ -57,7 +57,7 @@ func (c *Change) Apply(sections []store.Section) []store.Section {
 // Extremes are numbers that hurt most where a size or a count is read.
 var Extremes = []uint64{0, 1, ^uint64(0), 1 << 63, 1 << 56, 1 << 40, 1 << 32, 401}
 
-// Sections are copies of those of the file at path.
+// Sections returns copies of those of the file at path.
 func Sections(t testing.TB, path string, kind store.Kind) []store.Section {
 	t.Helper()
 	f, err := store.Open(path, kind)
@@ -72,7 +72,7 @@ func Sections(t testing.TB, path string, kind store.Kind) []store.Section {
 	return list
 }
 
-// File is a sound container of the sections, whatever they hold, that verifies in full.
+// File returns a sound container of the sections, whatever they hold, that verifies in full.
 func File(t testing.TB, kind store.Kind, sections []store.Section) *store.File {
 	t.Helper()
 	f, err := store.OpenBytes("hostile", store.AppendFile(nil, kind, store.Identity{ID: [16]byte{1}, Generation: 1}, sections), kind)
@@ -85,7 +85,7 @@ func File(t testing.TB, kind store.Kind, sections []store.Section) *store.File {
 	return f
 }
 
-// Limit is what may be allocated for so many bytes of hostile input: 16 times that and 1 MiB.
+// Limit returns what may be allocated for so many bytes of hostile input: 16 times that and 1 MiB.
 func Limit(bytes uint64) uint64 { return 16*bytes + 1<<20 }
 
 // Allocates fails the test when f takes more of the heap than limit bytes.

@@ -107,7 +107,7 @@ func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if f.files++; f.files <= syncEach || !canSyncAll {
+	if f.files++; f.files <= syncEach || syncAll == nil {
 		if err := h.sync(); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (f *Folder) restore(old string) error {
 
 // sync makes the names in the folder and in its folders durable, and those files that Write has not.
 func (f *Folder) sync() error {
-	if f.files > syncEach && canSyncAll {
+	if f.files > syncEach && syncAll != nil {
 		return f.disk.do(&Op{Call: CallSync, Path: f.tmp}, func() error { return syncAll(f.tmp) })
 	}
 	return filepath.WalkDir(f.tmp, func(path string, e os.DirEntry, err error) error {

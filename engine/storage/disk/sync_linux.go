@@ -6,13 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncDir makes the names in a folder durable.
-func syncDir(d *os.File) error { return d.Sync() }
+func init() { syncAll = syncFileSystem }
 
-const canSyncAll = true
-
-// syncAll makes everything durable that was written to the file system of dir.
-func syncAll(dir string) error {
+func syncFileSystem(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

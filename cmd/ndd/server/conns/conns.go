@@ -157,7 +157,7 @@ func (l *Listener) admit(inner net.Conn) *Conn {
 	return c
 }
 
-// forget takes a connection out of the books. It needs l.mu.
+// forget takes a connection out of the counts. It needs l.mu.
 func (l *Listener) forget(c *Conn) {
 	delete(l.open, c)
 	if c.at != nil {
