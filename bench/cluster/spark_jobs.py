@@ -1,11 +1,19 @@
-"""Runs jobs of 'ndd mapreduce' by Spark's pipe and holds their results against one machine's."""
+"""Runs jobs of 'ndd mapreduce' by Spark's pipe, each by the lines that its --help shows, with the folders of this program
+and two reduces, and holds the results against one machine's: all, or those of the argument short."""
+import base64
 import os
+import shutil
 import subprocess
 import sys
 
 from pyspark import SparkContext
 
-HDFS, W = os.environ["HDFS"], os.environ["CLUSTER_STATE"] + "/job/"
+W = os.environ["CLUSTER_STATE"] + "/job/"
+HDFS = os.environ["HDFS"]
+IN, OUT = (HDFS + "/in/", HDFS + "/spark/") if HDFS else ("file://" + W, "file://" + W + "spark/")
+shutil.rmtree(W + "spark", ignore_errors=True)
+for name in ["map", "lost"]:
+    shutil.rmtree(W + "killed." + name, ignore_errors=True)
 sc = SparkContext(appName="ndd")
 sc.setLogLevel("ERROR")
 failed = 0
@@ -17,22 +25,33 @@ def check(name, ok, more=""):
     print("  ok   " if ok else "  FAIL ", name, more, flush=True)
 
 
-def pipe(rdd, command, check_code=True):
-    return rdd.pipe("./ndd mapreduce " + command, checkCode=check_code)
+def ndd(*args, text=b"", status=(0,)):
+    run = subprocess.run([W + "ndd", "mapreduce", *args], input=text, stdout=subprocess.PIPE)
+    if run.returncode not in status:
+        raise SystemExit("ndd mapreduce %s: status %d" % (" ".join(args), run.returncode))
+    return run.stdout, run.returncode
 
 
-def reduce(mapped, command):
-    """The shuffle of every job, and its reduce."""
-    records = mapped.map(lambda l: l.partition("\t")[::2])
-    placed = records.repartitionAndSortWithinPartitions(2, lambda k: 64 * ord(k[0]) + ord(k[1]))
-    return pipe(placed.map("\t".join), "reduce " + command)
+def run(name, job, source, *edits):
+    """Runs the lines of a job's help, from a folder or an RDD to OUT + name, with every other text of edits for the one before it."""
+    lines = ndd("map", job, "--help")[0].decode().split("Spark (Python):\n\n")[1].split("\nUsage:")[0]
+    code = "\n".join(l[2:] for l in lines.splitlines())
+    edits = ('sc.textFile("/in")', "source" if not isinstance(source, str) else "sc.textFile(%r)" % source, '"/out"', repr(OUT + name)) + edits
+    if "WithinPartitions(8" in code:
+        edits += ("WithinPartitions(8", "WithinPartitions(2")
+    for old, new in zip(edits[::2], edits[1::2]):
+        if old not in code:
+            raise SystemExit("%s: no %s in the lines of its help:\n%s" % (name, old, code))
+        code = code.replace(old, new)
+    exec(code, {"sc": sc, "source": source})
+    return OUT + name
 
 
-def collected(rdd, job, parts):
+def collected(name, job, parts, status=(0,)):
     """The results of a job, checked, as sorted lines."""
-    text = "".join(l + "\n" for l in rdd.collect())
-    run = subprocess.run([W + "ndd", "mapreduce", "collect", job, "-q", "--parts", str(parts)], input=text.encode(), stdout=subprocess.PIPE, check=True)
-    return sorted(run.stdout.splitlines(True))
+    text = "".join(l + "\n" for l in sc.textFile(OUT + name).collect())
+    out, code = ndd("collect", job, "-q", "--parts", str(parts), text=text.encode(), status=status)
+    return sorted(out.splitlines(True)), code
 
 
 def wanted(name):
@@ -40,33 +59,61 @@ def wanted(name):
         return f.read().splitlines(True)
 
 
-def same(name, rdd, job, parts, want):
-    got, want = collected(rdd, job, parts), wanted(want)
-    check(name, got == want and len(want) > 0, "%d lines" % len(want))
+def same(what, got, want):
+    want = wanted(want)
+    check(what, got == want and len(want) > 0, "%d lines" % len(want))
 
 
-prints = pipe(sc.textFile(HDFS + "/in/docs"), "map fingerprint").cache()
-maps = prints.getNumPartitions()
-same("fingerprints", prints, "fingerprint", maps, "want.prints")
-same("pairs", reduce(pipe(prints, "map pairs"), "pairs --parts %d" % maps), "pairs", 2, "want.pairs")
+MAP = "./ndd mapreduce map"
+prints = run("fingerprint", "fingerprint", IN + "docs")
+maps = sc.textFile(IN + "docs").getNumPartitions()
+same("fingerprints", collected("fingerprint", "fingerprint", maps)[0], "want.prints")
+pairs = run("pairs", "pairs", prints)
+same("pairs", collected("pairs", "pairs", 2)[0], "want.pairs")
 
-marker = W + "killed"
-if os.path.exists(marker):
-    os.remove(marker)
-dies = "bash -c '[ -e %s ] || { touch %s; head -c 1000 | \"$@\" >/dev/null; kill -9 $$; }; exec \"$@\"' - ./ndd mapreduce map scan --queries Q.ndf" % (marker, marker)
-same("hits, with a map that was killed", reduce(prints.pipe(dies, checkCode=True), "scan --parts %d" % maps), "scan", 2, "want.hits")
-check("it was killed", os.path.exists(marker))
+run("killed", "scan", prints, "Q.bin", "Q.ndf", MAP, "./dies map " + MAP)
+same("hits, with a map that was killed", collected("killed", "scan", 2)[0], "want.hits")
+check("it was killed", os.path.exists(W + "killed.map"))
 
 # PySpark takes what a killed filter has written for the whole unless it is told to check the status. A reduce notices.
-lost = "bash -c './ndd mapreduce map scan --queries Q.ndf | head -n 3; kill -9 $$'"
 try:
-    reduce(prints.pipe(lost, checkCode=False), "scan").count()
+    run("lost", "scan", prints, "Q.bin", "Q.ndf", MAP, "./dies lost " + MAP, 'Q.ndf", checkCode=True', 'Q.ndf", checkCode=False')
     check("a part that is lost in silence is noticed", False)
 except Exception as e:
     check("a part that is lost in silence is noticed", "error code 3" in str(e))
 
-raw = sc.binaryRecords(HDFS + "/in/raw", 65536).zipWithIndex()
-encoded = raw.map(lambda r: "%d\t%s" % (r[1] * 8192, __import__("base64").b64encode(r[0]).decode()))
-same("hits in binary chunks as base64", reduce(pipe(encoded, "map scan --input base64 --queries Qraw.bin"), "scan"), "scan", 2, "want.raw")
+
+def all_jobs():
+    raw = sc.binaryRecords(IN + "raw", 65536).zipWithIndex()
+    encoded = raw.map(lambda r: "%d\t%s" % (r[1] * 8192, base64.b64encode(r[0]).decode()))
+    run("raw", "scan", encoded, "Q.bin", "Qraw.bin", "--queries", "--input base64 --queries")
+    same("hits in binary chunks as base64", collected("raw", "scan", 2)[0], "want.raw")
+
+    edges, quiet, rounds = pairs, 0, 0
+    while quiet < 2:
+        rounds += 1
+        edges = run("round%d" % rounds, "cluster", edges, "large-star", ["small-star", "large-star"][rounds % 2])
+        quiet = quiet + 1 if collected("round%d" % rounds, "cluster", 2, status=(0, 4))[1] == 0 else 0
+        if rounds == 20:
+            raise SystemExit("clusters are not finished after 20 rounds")
+    run("dedup", "dedup", run("assign", "assign", prints + "," + edges))
+    same("documents that can go, after %d rounds" % rounds, collected("dedup", "dedup", 2)[0], "want.drops")
+
+    run("tokenize", "tokenize", IN + "docs")
+    same("tokens", collected("tokenize", "tokenize", maps)[0], "want.tokens")
+    signatures = run("signatures", "signatures", IN + "docs")
+    same("signatures", collected("signatures", "signatures", maps)[0], "want.signatures")
+    run("index", "index", signatures)
+    lists = [l.rstrip(b"\n").split(b"\t") for l in collected("index", "index", 2)[0]]
+    postings = sorted(b"\t".join([f[0], f[i], f[i + 1]]) + b"\n" for f in lists for i in range(1, len(f), 2))
+    same("postings", postings, "want.postings")
+    run("copies-docs", "copies-docs", signatures)
+    same("copies by documents", collected("copies-docs", "copies-docs", 2)[0], "want.copies")
+    run("copies-sum", "copies-sum", run("copies-terms", "copies-terms", signatures))
+    same("copies by terms", collected("copies-sum", "copies-sum", 2)[0], "want.copies")
+
+
+if sys.argv[1:] != ["short"]:
+    all_jobs()
 sc.stop()
 sys.exit(failed > 0)
