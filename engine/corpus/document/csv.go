@@ -2,6 +2,7 @@ package document
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -21,10 +22,11 @@ func (s *stream) records() error {
 			return err
 		}
 	}
-	limited := &recordLimit{r: s.r, most: s.opts.MaxDocumentBytes}
+	mark := separator(s.file.Path)
+	limited := &recordLimit{r: s.r, mark: []byte(mark), most: min(s.opts.MaxDocumentBytes, csvHeaderMost), marksMost: csvFieldsMost}
 	c := csv.NewReader(bufio.NewReader(limited))
 	c.ReuseRecord = true
-	if separator(s.file.Path) == "\t" {
+	if mark == "\t" {
 		c.Comma, c.LazyQuotes = '\t', true
 	}
 	s.line = 1
@@ -35,13 +37,14 @@ func (s *stream) records() error {
 	if err != nil {
 		return csvCause(err)
 	}
+	limited.most, limited.marksMost = s.opts.MaxDocumentBytes, csvMarksMost
 	columns, err := s.opts.columns(slices.Clone(header))
 	if err != nil {
 		return s.noFields(err)
 	}
 	s.chosen(columns.Fields)
 	for {
-		limited.seen = 0
+		limited.seen, limited.marks = 0, 0
 		from := begin + c.InputOffset()
 		s.good = from
 		record, err := c.Read()
@@ -67,14 +70,14 @@ func (s *stream) records() error {
 	}
 }
 
-// columns are where the fields of a record are; -1: nowhere.
-type columns struct {
+// csvColumns are where the fields of a record are; -1: nowhere.
+type csvColumns struct {
 	Fields
 	text, id int
 	values   []int
 }
 
-func (o *Options) columns(header []string) (c columns, err error) {
+func (o *Options) columns(header []string) (c csvColumns, err error) {
 	f, _ := o.choose(func(name string) bool { return slices.Contains(header, name) })
 	c.Fields, c.text, c.id = f, slices.Index(header, f.Text), slices.Index(header, f.ID)
 	for _, name := range o.ValueFields {
@@ -92,7 +95,7 @@ func (o *Options) columns(header []string) (c columns, err error) {
 }
 
 // unit takes what it needs of a record, which is gone when another is read.
-func (c *columns) unit(record []string) Unit {
+func (c *csvColumns) unit(record []string) Unit {
 	u := Unit{format: CSV, raw: []byte(record[c.text])}
 	if isHTML(c.Text) {
 		u.format = HTML
@@ -125,19 +128,33 @@ func csvCause(err error) error {
 	return err
 }
 
+const (
+	csvHeaderMost = 1 << 20 // bytes of the record that names the fields
+	csvFieldsMost = 1 << 16 // separators in it
+	csvMarksMost  = 1 << 21 // separators in a record: the parser remembers each
+)
+
 // recordLimit fails when one record takes more than most bytes. An open quote would otherwise swallow the
 // file.
 type recordLimit struct {
-	r    io.Reader
-	seen int64
-	most int64
+	r     io.Reader
+	mark  []byte
+	seen  int64
+	most  int64
+	marks int
+
+	marksMost int
 }
 
 func (l *recordLimit) Read(p []byte) (int, error) {
-	if l.seen > l.most {
+	switch {
+	case l.seen > l.most:
 		return 0, fmt.Errorf("a record of more than %d bytes; is a quote left open?", l.most)
+	case l.marks > l.marksMost:
+		return 0, fmt.Errorf("a record with more than %d separators; is a quote left open?", l.marksMost)
 	}
 	n, err := l.r.Read(p)
 	l.seen += int64(n)
+	l.marks += bytes.Count(p[:n], l.mark)
 	return n, err
 }

@@ -9,40 +9,55 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"ndd/engine/corpus/columns"
 )
 
 // errNoFile is what stands against reading a Parquet file that is not plain on disk: its index is at its end.
 var errNoFile = errors.New("a Parquet file is read from its end: it must be a file on disk that is not compressed as a whole")
 
-// parquetRows yields one unit a row of a Parquet file: of the columns, text, ID and values are read, page by page.
-func (s *stream) parquetRows() (err error) {
+// parquetPageMost is the most bytes of a page, decompressed, unless one document may be longer.
+const parquetPageMost = 256 << 20
+
+// parquetRows yields one unit a row of a Parquet file: of the columns, text, ID and values are read, page by page. A row group
+// that is damaged loses its rows from there on, which are counted; the next one is read all the same.
+func (s *stream) parquetRows() error {
 	if s.plain == nil {
 		return errNoFile
 	}
-	defer func() {
-		if r := recover(); r != nil { // the decoder's, of pages that contradict themselves
-			err = damage{fmt.Errorf("%v", r)}
-		}
-	}()
-	file, err := parquet.OpenFile(&meteredReaderAt{s, s.plain}, s.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	file, err := columns.Open(&meteredReaderAt{s, s.plain}, s.size, max(parquetPageMost, 2*s.opts.MaxDocumentBytes))
 	if err != nil {
 		return damage{err}
 	}
-	columns, err := s.parquetColumns(file.Schema())
+	defer file.Close()
+	c, err := s.parquetColumns(file.Schema())
 	if err != nil {
 		return err
 	}
-	s.chosen(columns.Fields)
+	s.chosen(c.Fields)
 	s.line = 0
-	for i, group := range file.RowGroups() {
-		if err := s.parquetGroup(group, columns); err != nil {
-			if errors.Is(err, errStop) || s.ctx.Err() != nil || errors.As(err, new(*Skip)) {
-				return err
-			}
-			return damage{fmt.Errorf("row group %d: %w", i, err)}
+	for group := range file.Groups() {
+		before := s.line
+		err := s.parquetGroup(file, group, c)
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, errStop) || s.ctx.Err() != nil || errors.As(err, new(*Skip)) {
+			return err
+		}
+		if err := s.parquetLost(int64(before)+file.Rows(group), err); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// parquetLost yields the skip of rows that could not be read, from the one that is in hand to the last of its group.
+func (s *stream) parquetLost(last int64, why error) error {
+	first := s.line
+	s.line = int(last)
+	return s.skip(&Skip{Source: s.file.Path, Line: first, At: s.good, Reason: DamagedRows, Rows: last - int64(first) + 1,
+		Err: fmt.Errorf("%w: rows %d to %d are lost", why, first, last)})
 }
 
 // parquetColumns are the columns that are read, by their number in the file; -1: none.
@@ -90,32 +105,35 @@ func (s *stream) parquetColumns(schema *parquet.Schema) (c parquetColumns, err e
 }
 
 // parquetGroup yields the rows of one row group.
-func (s *stream) parquetGroup(group parquet.RowGroup, c parquetColumns) error {
+func (s *stream) parquetGroup(file *columns.File, group int, c parquetColumns) error {
 	numbers := append([]int{c.text, c.id}, c.values...)
 	readers := make([]*columnReader, len(numbers))
 	defer func() {
 		for _, r := range readers {
-			if r != nil && r.pages != nil {
+			if r != nil {
 				r.pages.Close()
 			}
 		}
 	}()
 	for i, n := range numbers {
-		if n >= 0 {
-			readers[i] = &columnReader{pages: group.ColumnChunks()[n].Pages()}
+		if n < 0 {
+			continue
 		}
+		pages, err := file.Pages(group, n)
+		if err != nil {
+			s.line++ // the first row of the group is lost, too
+			return err
+		}
+		readers[i] = &columnReader{pages: pages}
 	}
 	row := make([]parquet.Value, len(numbers))
-	for range group.NumRows() {
+	for range file.Rows(group) {
 		s.line++
 		for i, r := range readers {
 			if r == nil {
 				continue
 			}
 			v, err := r.next()
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
 			if err != nil {
 				return err
 			}
@@ -169,34 +187,45 @@ func columnText(v parquet.Value) string {
 
 // columnReader reads the values of a column one by one: a null is a value.
 type columnReader struct {
-	pages  parquet.Pages
+	pages  *columns.Pages
 	page   parquet.Page
 	values parquet.ValueReader // of the page; nil before the first one
 	buffer [128]parquet.Value
 	ahead  []parquet.Value // of the buffer
 }
 
+// next returns the next value. There must be one.
 func (r *columnReader) next() (v parquet.Value, err error) {
 	for len(r.ahead) == 0 {
-		if r.values != nil {
-			n, err := r.values.ReadValues(r.buffer[:])
-			r.ahead = r.buffer[:n]
-			if err != nil && !errors.Is(err, io.EOF) {
-				return v, err
-			}
-			if n > 0 {
-				continue
-			}
-			parquet.Release(r.page)
-			r.values = nil
-		}
-		if r.page, err = r.pages.ReadPage(); err != nil {
+		if err := r.fill(); err != nil {
 			return v, err
 		}
-		r.values = r.page.Values()
 	}
 	v, r.ahead = r.ahead[0], r.ahead[1:]
 	return v, nil
+}
+
+// fill reads values ahead, or the next page.
+func (r *columnReader) fill() (err error) {
+	if r.values == nil {
+		if r.page, err = r.pages.Next(); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		r.values = r.page.Values()
+	}
+	n, err := r.pages.Read(r.values, r.buffer[:])
+	r.ahead = r.buffer[:n]
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n == 0 {
+		parquet.Release(r.page)
+		r.values = nil
+	}
+	return nil
 }
 
 // meteredReaderAt counts what is read, and ends with the context.

@@ -109,3 +109,47 @@ func TestDamagedParquet(t *testing.T) {
 		try(damaged)
 	}
 }
+
+// TestDamagedRowGroup: what is lost of a row group is counted and said, with its column and page, and the other row groups are read.
+func TestDamagedRowGroup(t *testing.T) {
+	data := table(t, 120) // in row groups of 40
+	magic, at := []byte("\x28\xb5\x2f\xfd"), 0 // of compressed pages, which the texts have
+	half := bytes.Count(data, magic) / 2       // of them: in the second row group
+	for range half {
+		at += 1 + bytes.Index(data[at+1:], magic)
+	}
+	copy(data[at:], "xxxx")
+	tree(t, map[string]string{"d.parquet": string(data)})
+	var tally document.Tally
+	documents := 0
+	for doc, err := range document.Read(t.Context(), []string{"d.parquet"}, document.Options{}, nil) {
+		if skip, ok := errors.AsType[*document.Skip](err); ok {
+			tally.Add(skip)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if documents++; doc.ID != "u"+strings.TrimPrefix(doc.Text, "text ") || doc.Line < 1 || doc.ID != fmt.Sprint("u", doc.Line-1) {
+			t.Errorf("%+v", doc)
+		}
+	}
+	lost := tally.ByReason[document.DamagedRows]
+	if lost == 0 || lost > 40 || documents+lost+tally.ByReason[document.NoText] != 120 {
+		t.Errorf("%d documents and %s", documents, &tally)
+	}
+	for _, skip := range tally.Examples {
+		if skip.Reason == document.DamagedRows {
+			want := fmt.Sprintf("rows %d to %d are lost", skip.Line, skip.Line+lost-1)
+			if said := skip.Error(); !strings.Contains(said, want) || !strings.Contains(said, `row group 2, column "body": page `) {
+				t.Error(said)
+			}
+			if (skip.Line+lost-1)%40 != 0 {
+				t.Errorf("the loss ends at row %d, within a row group", skip.Line+lost-1)
+			}
+		}
+	}
+	if text := tally.String(); !strings.Contains(text, fmt.Sprintf("%d rows of damaged Parquet files", lost)) {
+		t.Error(text)
+	}
+}

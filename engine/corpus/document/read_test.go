@@ -156,7 +156,7 @@ func TestReadInputs(t *testing.T) {
 			"dir/b.txt: b",
 			"dir/c.txt.gz: packed twice",
 			"x: one", "dir/d.jsonl.zst:3: two", "7: three",
-			"skip: dir/data.parquet: unreadable: invalid magic footer of parquet file: \"o on\"",
+			"skip: dir/data.parquet: unreadable: it ends with \"o on\" instead of \"PAR1\": is the file cut short?",
 			"skip: dir/image.png: binary",
 			"skip: dir/other.jsonl:1: no text field: none of the fields name is known to hold the text",
 			"dir/page: Page",
@@ -277,7 +277,7 @@ func TestReadBadInput(t *testing.T) {
 			"bad.txt: a\ufffdb\ufffd c"}},
 		{name: "binary", inputs: []string{"pdf.pdf"}, want: []string{
 			"skip: pdf.pdf: unreadable: binary: zero bytes, or the signature of a format that is no text"}},
-		{name: "parquet by its content", inputs: []string{"table"}, want: []string{"skip: table: unreadable: invalid magic footer of parquet file: \"....\""}},
+		{name: "parquet by its content", inputs: []string{"table"}, want: []string{"skip: table: unreadable: 8 bytes, which is too few: is the file cut short?"}},
 		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
 			err: `format "doc": must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc`},
 		{name: "no stdin", inputs: []string{"-"}, err: "-: standard input is not there"},

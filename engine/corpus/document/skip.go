@@ -22,6 +22,8 @@ const (
 	TooLarge   Reason = "too large"     // longer than Options.MaxDocumentBytes
 	Broken     Reason = "broken"        // a line or record that cannot be parsed
 	NoText     Reason = "no text field" // a line or record without the text field, or whose text is no string
+
+	DamagedRows Reason = "damaged rows" // rows of a Parquet file, from a place where their row group is damaged to its end
 )
 
 // LosesData tells the reasons that Options.Strict turns into errors.
@@ -39,6 +41,7 @@ type Skip struct {
 	Line   int    // from 1; 0 if it is the whole file
 	At     int64  // where it begins, if it is a WARC record, or what cannot be read of a file: bytes of the decompressed file
 	Reason Reason
+	Rows   int64 // how many rows are lost with it, from Line on, if it is DamagedRows
 	Err    error // what exactly went wrong; may be nil
 
 	// ResumedAt is where in the file, as it is compressed, the member begins that is read next, if something of a file cannot
@@ -79,7 +82,7 @@ func (t *Tally) Add(s *Skip) {
 	if t.ByReason == nil {
 		t.ByReason = map[Reason]int{}
 	}
-	t.ByReason[s.Reason]++
+	t.ByReason[s.Reason] += int(max(s.Rows, 1))
 	if s.Reason.LosesData() && len(t.Examples) < maxExamples {
 		t.Examples = append(t.Examples, s)
 	}
@@ -126,6 +129,8 @@ func (r Reason) words() [2]string {
 		return [2]string{"too large document", "too large documents"}
 	case Broken:
 		return [2]string{"broken record", "broken records"}
+	case DamagedRows:
+		return [2]string{"row of a damaged Parquet file", "rows of damaged Parquet files"}
 	case NoText:
 		return [2]string{"record without text", "records without text"}
 	}

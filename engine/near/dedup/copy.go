@@ -194,7 +194,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			case skip.ResumedAt > 0:
 				x.gaps = append(x.gaps, document.Gap{At: skip.At, ResumedAt: skip.ResumedAt})
 				continue // a record begins there that comes up itself
-			case skip.Reason == document.Unreadable:
+			case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
 				x.whole = skip.At
 			}
 			x.starts = append(x.starts, skip.At)

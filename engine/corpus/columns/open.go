@@ -1,0 +1,196 @@
+package columns
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// ErrCorrupt is what errors are of files that are not what they say.
+var ErrCorrupt = errors.New("not what it says")
+
+const (
+	magic      = "PAR1"
+	tailBytes  = 8         // length of the footer, and the magic number
+	footerMost = 256 << 20 // bytes
+	schemaMost = 1 << 15   // columns and groups of columns
+	schemaDeep = 64        // groups in one another
+
+	// A file's rows are at most rowsSpare and rowsPerByte for each of its bytes: a run of nulls, or of the same entry of a dictionary,
+	// takes hardly any.
+	rowsSpare   = 1 << 24
+	rowsPerByte = 1 << 10
+)
+
+// A File is a Parquet file whose footer has been checked.
+type File struct {
+	r    io.ReaderAt
+	size int64
+	own  *format.FileMetaData // as the file has it
+	view *parquet.File        // the same columns, none of them compressed
+	page int64                // most bytes of a page
+
+	decompressor decompressor
+}
+
+// Open reads and checks the footer. No page of the file may have more than pageMost bytes when it is decompressed. The
+// reader stays the caller's; the file must be closed.
+func Open(r io.ReaderAt, size, pageMost int64) (f *File, err error) {
+	defer func() {
+		if r := recover(); r != nil { // the library's, of a footer that contradicts itself
+			err = corrupt("%v", r)
+		}
+	}()
+	footer, err := readFooter(r, size)
+	if err != nil {
+		return nil, err
+	}
+	f = &File{r: r, size: size, own: &format.FileMetaData{}, page: pageMost}
+	if err := decode(footer, f.own); err != nil {
+		return nil, err
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	var view format.FileMetaData
+	if err := decode(footer, &view); err != nil {
+		return nil, err
+	}
+	f.view, err = uncompressed(&view)
+	return f, err
+}
+
+// readFooter returns the footer, whose structure is sound.
+func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
+	if size < int64(len(magic)+tailBytes) {
+		return nil, corrupt("%d bytes, which is too few: is the file cut short?", size)
+	}
+	tail := make([]byte, tailBytes)
+	if _, err := r.ReadAt(tail, size-tailBytes); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch end := string(tail[4:]); {
+	case end == "PARE":
+		return nil, errors.New("it is encrypted")
+	case end != magic:
+		return nil, corrupt("it ends with %q instead of %q: is the file cut short?", end, magic)
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n > size-int64(len(magic)+tailBytes) || n > footerMost {
+		return nil, corrupt("a footer of %d bytes in a file of %d", n, size)
+	}
+	footer := make([]byte, n)
+	if _, err := r.ReadAt(footer, size-tailBytes-n); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if _, err := structure(footer); err != nil {
+		return nil, fmt.Errorf("footer: %w", err)
+	}
+	return footer, nil
+}
+
+// decode reads a structure, of which something may follow.
+func decode(b []byte, to any) error {
+	var compact thrift.CompactProtocol
+	if err := thrift.NewDecoder(compact.NewReaderFromBytes(b)).Decode(to); err != nil {
+		return corrupt("%v", err)
+	}
+	return nil
+}
+
+// check holds the footer against itself and the file.
+func (f *File) check() error {
+	m := f.own
+	if m.EncryptionAlgorithm.Value != nil {
+		return errors.New("it is encrypted")
+	}
+	if err := checkSchema(m.Schema); err != nil {
+		return err
+	}
+	rows, most := int64(0), rowsSpare+rowsPerByte*f.size
+	for i := range m.RowGroups {
+		n := m.RowGroups[i].NumRows
+		if n < 0 || n > most || rows+n > most {
+			return corrupt("row group %d claims %d rows, too many for a file of %d bytes", i+1, n, f.size)
+		}
+		rows += n
+	}
+	return nil
+}
+
+// checkSchema refuses one whose groups are nested too deeply, or claim children that are not there.
+func checkSchema(s []format.SchemaElement) error {
+	if len(s) == 0 || len(s) > schemaMost {
+		return corrupt("a schema of %d columns", len(s))
+	}
+	var open []int32 // children that are to come, of each group that is open
+	for i := range s {
+		for len(open) > 0 && open[len(open)-1] == 0 {
+			open = open[:len(open)-1]
+		}
+		if i > 0 && len(open) == 0 {
+			return corrupt("a column %.60q beside the schema's root", s[i].Name)
+		}
+		if i > 0 {
+			open[len(open)-1]--
+		}
+		if n := s[i].NumChildren; n.Valid && n.V != 0 {
+			if n.V < 0 || int(n.V) > len(s) || len(open) == schemaDeep {
+				return corrupt("column %.60q claims %d children, %d deep", s[i].Name, n.V, len(open))
+			}
+			open = append(open, n.V)
+		}
+	}
+	return nil
+}
+
+// pageBase is where the pages of every column begin in the view.
+const pageBase = int64(len(magic))
+
+// uncompressed opens a footer so that the columns that it describes are not compressed, and lie where [Pages] puts them.
+func uncompressed(m *format.FileMetaData) (*parquet.File, error) {
+	for i := range m.RowGroups {
+		m.RowGroups[i].SortingColumns = nil
+		for j := range m.RowGroups[i].Columns {
+			c := &m.RowGroups[i].Columns[j]
+			own := c.MetaData
+			c.MetaData = format.ColumnMetaData{Type: own.Type, Encoding: own.Encoding, PathInSchema: own.PathInSchema, NumValues: own.NumValues,
+				DataPageOffset: pageBase, TotalCompressedSize: 1 << 60, TotalUncompressedSize: 1 << 60}
+		}
+	}
+	var compact thrift.CompactProtocol
+	footer, err := thrift.Marshal(&compact, m)
+	if err != nil {
+		return nil, corrupt("%v", err)
+	}
+	file := append([]byte(magic), footer...)
+	file = binary.LittleEndian.AppendUint32(file, uint32(len(footer)))
+	file = append(file, magic...)
+	view, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, corrupt("%v", err)
+	}
+	return view, nil
+}
+
+// Close gives back what decompressing holds.
+func (f *File) Close() { f.decompressor.close() }
+
+// Schema returns the columns.
+func (f *File) Schema() *parquet.Schema { return f.view.Schema() }
+
+// Groups returns the number of row groups.
+func (f *File) Groups() int { return len(f.own.RowGroups) }
+
+// Rows returns how many rows a row group claims to have, the first one being 0.
+func (f *File) Rows(group int) int64 { return f.own.RowGroups[group].NumRows }
+
+// name returns a column's name, with its groups.
+func (f *File) name(column int) string { return strings.Join(f.Schema().Columns()[column], ".") }

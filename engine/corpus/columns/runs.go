@@ -1,0 +1,99 @@
+package columns
+
+import (
+	"encoding/binary"
+
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// runsSpare is how many more values than a page has its runs may have: those of bits are in groups of eight.
+const runsSpare = 512
+
+// checkRuns walks a sequence in the hybrid of runs and packed bits, which must not stand for more values than a page has.
+func checkRuns(b []byte, width, values int) error {
+	if width > 32 {
+		return corrupt("values of %d bits", width)
+	}
+	sum := uint64(0)
+	for len(b) > 0 {
+		head, n := binary.Uvarint(b)
+		if n <= 0 {
+			return corrupt("a run without a length")
+		}
+		b = b[n:]
+		count, bytes := head>>1, uint64(width+7)/8
+		if count > uint64(values)+runsSpare {
+			return corrupt("a run of %d values in a page of %d", count, values)
+		}
+		if head&1 != 0 {
+			bytes, count = count*uint64(width), count*8
+		}
+		if bytes > uint64(len(b)) {
+			return corrupt("a run of %d values that does not end", count)
+		}
+		b = b[bytes:]
+		if sum += count; sum > uint64(values)+runsSpare {
+			return corrupt("runs of %d values and more in a page of %d", sum, values)
+		}
+	}
+	return nil
+}
+
+// checkValues holds the beginning of a page's values against the number of them. most bounds their bytes.
+func checkValues(b []byte, encoding format.Encoding, values int, most int64) error {
+	switch encoding {
+	case format.RLEDictionary, format.PlainDictionary:
+		if len(b) == 0 {
+			return nil // of nulls alone
+		}
+		return checkRuns(b[1:], int(b[0]), values)
+	case format.RLE: // of booleans, behind their length
+		if len(b) < 4 {
+			return corrupt("runs without a length")
+		}
+		return checkRuns(b[4:], 1, values)
+	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
+		return checkDelta(b, values)
+	case format.DeltaByteArray:
+		return checkPrefixes(b, values, most)
+	}
+	return nil
+}
+
+// checkDelta reads the number of values that a sequence of differences claims.
+func checkDelta(b []byte, values int) error {
+	if len(b) == 0 && values == 0 {
+		return nil
+	}
+	var claimed uint64
+	for range 3 { // block size, number of its parts, values
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			return corrupt("differences without a header")
+		}
+		b, claimed = b[n:], v
+	}
+	if claimed > uint64(values) {
+		return corrupt("differences of %d values in a page of %d", claimed, values)
+	}
+	return nil
+}
+
+// checkPrefixes adds up what values repeat of those before them.
+func checkPrefixes(b []byte, values int, most int64) error {
+	if err := checkDelta(b, values); err != nil {
+		return err
+	}
+	prefixes, err := new(delta.BinaryPackedEncoding).DecodeInt32(nil, b)
+	if err != nil {
+		return corrupt("%v", err)
+	}
+	sum := int64(len(b))
+	for _, n := range prefixes {
+		if sum += int64(n); n < 0 || sum > most {
+			return corrupt("values that repeat %d bytes of others and more, of which %d are the most", sum, most)
+		}
+	}
+	return nil
+}
