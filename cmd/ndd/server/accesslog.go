@@ -8,8 +8,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"ndd/cmd/ndd/server/access"
 )
 
 // An accessLog writes a line of JSON for each request, to a file that can be renamed and opened again. It is safe for
@@ -74,15 +72,9 @@ type stderr struct{}
 func (stderr) Write(p []byte) (int, error) { return os.Stderr.Write(p) }
 func (stderr) Close() error                { return nil }
 
-// A visit is what became of a request, for the access log and the metrics. Its handlers fill it in.
-type visit struct {
-	client access.Client
-	read   int64         // bytes of the body
-	waited time.Duration // for a slot
-}
-
 // line writes a request's line.
-func (a *accessLog) line(r *http.Request, v *visit, out *response, took time.Duration) {
+func (a *accessLog) line(r *http.Request, v *visit, took time.Duration) {
+	out := &v.response
 	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", v.read, "written", out.bytes,
 		"took_us", took.Microseconds(), "waited_us", v.waited.Microseconds(), "role", v.client.Role.String()}
 	if v.client.Name != "" {

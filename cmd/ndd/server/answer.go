@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -13,15 +12,12 @@ import (
 // time: a slow reader costs the memory of its own answer, and nothing else.
 type answer struct {
 	http.ResponseWriter
-	ctx      context.Context
-	service  *service
-	pass     *admit.Pass
-	transfer *admit.Transfer
-	control  *http.ResponseController
-	status   int  // that is to be sent with the first bytes
-	begun    bool // it was sent
-	streams  bool // the slot is only lent while the client reads
-	refused  bool // there was no memory for the answer: another one was sent
+	visit   *visit
+	pass    *admit.Pass
+	status  int  // that is to be sent with the first bytes
+	begun   bool // it was sent
+	streams bool // the slot is only lent while the client reads
+	refused bool // there was no memory for the answer: another one was sent
 }
 
 // WriteHeader keeps the status for the first bytes.
@@ -41,19 +37,20 @@ func (a *answer) Write(p []byte) (int, error) {
 	}
 	n := 0
 	err := a.lend(func() error {
-		a.transfer.Waits(true)
-		defer a.transfer.Waits(false)
+		transfer := a.visit.transfer
+		transfer.Waits(true)
+		defer transfer.Waits(false)
 		for n < len(p) {
 			piece := p[n:min(n+stallBytes, len(p))]
 			if len(p) > bodyBytesFirst || a.streams {
-				a.control.SetWriteDeadline(time.Now().Add(a.service.limits.times.stall))
+				http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.visit.service.limits.times.stall))
 			}
 			m, err := a.ResponseWriter.Write(piece)
 			n += m
 			if err != nil {
 				return err
 			}
-			a.transfer.Waits(true)
+			transfer.Waits(true)
 		}
 		return nil
 	})
@@ -63,7 +60,7 @@ func (a *answer) Write(p []byte) (int, error) {
 // lend gives the slot back while f waits for the client: for good, or, where an answer is made as it is read, for as long.
 func (a *answer) lend(f func() error) error {
 	if a.streams {
-		return a.pass.Lend(a.ctx, f)
+		return a.pass.Lend(a.visit, f)
 	}
 	a.pass.Leave()
 	return f()
@@ -74,7 +71,7 @@ func (a *answer) begin(n int) {
 	a.begun = true
 	if n > bodyBytesFirst {
 		a.lend(func() error {
-			if err := a.transfer.Grow(uint64(n)); err != nil {
+			if err := a.visit.account().Grow(uint64(n)); err != nil {
 				a.refused = true
 				a.Header().Del("Content-Length")
 				a.Header().Del("Trailer")
@@ -104,4 +101,4 @@ func (a *answer) untouched() bool { return !a.begun }
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // noticeDamage takes the server out of service.
-func (a *answer) noticeDamage(err error) { a.service.noticeDamage(err) }
+func (a *answer) noticeDamage(err error) { a.visit.service.noticeDamage(err) }

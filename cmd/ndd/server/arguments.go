@@ -25,43 +25,37 @@ type arguments struct {
 	ttl        time.Duration   // 0: as the server was started
 }
 
-// argumentsKey is that of a request's arguments in its context.
-type argumentsKey struct{}
-
 // idHeader names a document that is a request's whole body, as ?id= does.
 const idHeader = "Document-Id"
 
-// withArguments returns the request with its arguments in its context and no query parameters left.
-func withArguments(r *http.Request, names []string) (*http.Request, *problem) {
-	values, p := parameters(r, names...)
-	if p != nil {
-		return nil, p
-	}
-	a, p := parseArguments(values)
-	if p != nil {
-		return nil, p
-	}
-	if given := r.Header.Values(idHeader); len(given) > 0 {
-		id := given[0]
-		if len(given) > 1 || id == "" || len(id) > idMax || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
-			return nil, misfit("header "+idHeader, "must be one id of at most %d printable ASCII characters without spaces; ?id= takes others", idMax)
+// take reads the arguments of a request, and leaves it no query parameters.
+func (a *arguments) take(r *http.Request, names []string) *problem {
+	if r.URL.RawQuery != "" {
+		values, p := parameters(r, names...)
+		if p == nil {
+			p = a.parse(values)
 		}
-		if a.id == nil {
-			a.id = &id
+		if p != nil {
+			return p
 		}
+		r.URL = &url.URL{Path: r.URL.Path}
 	}
-	r = r.WithContext(context.WithValue(r.Context(), argumentsKey{}, a))
-	r.URL = &url.URL{Path: r.URL.Path}
-	return r, nil
+	given := r.Header[idHeader]
+	if len(given) == 0 {
+		return nil
+	}
+	id := given[0]
+	if len(given) > 1 || id == "" || len(id) > idMax || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return misfit("header "+idHeader, "must be one id of at most %d printable ASCII characters without spaces; ?id= takes others", idMax)
+	}
+	if a.id == nil {
+		a.id = &id
+	}
+	return nil
 }
 
 // argumentsOf returns the arguments of the request that ctx belongs to.
-func argumentsOf(ctx context.Context) *arguments {
-	if a, ok := ctx.Value(argumentsKey{}).(*arguments); ok {
-		return a
-	}
-	return &arguments{}
-}
+func argumentsOf(ctx context.Context) *arguments { return &visitOf(ctx).arguments }
 
 // parameters returns those of a request's URL; any but the named ones, and one
 // given twice, are refused.
@@ -85,34 +79,32 @@ func parameters(r *http.Request, names ...string) (url.Values, *problem) {
 	return values, nil
 }
 
-// parseArguments checks what can be checked without the index.
-func parseArguments(values url.Values) (*arguments, *problem) {
-	a := &arguments{}
-	var p *problem
+// parse checks what can be checked without the index.
+func (a *arguments) parse(values url.Values) (p *problem) {
 	if a.k, p = number(values, "k", 0, 64); p != nil {
-		return nil, p
+		return p
 	}
 	if a.limit, p = number(values, "limit", 1, limitMost); p != nil {
-		return nil, p
+		return p
 	}
 	if values.Has("id") {
 		id := values.Get("id")
 		if p := checkID(id, "query.id"); p != nil {
-			return nil, p
+			return p
 		}
 		a.id = &id
 	}
 	if p := a.parseLifetime(values); p != nil {
-		return nil, p
+		return p
 	}
 	switch text := values.Get("unique"); {
 	case !values.Has("unique") || text == "false":
 	case text == "true":
 		a.unique = true
 	default:
-		return nil, misfit("query.unique", "%.40q must be true or false", text)
+		return misfit("query.unique", "%.40q must be true or false", text)
 	}
-	return a, nil
+	return nil
 }
 
 // number returns a parameter that is a number, nil where it is not given.

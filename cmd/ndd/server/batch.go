@@ -36,7 +36,7 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	media, format := batchFormat(r)
-	s.metrics.asked.WithLabelValues("/v1/batch").Add(float64(len(queries)))
+	s.metrics.batched.Add(float64(len(queries)))
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Trailer", rowsTrailer)
 	out := bufio.NewWriterSize(clientWriter{w}, 64<<10)

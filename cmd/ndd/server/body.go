@@ -7,44 +7,62 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"ndd/cmd/ndd/server/admit"
 )
 
-// bodyBytesFirst are read without asking how fast they come.
+// bodyBytesFirst of a body, and of an answer, are not counted among the memory of requests: each connection has at most one of each.
 const bodyBytesFirst = 4 << 10
+
+// buffers are of so many bytes, for the bodies of requests.
+var buffers = sync.Pool{New: func() any { return new([bodyBytesFirst]byte) }}
+
+func newBuffer() []byte { return buffers.Get().(*[bodyBytesFirst]byte)[:0] }
+
+// keepBuffer takes a body that is not used any more.
+func keepBuffer(body []byte) {
+	if cap(body) == bodyBytesFirst {
+		buffers.Put((*[bodyBytesFirst]byte)(body[:bodyBytesFirst]))
+	}
+}
 
 // readBody reads a body whole. It takes memory as bytes come, not as
 // they are announced, so that an idle sender holds little. Beyond 64 KiB, each 64 KiB must come
 // within the time of a stall; so long, a body may take as long as it needs.
-func (s *service) readBody(w http.ResponseWriter, r *http.Request, t *admit.Transfer) (body []byte, p *problem) {
+func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (body []byte, p *problem) {
 	most := s.limits.Body
 	tooLarge := refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d bytes (--max-body)", most))
 	if r.ContentLength > most {
 		w.Header().Set("Connection", "close") // rather than read it all
 		return nil, tooLarge
 	}
-	in := http.MaxBytesReader(w, r.Body, most)
-	control := http.NewResponseController(w)
+	in := r.Body
+	if r.ContentLength < 0 {
+		in = http.MaxBytesReader(w, r.Body, most)
+	}
 	window := 0 // length of the body when the current time began
-	defer t.Waits(false)
+	defer func() { v.transfer.Waits(false) }()
+	body = newBuffer()
 	for {
 		if len(body) == cap(body) {
-			more := max(bodyBytesFirst, int64(cap(body)))
+			more := int64(cap(body))
 			if n := r.ContentLength - int64(cap(body)); r.ContentLength >= 0 && n < more {
 				more = n + 1 // one for the end to be seen without growing
 			}
-			if err := t.Grow(uint64(more)); err != nil {
+			if err := v.account().Grow(uint64(more)); err != nil {
 				return nil, shed(err)
 			}
-			body = append(make([]byte, 0, int64(cap(body))+more), body...)
+			grown := append(make([]byte, 0, int64(cap(body))+more), body...)
+			keepBuffer(body)
+			body = grown
 		}
 		if len(body)-window >= stallBytes {
 			window = len(body)
-			control.SetReadDeadline(time.Now().Add(s.limits.times.stall)) // without it, that of the server holds
+			http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.limits.times.stall)) // without it, that of the server holds
 		}
-		t.Waits(true)
+		v.transfer.Waits(true)
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
@@ -53,7 +71,7 @@ func (s *service) readBody(w http.ResponseWriter, r *http.Request, t *admit.Tran
 			return body, nil
 		case errors.As(err, new(*http.MaxBytesError)):
 			return nil, tooLarge
-		case t.Gone():
+		case v.transfer.Gone():
 			w.Header().Set("Connection", "close")
 			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: %d bytes have come, and no more for a while; others needed the memory (--request-memory)", len(body))).retry(1)
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -73,10 +91,7 @@ var null = []byte("null")
 
 // checkJSON refuses a JSON body with more values than any request has, before memory is taken for them,
 // and one with a null, which no field takes.
-func checkJSON(media string, body []byte, documents int) *problem {
-	if media != mediaJSON {
-		return nil
-	}
+func checkJSON(body []byte, documents int) *problem {
 	values, quoted := 0, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {

@@ -45,10 +45,7 @@ func (s *service) registerCheck(api huma.API) {
 		"Of two near-duplicates that arrive together, in one request or in two, exactly one is added; the answer for the other has the one that holds its place, and the distance. A request of several documents is answered with results, one for each in order.")
 	o.Responses = oneOrAll(api, reflect.TypeFor[checkAnswer](), reflect.TypeFor[checkAnswers]())
 	huma.Register(api, o, func(ctx context.Context, in *input) (*output, error) {
-		if p := noIDBeside(ctx); p != nil {
-			return nil, p
-		}
-		results, p := s.checkAndInsert(ctx, &in.Body)
+		results, p := s.checkAndInsertJSON(ctx, &in.Body)
 		switch {
 		case p != nil:
 			return nil, p
@@ -57,6 +54,29 @@ func (s *service) registerCheck(api huma.API) {
 		}
 		return &output{&checkAnswers{results}}, nil
 	})
+}
+
+// checkAndInsertJSON is checkAndInsert for a body of JSON.
+func (s *service) checkAndInsertJSON(ctx context.Context, in *checkRequest) ([]checkAnswer, *problem) {
+	if p := noIDBeside(ctx); p != nil {
+		return nil, p
+	}
+	return s.checkAndInsert(ctx, in)
+}
+
+// quickCheck is /v1/check-and-insert for bodies that are as most are.
+func (s *service) quickCheck(w http.ResponseWriter, v *visit) bool {
+	in, ok := decodeCheck(v.body, s.limits.Documents)
+	if !ok {
+		return false
+	}
+	results, p := s.checkAndInsertJSON(v, in)
+	if p != nil {
+		p.write(w)
+		return true
+	}
+	sendResults(w, results, in.Documents == nil, (*checkAnswer).append, checkAnswer.alone)
+	return true
 }
 
 // checkDocument is /v1/check-and-insert with a document as its body.
@@ -71,7 +91,7 @@ func (s *service) checkDocument(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	writeJSON(w, http.StatusOK, results[0].alone())
+	send(w, results[0].alone().append)
 }
 
 // checkAndInsert adds the documents of a request that are not near one that is stored.
@@ -91,7 +111,7 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) ([]check
 	}
 	limit = a.most(in.Limit, limit)
 	docs := sound(list)
-	s.metrics.asked.WithLabelValues("/v1/check-and-insert").Add(float64(len(docs)))
+	s.metrics.checked.Add(float64(len(docs)))
 	outcomes, err := x.CheckAndInsertAll(ctx, docs, k, limit)
 	if err != nil {
 		return nil, broken(err)

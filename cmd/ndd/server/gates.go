@@ -1,6 +1,7 @@
 package server
 
 import (
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,11 +11,8 @@ import (
 
 // waited returns the function that a gate tells how long requests waited.
 func (s *service) waited(gate string) func(time.Duration) {
-	return func(d time.Duration) {
-		if s.metrics != nil {
-			s.metrics.waits.WithLabelValues(gate).Observe(d.Seconds())
-		}
-	}
+	seconds := sync.OnceValue(func() prometheus.Observer { return s.metrics.waits.WithLabelValues(gate) })
+	return func(d time.Duration) { seconds().Observe(d.Seconds()) }
 }
 
 // gates are the figures of admission: what runs, waits and was refused, and the memory and connections of clients.

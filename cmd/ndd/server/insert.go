@@ -38,10 +38,7 @@ func (s *service) registerInsert(api huma.API) {
 		"Adds a document, or each of a list; of a list, documents that cannot be added are told of in their results, and all others are added together. When the answer comes they are durable, unless the server was started with --memory-only or another --sync, and every query that begins then finds them. A document with the id of another replaces it, unless --on-conflict says otherwise.")
 	o.Responses = oneOrAll(api, reflect.TypeFor[insertAnswer](), reflect.TypeFor[insertAnswers]())
 	huma.Register(api, o, func(ctx context.Context, in *input) (*output, error) {
-		if p := noIDBeside(ctx); p != nil {
-			return nil, p
-		}
-		results, p := s.insert(ctx, &in.Body)
+		results, p := s.insertJSON(ctx, &in.Body)
 		switch {
 		case p != nil:
 			return nil, p
@@ -49,6 +46,41 @@ func (s *service) registerInsert(api huma.API) {
 			return &output{results[0].alone()}, nil
 		}
 		return &output{&insertAnswers{results}}, nil
+	})
+}
+
+// insertJSON is insert for a body of JSON.
+func (s *service) insertJSON(ctx context.Context, in *insertRequest) ([]insertAnswer, *problem) {
+	if p := noIDBeside(ctx); p != nil {
+		return nil, p
+	}
+	return s.insert(ctx, in)
+}
+
+// quickInsert is /v1/insert for bodies that are as most are.
+func (s *service) quickInsert(w http.ResponseWriter, v *visit) bool {
+	in, ok := decodeInsert(v.body, s.limits.Documents)
+	if !ok {
+		return false
+	}
+	results, p := s.insertJSON(v, in)
+	if p != nil {
+		p.write(w)
+		return true
+	}
+	sendResults(w, results, in.Documents == nil, (*insertAnswer).append, insertAnswer.alone)
+	return true
+}
+
+// sendResults answers 200 with what became of one document, or of each of several.
+func sendResults[T any](w http.ResponseWriter, results []T, one bool, add func(*T, []byte) []byte, alone func(T) *T) {
+	send(w, func(out []byte) []byte {
+		if one {
+			return add(alone(results[0]), out)
+		}
+		out = append(out, `{"results":`...)
+		out = appendList(out, results, add)
+		return append(out, '}')
 	})
 }
 
@@ -72,7 +104,7 @@ func (s *service) insertDocument(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	writeJSON(w, http.StatusOK, results[0].alone())
+	send(w, results[0].alone().append)
 }
 
 // insert adds the documents of a request, those that can be added as a whole.

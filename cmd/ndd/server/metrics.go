@@ -27,6 +27,8 @@ type metrics struct {
 	added    prometheus.Counter
 	deleted  prometheus.Counter
 	asked    *prometheus.CounterVec
+
+	queried, checked, batched prometheus.Counter // of asked
 }
 
 // latencyBuckets are three for each doubling, 20 us to 84 s: a quantile is told within 13 %.
@@ -48,6 +50,7 @@ func newMetrics(s *service, o *Options) *metrics {
 		asked:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ndd_queries_total", Help: "Fingerprints asked for, by endpoint."}, []string{"endpoint"}),
 		deleted:  prometheus.NewCounter(prometheus.CounterOpts{Name: "ndd_deleted_documents_total", Help: "Documents deleted by requests."}),
 	}
+	m.queried, m.checked, m.batched = m.asked.WithLabelValues("/v1/query"), m.asked.WithLabelValues("/v1/check-and-insert"), m.asked.WithLabelValues("/v1/batch")
 	m.registry.MustRegister(m.requests, m.seconds, gates{s}, storage{s, o}, m.waits, m.scrubs, m.scrubbed, m.running, m.panics, m.added, m.deleted, m.asked,
 		nodes{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if o.Disk != nil {
@@ -77,12 +80,29 @@ func newMetrics(s *service, o *Options) *metrics {
 
 // done counts a finished request. Only patterns of routes are labels, so that
 // nobody outside can make new ones.
-func (m *metrics) done(pattern string, status int, took time.Duration) {
+func (m *metrics) done(to *route, pattern string, status int, took time.Duration) {
+	if to != nil && status == http.StatusOK { // by far the most of them
+		a := to.answered()
+		a.requests.Inc()
+		a.seconds.Observe(took.Seconds())
+		return
+	}
 	if pattern == "" || pattern == "/" {
 		pattern = "other"
 	}
 	m.requests.WithLabelValues(pattern, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(pattern).Observe(took.Seconds())
+}
+
+// answered are the figures of requests to a route that are answered with 200.
+type answered struct {
+	requests prometheus.Counter
+	seconds  prometheus.Observer
+}
+
+// answered returns those of a route, by its pattern.
+func (m *metrics) answered(pattern string) answered {
+	return answered{m.requests.WithLabelValues(pattern, strconv.Itoa(http.StatusOK)), m.seconds.WithLabelValues(pattern)}
 }
 
 func (m *metrics) handler() http.Handler {

@@ -1,20 +1,16 @@
 package server
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"ndd/cmd/ndd/server/access"
-	"ndd/cmd/ndd/server/conns"
 	"ndd/cmd/ndd/server/ui"
 )
 
@@ -24,13 +20,21 @@ type mux struct {
 	service  *service
 	routes   map[string]*route
 	inner    *http.ServeMux
+	direct   map[string]direct   // by path, of POST routes: what inner would find, found faster
 	allowed  map[string][]string // methods by path
 	attached int
 }
 
+// A direct is the handler of a POST route.
+type direct struct {
+	pattern string
+	handler http.Handler
+}
+
 func newMux(s *service) *mux {
-	m := &mux{service: s, routes: map[string]*route{}, inner: http.NewServeMux(), allowed: map[string][]string{}}
+	m := &mux{service: s, routes: map[string]*route{}, inner: http.NewServeMux(), direct: map[string]direct{}, allowed: map[string][]string{}}
 	for _, r := range s.routes() {
+		r.answered = sync.OnceValue(func() answered { return s.metrics.answered(r.pattern) })
 		m.routes[r.pattern] = &r
 		method, path, _ := strings.Cut(r.pattern, " ")
 		m.allowed[path] = append(m.allowed[path], method)
@@ -46,7 +50,11 @@ func (m *mux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Reque
 		panic("server: no route for " + pattern)
 	}
 	m.attached++
-	m.inner.Handle(pattern, m.service.guard(r, h))
+	guarded := m.service.guard(r, h)
+	m.inner.Handle(pattern, guarded)
+	if path, post := strings.CutPrefix(pattern, "POST "); post {
+		m.direct[path] = direct{pattern, guarded}
+	}
 }
 
 // ServeHTTP is part of the interface that huma's adapter needs.
@@ -76,14 +84,23 @@ func (m *mux) seal() http.Handler {
 		w.Header().Set("Allow", strings.Join(methods, ", "))
 		refusal(http.StatusMethodNotAllowed, fmt.Sprintf("method %.20q: %s takes %s", r.Method, r.URL.Path, strings.Join(methods, ", "))).write(w)
 	})
-	return m.inner
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if to, ok := m.direct[r.URL.Path]; ok && r.Method == http.MethodPost {
+			r.Pattern = to.pattern
+			to.handler.ServeHTTP(w, r)
+			return
+		}
+		m.inner.ServeHTTP(w, r)
+	})
 }
 
 // guard checks a request in the order of the package's drawing, cheapest
 // first, and hands it on with its body in memory.
 func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if conns.Of(r.Context()).Spare() && !to.always {
+		v := visitOf(r.Context())
+		v.to = to
+		if v.conn.Spare() && !to.always {
 			w.Header().Set("Connection", "close")
 			refusal(http.StatusServiceUnavailable, fmt.Sprintf("all %d connections are at work (--max-connections)", s.limits.Connections)).retry(1).write(w)
 			return
@@ -92,18 +109,17 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 			w.Header().Set("Connection", "close") // the client finds another server
 		}
 		who, no := s.keys.Authorize(r, to.least)
-		visitOf(r).client = who
+		v.client = who
 		if no != nil {
 			writeRefused(w, no)
 			return
 		}
 		if to.needs {
-			if p := s.notReady(); p != nil {
-				p.write(w)
-				return
+			p := s.notReady()
+			if p == nil {
+				p = v.arguments.take(r, to.takes)
 			}
-			var p *problem
-			if r, p = withArguments(r, to.takes); p != nil {
+			if p != nil {
 				p.write(w)
 				return
 			}
@@ -112,68 +128,60 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 			handle(w, r)
 			return
 		}
-		s.admit(to, handle, w, r, who)
+		s.admit(v, handle, w, r)
 	})
 }
 
 // admit reads a request's body and waits until it may run.
-func (s *service) admit(to *route, handle http.HandlerFunc, w http.ResponseWriter, r *http.Request, who access.Client) {
-	media := ""
+func (s *service) admit(v *visit, handle http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
+	to, media := v.to, ""
+	defer v.end()
 	if to.accepts != nil {
 		var p *problem
-		if media, p = mediaType(r, to.accepts); p != nil {
-			p.write(w)
-			return
-		}
-	}
-	control := http.NewResponseController(w)
-	var writes atomic.Bool // else it reads, and may still be told that it was too slow
-	t := s.transfers.Begin(clientOf(r, who), func() {
-		if writes.Load() {
-			conns.Of(r.Context()).Reset()
-		} else {
-			control.SetReadDeadline(time.Now())
-		}
-	})
-	defer t.End()
-	var body []byte
-	if to.accepts != nil {
-		var p *problem
-		if body, p = s.readBody(w, r, t); p == nil {
-			p = checkJSON(media, body, s.limits.Documents)
+		if media, p = mediaType(r, to.accepts); p == nil {
+			v.body, p = s.readBody(w, r, v)
 		}
 		if p != nil {
 			p.write(w)
 			return
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		r.ContentLength = int64(len(body))
+		v.reader.Reset(v.body)
+		r.Body, r.ContentLength = &v.reader, int64(len(v.body))
 	}
-	writes.Store(true)
+	v.writes.Store(true)
 	if to.document != nil && strings.HasPrefix(media, "text/") {
 		handle = to.document
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), s.limits.Timeout)
-	defer cancel()
-	if to.streams {
-		ctx = r.Context() // an answer takes as long as it is read
 	}
 	x := s.index.Load()
 	if x == nil { // the server stopped meanwhile
 		refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5).write(w)
 		return
 	}
-	v, began := visitOf(r), time.Now()
-	v.read = int64(len(body))
-	pass, err := to.gate.Enter(ctx, to.workOf(x, len(body)))
-	v.waited = time.Since(began)
+	began := time.Now()
+	if !to.streams { // an answer that is streamed takes as long as it is read
+		v.until = began.Add(s.limits.Timeout)
+	}
+	v.read = int64(len(v.body))
+	pass, err := to.gate.Enter(v, to.workOf(x, len(v.body)))
 	if err != nil {
+		v.waited = time.Since(began)
 		shed(err).write(w)
 		return
 	}
-	a := &answer{ResponseWriter: w, ctx: ctx, service: s, pass: pass, transfer: t, control: control, streams: to.streams}
+	v.waited = pass.Waited()
+	a := &v.answer
+	*a = answer{ResponseWriter: w, visit: v, pass: pass, streams: to.streams}
 	defer a.end()
-	handle(a, r.WithContext(ctx))
+	if media == mediaJSON {
+		if to.quick != nil && to.quick(a, v) {
+			return
+		}
+		if p := checkJSON(v.body, s.limits.Documents); p != nil {
+			p.write(a)
+			return
+		}
+	}
+	handle(a, r)
 }
 
 // clientOf names who makes a request, to share memory by: the certificate's name, or the address; of IPv6, the
@@ -200,6 +208,9 @@ func clientOf(r *http.Request, who access.Client) string {
 // form of a foreign web page does not come this far (access.CheckOrigin).
 func mediaType(r *http.Request, accepted []string) (string, *problem) {
 	const form = "application/x-www-form-urlencoded"
+	if given := r.Header["Content-Type"]; len(given) == 1 && len(r.Header["Content-Encoding"]) == 0 && slices.Contains(accepted, given[0]) {
+		return given[0], nil // as most have it
+	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return "", refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("header Content-Encoding: %.40q is not supported: send the body without encoding", e))
 	}

@@ -1,8 +1,8 @@
 package server
 
 import (
-	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -14,57 +14,52 @@ import (
 // makes a 500 of a panic, so that it ends its own request only.
 func (s *service) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
+		v := &visit{Context: r.Context(), service: s, began: time.Now()}
+		v.conn, v.response.ResponseWriter = conns.Of(v.Context), w
+		v.request = r.WithContext(v)
 		s.metrics.running.Inc()
-		defer conns.Of(r.Context()).Busy()()
-		out := &response{ResponseWriter: w}
-		v := new(visit)
-		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
-		defer func() {
-			cause := recover()
-			if cause != nil && cause != http.ErrAbortHandler {
-				s.metrics.panics.Inc()
-				s.log.Error("panic in a request", "method", r.Method, "path", r.URL.Path,
-					"panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
-				if out.status == 0 {
-					refusal(http.StatusInternalServerError, "a bug: the server's log has more").write(out)
-				} else {
-					cause = http.ErrAbortHandler // a half answer must not look whole
-				}
-			}
-			if out.status == 0 {
-				out.status = http.StatusOK
-			}
-			took := time.Since(began)
-			s.metrics.running.Dec()
-			if s.accessLog != nil {
-				s.accessLog.line(r, v, out, took)
-			}
-			s.metrics.done(r.Pattern, out.status, took)
-			s.remember(r.Pattern, out.status, took)
-			if out.status >= 500 && s.life.phase() == ready && out.status != http.StatusNotImplemented {
-				s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", out.status,
-					"took", took, "from", r.RemoteAddr)
-			} else {
-				s.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status,
-					"bytes", out.bytes, "took", took, "from", r.RemoteAddr)
-			}
-			if cause == http.ErrAbortHandler {
-				panic(cause)
-			}
-		}()
-		next.ServeHTTP(out, r)
+		v.conn.Busy()
+		defer v.observed()
+		next.ServeHTTP(&v.response, v.request)
 	})
 }
 
-type visitKey struct{}
-
-// visitOf returns what is noted of a request; outside of observe it is lost.
-func visitOf(r *http.Request) *visit {
-	if v, ok := r.Context().Value(visitKey{}).(*visit); ok {
-		return v
+// observed is called when a request was answered, or its handler panics.
+func (v *visit) observed() {
+	cause := recover()
+	s, r, out := v.service, v.request, &v.response
+	defer v.conn.Idle()
+	if cause != nil && cause != http.ErrAbortHandler {
+		s.metrics.panics.Inc()
+		s.log.Error("panic in a request", "method", r.Method, "path", r.URL.Path,
+			"panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		if out.status == 0 {
+			refusal(http.StatusInternalServerError, "a bug: the server's log has more").write(out)
+		} else {
+			cause = http.ErrAbortHandler // a half answer must not look whole
+		}
 	}
-	return new(visit)
+	if out.status == 0 {
+		out.status = http.StatusOK
+	}
+	now := time.Now()
+	took := now.Sub(v.began)
+	s.metrics.running.Dec()
+	if s.accessLog != nil {
+		s.accessLog.line(r, v, took)
+	}
+	s.metrics.done(v.to, r.Pattern, out.status, took)
+	s.remember(now, r.Pattern, out.status, took)
+	if out.status >= 500 && s.life.phase() == ready && out.status != http.StatusNotImplemented {
+		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", out.status,
+			"took", took, "from", r.RemoteAddr)
+	} else if s.log.Enabled(v, slog.LevelDebug) {
+		s.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status,
+			"bytes", out.bytes, "took", took, "from", r.RemoteAddr)
+	}
+	if cause == http.ErrAbortHandler {
+		panic(cause)
+	}
 }
 
 // A response remembers what was answered.

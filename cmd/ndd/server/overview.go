@@ -43,7 +43,7 @@ func (s *service) registerActivity(api huma.API) {
 }
 
 // remember counts a request that was answered, unless it only looked at the server.
-func (s *service) remember(pattern string, status int, took time.Duration) {
+func (s *service) remember(now time.Time, pattern string, status int, took time.Duration) {
 	kind := activity.Query
 	switch strings.TrimPrefix(pattern, "POST /v1/") {
 	case "query", "batch", "compare":
@@ -52,7 +52,7 @@ func (s *service) remember(pattern string, status int, took time.Duration) {
 	default:
 		return
 	}
-	s.recent.Add(time.Now(), kind, status >= 400, took)
+	s.recent.Add(now, kind, status >= 400, took)
 }
 
 // distributionAnswer is how the stored fingerprints are distributed.

@@ -92,7 +92,9 @@ func (p *problem) write(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	json.NewEncoder(w).Encode(&p.ErrorModel) // a client that has gone needs no answer
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.Encode(&p.ErrorModel) // a client that has gone needs no answer
 }
 
 // tersen is a huma transformer that keeps problems from repeating a request's

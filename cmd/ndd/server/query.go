@@ -47,16 +47,36 @@ func (s *service) registerQuery(api huma.API) {
 	huma.Register(api, operation(http.MethodPost, "/v1/query", "query", "Find near-duplicates",
 		"Everything stored within k bits of a fingerprint or a document."),
 		func(ctx context.Context, in *input) (*output, error) {
-			f, p := s.sketch(ctx, &in.Body.Subject, "body")
-			if p != nil {
-				return nil, p
-			}
-			n, p := s.answer(ctx, f, in.Body.K, in.Body.Limit)
+			n, p := s.neighbours(ctx, &in.Body)
 			if p != nil {
 				return nil, p
 			}
 			return &output{n}, nil
 		})
+}
+
+// quickQuery is /v1/query for bodies that are as most are.
+func (s *service) quickQuery(w http.ResponseWriter, v *visit) bool {
+	in, ok := decodeQuery(v.body)
+	if !ok {
+		return false
+	}
+	n, p := s.neighbours(v, in)
+	if p != nil {
+		p.write(w)
+		return true
+	}
+	send(w, n.append)
+	return true
+}
+
+// neighbours answers a query.
+func (s *service) neighbours(ctx context.Context, in *queryRequest) (*Neighbours, *problem) {
+	f, p := s.sketch(ctx, &in.Subject, "body")
+	if p != nil {
+		return nil, p
+	}
+	return s.answer(ctx, f, in.K, in.Limit)
 }
 
 // queryDocument is /v1/query with a document as its body.
@@ -66,7 +86,7 @@ func (s *service) queryDocument(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	writeJSON(w, http.StatusOK, n)
+	send(w, n.append)
 }
 
 func (s *service) answerDocument(r *http.Request) (*Neighbours, *problem) {
@@ -94,7 +114,7 @@ func (s *service) answer(ctx context.Context, f sketch, k, limit *integer) (*Nei
 // query searches the index and looks IDs up, of what it holds at one moment. Hits are listed as they are found: it holds no
 // more of them than the answer has.
 func (s *service) query(ctx context.Context, f sketch, k, limit int) (*Neighbours, *problem) {
-	s.metrics.asked.WithLabelValues("/v1/query").Inc()
+	s.metrics.queried.Inc()
 	v, err := s.index.Load().View()
 	if err != nil {
 		return nil, broken(err)

@@ -109,6 +109,9 @@ type route struct {
 	work     func(x *engine.Index, body int) time.Duration // what a request with so long a body costs
 	streams  bool                                          // the answer is made while it is read
 	document http.HandlerFunc                              // for bodies of text/plain and text/html; may be nil
+	quick    func(w http.ResponseWriter, v *visit) bool    // answers a body of JSON that is as most are, and leaves others; may be nil
+
+	answered func() answered // figures of those answered with 200
 }
 
 // workOf returns what a request costs.
@@ -122,11 +125,11 @@ func (r *route) workOf(x *engine.Index, body int) time.Duration {
 func (s *service) routes() []route {
 	json, any := []string{mediaJSON}, []string{mediaJSON, mediaText, mediaHTML}
 	list := []route{
-		{pattern: "POST /v1/query", least: access.Read, accepts: any, takes: []string{"k", "limit"}, needs: true, gate: s.queries, work: s.work.query, document: s.queryDocument},
+		{pattern: "POST /v1/query", least: access.Read, accepts: any, takes: []string{"k", "limit"}, needs: true, gate: s.queries, work: s.work.query, document: s.queryDocument, quick: s.quickQuery},
 		{pattern: "POST /v1/batch", least: access.Read, accepts: []string{mediaBytes}, takes: []string{"k", "unique"}, needs: true, gate: s.batches, work: s.work.batch, streams: true},
 		{pattern: "POST /v1/compare", least: access.Read, accepts: json, takes: []string{"k"}, needs: true, gate: s.queries, work: s.work.query},
-		{pattern: "POST /v1/insert", least: access.Write, accepts: any, takes: []string{"id", "on_conflict", "ttl"}, needs: true, gate: s.inserts, work: s.work.query, document: s.insertDocument},
-		{pattern: "POST /v1/check-and-insert", least: access.Write, accepts: any, takes: []string{"id", "k", "limit", "on_conflict", "ttl"}, needs: true, gate: s.inserts, work: s.work.query, document: s.checkDocument},
+		{pattern: "POST /v1/insert", least: access.Write, accepts: any, takes: []string{"id", "on_conflict", "ttl"}, needs: true, gate: s.inserts, work: s.work.query, document: s.insertDocument, quick: s.quickInsert},
+		{pattern: "POST /v1/check-and-insert", least: access.Write, accepts: any, takes: []string{"id", "k", "limit", "on_conflict", "ttl"}, needs: true, gate: s.inserts, work: s.work.query, document: s.checkDocument, quick: s.quickCheck},
 		{pattern: "POST /v1/delete", least: access.Write, accepts: json, needs: true, gate: s.inserts, work: s.work.query},
 		{pattern: "GET /v1/stats", least: access.Read, needs: true},
 		{pattern: "GET /v1/activity", least: access.Read, needs: true},

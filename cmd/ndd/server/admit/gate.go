@@ -86,6 +86,7 @@ type Pass struct {
 	gate    *Gate
 	work    time.Duration
 	since   time.Time
+	waited  time.Duration // for the slot
 	held    time.Duration // before the slot was lent
 	holding bool
 }
@@ -96,52 +97,61 @@ func (g *Gate) Enter(ctx context.Context, work time.Duration) (*Pass, error) {
 	if g == nil {
 		return nil, nil
 	}
-	began := time.Now()
+	p := &Pass{gate: g, work: work, since: time.Now(), holding: true}
 	g.mu.Lock()
-	w := &waiter{heavy: work > HeavyWork, work: work}
-	if !g.admit(w) {
+	if heavy := work > HeavyWork; g.admit(heavy) {
+		g.mu.Unlock()
+	} else {
 		if why := g.full(work); why != nil {
 			g.mu.Unlock()
 			return nil, why
 		}
+		w := &waiter{heavy: heavy, work: work}
 		q, e := g.join(w, false)
 		g.mu.Unlock()
 		if err := g.await(ctx, w, q, e, g.o.WaitMax); err != nil {
 			return nil, err
 		}
-	} else {
-		g.mu.Unlock()
+		began := p.since
+		p.since = time.Now()
+		p.waited = p.since.Sub(began)
 	}
-	now := time.Now()
 	if g.waits != nil {
-		g.waits(now.Sub(began))
+		g.waits(p.waited)
 	}
-	return &Pass{gate: g, work: work, since: now, holding: true}, nil
+	return p, nil
+}
+
+// Waited returns how long the request waited for its slot; 0 of a nil pass.
+func (p *Pass) Waited() time.Duration {
+	if p == nil {
+		return 0
+	}
+	return p.waited
 }
 
 // admit gives a request a slot if it may have one now. It needs g.mu.
-func (g *Gate) admit(w *waiter) bool {
+func (g *Gate) admit(heavy bool) bool {
 	ahead := g.light.Len()
-	if w.heavy {
+	if heavy {
 		ahead = g.heavy.Len()
 	}
-	if ahead > 0 || !g.room(w) {
+	if ahead > 0 || !g.room(heavy) {
 		return false
 	}
-	g.take(w)
+	g.take(heavy)
 	return true
 }
 
-func (g *Gate) room(w *waiter) bool {
-	return g.running < g.o.Slots && (!w.heavy || g.heavies < g.o.Heavy)
+func (g *Gate) room(heavy bool) bool {
+	return g.running < g.o.Slots && (!heavy || g.heavies < g.o.Heavy)
 }
 
-func (g *Gate) take(w *waiter) {
+func (g *Gate) take(heavy bool) {
 	g.running++
-	if w.heavy {
+	if heavy {
 		g.heavies++
 	}
-	w.in = true
 }
 
 // full returns a refusal if another request may not wait. It needs g.mu.
@@ -204,10 +214,11 @@ func (g *Gate) await(ctx context.Context, w *waiter, q *list.List, e *list.Eleme
 // next admits those that wait while there is room. It needs g.mu.
 func (g *Gate) next() {
 	for _, q := range []*list.List{&g.light, &g.heavy} {
-		for e := q.Front(); e != nil && g.room(e.Value.(*waiter)); e = q.Front() {
+		for e := q.Front(); e != nil && g.room(e.Value.(*waiter).heavy); e = q.Front() {
 			w := q.Remove(e).(*waiter)
 			g.queued -= w.work
-			g.take(w)
+			g.take(w.heavy)
+			w.in = true
 			close(w.admitted)
 		}
 	}
@@ -218,20 +229,18 @@ func (p *Pass) Leave() {
 	if p == nil || !p.holding {
 		return
 	}
-	p.release()
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	p.release()
 	if p.work > 0 {
 		g.factor += (min(max(float64(p.held)/float64(p.work), 0.05), 20) - g.factor) / 64
 	}
 }
 
-// release gives the slot back, and admits who waits.
+// release gives the slot back, and admits who waits. It needs g.mu.
 func (p *Pass) release() {
 	g := p.gate
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	p.held += time.Since(p.since)
 	p.holding = false
 	g.running--
@@ -247,17 +256,19 @@ func (p *Pass) Lend(ctx context.Context, f func() error) error {
 	if p == nil || !p.holding {
 		return f()
 	}
+	g, heavy := p.gate, p.work > HeavyWork
+	g.mu.Lock()
 	p.release()
+	g.mu.Unlock()
 	if err := f(); err != nil {
 		return err
 	}
-	g := p.gate
 	g.mu.Lock()
-	w := &waiter{heavy: p.work > HeavyWork, work: p.work}
-	if g.room(w) {
-		g.take(w)
+	if g.room(heavy) {
+		g.take(heavy)
 		g.mu.Unlock()
 	} else {
+		w := &waiter{heavy: heavy, work: p.work}
 		q, e := g.join(w, true)
 		g.mu.Unlock()
 		if err := g.await(ctx, w, q, e, 1<<62); err != nil {

@@ -38,7 +38,7 @@ func NewTransfers(limit memory.Limit) *Transfers {
 }
 
 // A Transfer is the memory of one request: of its body as it comes, and of its answer until it is read. Its methods
-// are called by one goroutine.
+// are called by one goroutine. A nil Transfer has taken nothing: it may wait, and is never gone.
 type Transfer struct {
 	all      *Transfers
 	client   string
@@ -125,6 +125,9 @@ func (t *Transfers) cutOff(r *Transfer, why string) bool {
 
 // Waits says whether the transfer waits for its client from now on, to send or to read: only then it may be cut off.
 func (r *Transfer) Waits(is bool) {
+	if r == nil {
+		return
+	}
 	t := r.all
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,6 +137,9 @@ func (r *Transfer) Waits(is bool) {
 
 // Gone says whether the transfer was cut off for others.
 func (r *Transfer) Gone() bool {
+	if r == nil {
+		return false
+	}
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
 	return r.gone

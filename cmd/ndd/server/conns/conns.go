@@ -11,7 +11,6 @@
 package conns
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"net"
@@ -38,7 +37,7 @@ type Listener struct {
 	closeErr error
 
 	mu     sync.Mutex
-	idle   list.List // of *Conn, the one that has been idle longest in front
+	idle   idleList
 	open   map[*Conn]struct{}
 	taken  uint64 // in all
 	closed uint64 // idle ones, for others
@@ -119,8 +118,7 @@ const settleTime = 20 * time.Millisecond
 func (l *Listener) settled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for e := l.idle.Back(); e != nil; e = e.Prev() {
-		c := e.Value.(*Conn)
+	for c := l.idle.last; c != nil; c = c.before {
 		if age := time.Since(c.since); age < settleTime || !c.used && age < finishMax {
 			return false
 		}
@@ -133,12 +131,12 @@ func (l *Listener) admit(inner net.Conn) *Conn {
 	l.mu.Lock()
 	var old []*Conn
 	for len(l.open) >= l.max {
-		e := l.idle.Front()
-		if e == nil || time.Since(e.Value.(*Conn).since) < settleTime {
+		c := l.idle.first
+		if c == nil || time.Since(c.since) < settleTime {
 			break
 		}
-		old = append(old, e.Value.(*Conn))
-		l.forget(e.Value.(*Conn))
+		old = append(old, c)
+		l.forget(c)
 		l.closed++
 	}
 	if len(l.open) >= l.max+spareMax {
@@ -147,9 +145,9 @@ func (l *Listener) admit(inner net.Conn) *Conn {
 		return nil
 	}
 	l.taken++
-	c := &Conn{Conn: inner, of: l, since: time.Now()}
+	c := &Conn{Conn: inner, of: l}
 	l.open[c] = struct{}{}
-	c.at = l.idle.PushBack(c)
+	l.idle.push(c)
 	l.mu.Unlock()
 	for _, o := range old {
 		o.Conn.Close()
@@ -160,20 +158,19 @@ func (l *Listener) admit(inner net.Conn) *Conn {
 // forget takes a connection out of the counts. It needs l.mu.
 func (l *Listener) forget(c *Conn) {
 	delete(l.open, c)
-	if c.at != nil {
-		l.idle.Remove(c.at)
-		c.at = nil
-	}
+	l.idle.remove(c)
 }
 
 // A Conn is a connection of a Listener.
 type Conn struct {
 	net.Conn
 	of    *Listener
-	used  bool          // a request came
-	spare bool          // more were at work than the limit when its request began
-	at    *list.Element // among the idle ones; nil while a handler runs
-	since time.Time     // idle
+	used  bool      // a request came
+	spare bool      // more were at work than the limit when its request began
+	idle  bool      // no handler runs
+	since time.Time // idle
+
+	before, after *Conn // of the idle ones
 }
 
 // Close closes the connection.
@@ -198,34 +195,45 @@ func (c *Conn) Reset() {
 	c.Close()
 }
 
-// Busy takes the connection off those that may be closed as idle, until done is called.
-func (c *Conn) Busy() (done func()) {
+// Busy takes the connection off those that may be closed as idle, until Idle is called.
+func (c *Conn) Busy() {
 	if c == nil {
-		return func() {}
+		return
 	}
-	c.move(func(l *Listener) {
-		l.idle.Remove(c.at)
-		c.at = nil
-		c.used = true
-		c.spare = len(l.open)-l.idle.Len() > l.max
-	}, true)
-	return func() { c.move(func(l *Listener) { c.since, c.at = time.Now(), l.idle.PushBack(c) }, false) }
-}
-
-// move changes the place of a connection that is open and idle, or is not.
-func (c *Conn) move(change func(*Listener), idle bool) {
 	l := c.of
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, open := l.open[c]; open && (c.at != nil) == idle {
-		change(l)
+	if c.idle {
+		l.idle.remove(c)
+		c.used = true
+		c.spare = len(l.open)-l.idle.len > l.max
+	}
+}
+
+// Idle says that the handler has ended for which Busy was called.
+func (c *Conn) Idle() {
+	if c == nil {
+		return
+	}
+	l := c.of
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, open := l.open[c]; open && !c.idle {
+		l.idle.push(c)
 	}
 }
 
 // touched is an http.Server's ConnState: a connection whose header begins to come is no longer the one idle longest.
 func (l *Listener) touched(n net.Conn, s http.ConnState) {
-	if c := ours(n); c != nil && s == http.StateActive {
-		c.move(func(l *Listener) { c.since = time.Now(); l.idle.MoveToBack(c.at) }, true)
+	c := ours(n)
+	if c == nil || s != http.StateActive {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.idle {
+		l.idle.remove(c)
+		l.idle.push(c)
 	}
 }
 
@@ -277,5 +285,5 @@ type Counts struct {
 func (l *Listener) Counts() Counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Counts{len(l.open), l.idle.Len(), l.taken, l.closed, l.turned}
+	return Counts{len(l.open), l.idle.len, l.taken, l.closed, l.turned}
 }

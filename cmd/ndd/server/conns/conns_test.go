@@ -40,7 +40,8 @@ func serve(t *testing.T, max int) (l *Listener, proceed chan struct{}) {
 	l, proceed = Limit(inner, max), make(chan struct{})
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := Of(r.Context())
-		defer c.Busy()()
+		c.Busy()
+		defer c.Idle()
 		switch {
 		case r.URL.Path == "/wait":
 			<-proceed
