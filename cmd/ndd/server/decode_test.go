@@ -65,7 +65,7 @@ func compareDecoders(t *testing.T, all huma.Registry, d *described, body []byte)
 	return true
 }
 
-// usual are bodies that are decoded quickly, and by which decoders: q for queries, i for inserts, c for both and checks.
+// usual are bodies, and the decoders that decode them quickly: q of queries, i of inserts, c of checks.
 var usual = map[string]string{
 	`{"fingerprint": "0123456789abcdef"}`:                            "qic",
 	`{"fingerprint":"0123456789ABCDEF","k":3,"limit":65536}`:         "qc",

@@ -9,7 +9,7 @@ import (
 )
 
 // strange are ids that JSON writes with escapes, or that look so.
-var strange = []string{"", "a", "https://a.example/?b=c&d=<e>", `"quoted" \ and / more`, "tab\tline\n", "\x00\x1f\x7f", "é\u2028\u2029\U0001f600", "\xff\xc3", "�"}
+var strange = []string{"", "a", "https://a.example/?b=c&d=<e>", `"quoted"`, `\ and / more`, "tab\tline\n", "\x00\x1f\x7f", "é\u2028\u2029\U0001f600", "\xff\xc3", "�"}
 
 // Answers are what encoding/json writes.
 func TestEncodedAsJSON(t *testing.T) {
