@@ -67,14 +67,16 @@ func compareDecoders(t *testing.T, all huma.Registry, d *described, body []byte)
 
 // usual are bodies, and the decoders that decode them quickly: q of queries, i of inserts, c of checks.
 var usual = map[string]string{
-	`{"fingerprint": "0123456789abcdef"}`:                            "qic",
-	`{"fingerprint":"0123456789ABCDEF","k":3,"limit":65536}`:         "qc",
-	" {\t\"text\"\r\n: \"a\\n\\\"b\\\" \\u00e9\\ud83d\\ude00 é\"}\n": "qic",
-	`{"html": "<p>\u003ca\/b\\\b\f\n\r\t"}`:                          "qic",
-	`{"id": "https://a.example/?x=ä", "text": "", "k": 0}`:           "c",
-	`{"id": "a", "fingerprint": "0123456789abcdef"}`:                 "ic",
-	`{"documents": [{"id": "a", "text": "b"}, {"html": "c"}]}`:       "ic",
-	`{"documents": [{"id":"a"},{"id":"b"},{"id":"c"}], "k": 64}`:     "c",
+	`{"fingerprint": "0123456789abcdef"}`:                                   "qic",
+	`{"fingerprint":"0123456789ABCDEF","k":3,"limit":65536}`:                "qc",
+	" {\t\"text\"\r\n: \"a\\n\\\"b\\\" \\u00e9\\ud83d\\ude00 é\"}\n":        "qic",
+	`{"html": "<p>\u003ca\/b\\\b\f\n\r\t"}`:                                 "qic",
+	`{"id": "https://a.example/?x=ä", "text": "", "k": 0}`:                  "c",
+	`{"id": "a", "fingerprint": "0123456789abcdef"}`:                        "ic",
+	`{"documents": [{"id": "a", "text": "b"}, {"html": "c"}]}`:              "ic",
+	`{"documents": [{"id":"a"},{"id":"b"},{"id":"c"}], "k": 64}`:            "c",
+	`{"k": 1, "k": 2, "fingerprint": "0123456789abcdef"}`:                   "",
+	`{"documents": [{"id": "a", "text": "b"}], "documents": [{"id": "c"}]}`: "", // of which encoding/json makes one with both
 }
 
 // pieces are what bodies are made of, right and wrong.
