@@ -33,8 +33,7 @@ var (
 	// ErrNoDocs is wrapped where an index keeps no documents and is to be opened for writing, or a stored
 	// fingerprint is to be deleted.
 	ErrNoDocs = live.ErrNoDocs
-	// ErrTwoPrints is wrapped where an index whose documents have two fingerprints each is to be made or written to other
-	// than by [Build].
+	// ErrTwoPrints is wrapped where an index is to keep fingerprints without documents, and each document has two.
 	ErrTwoPrints = live.ErrTwoPrints
 	// ErrDistance is wrapped where a distance is asked for that the index was not made for, or no tables are.
 	ErrDistance = errors.New("the index was not made for that distance")
@@ -108,9 +107,7 @@ type Stats = live.Stats
 
 // Stats counts what the index holds now: nothing once it is closed.
 func (x *Index) Stats() Stats {
-	s := x.live.Stats()
-	s.Documents /= uint64(x.PrintsEach()) // and nothing is deleted or in memory where that is not 1
-	return s
+	return x.live.Stats()
 }
 
 // Check reads everything and holds it against itself: it finds what checksums cannot.

@@ -7,7 +7,8 @@ import (
 	"ndd/engine/index/live"
 )
 
-// A Doc is a document to insert: its fingerprint and, unless the index keeps none, its ID.
+// A Doc is a document to insert: its fingerprint, or both where the index's recipe makes two, and, unless the index keeps none,
+// its ID.
 type Doc = live.Doc
 
 // An Outcome says what became of a document that was to be inserted: whether it was, under which
@@ -19,9 +20,6 @@ type Outcome = live.Outcome
 // returned; in an index that is open for writing they are durable then. It may wait for room and for
 // the disk, as long as ctx lasts.
 func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
-	if x.PrintsEach() > 1 {
-		return nil, ErrTwoPrints
-	}
 	return x.live.Insert(ctx, docs)
 }
 
@@ -44,28 +42,22 @@ func (x *Index) CheckAndInsertAll(ctx context.Context, list []Doc, k, docs int) 
 	if err := x.checkK(k); err != nil {
 		return nil, err
 	}
-	if x.PrintsEach() > 1 {
-		return nil, ErrTwoPrints
-	}
 	return x.live.CheckAndInsert(ctx, list, k, docs)
 }
 
 // Delete deletes the documents that have these IDs and returns how many there were. Queries that
 // begin after it has returned do not find them.
 func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
-	if x.PrintsEach() > 1 {
-		return 0, ErrTwoPrints
-	}
 	return x.live.Delete(ctx, ids...)
 }
 
-// DeleteFingerprint deletes the documents that have exactly this fingerprint, and returns how many
-// there were.
-func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
-	if x.PrintsEach() > 1 {
-		return 0, ErrTwoPrints
+// DeleteFingerprint deletes the documents that have exactly this fingerprint, or, where documents have two, exactly these two in
+// their order, and returns how many there were. The error wraps [ErrMixed] where that is not as many as a document has.
+func (x *Index) DeleteFingerprint(ctx context.Context, f ...simhash.Fingerprint) (int, error) {
+	if err := x.wantPrints(len(f)); err != nil {
+		return 0, err
 	}
-	return x.live.DeleteFingerprint(ctx, f)
+	return x.live.DeleteFingerprint(ctx, f...)
 }
 
 // Find returns the document that has an ID; ok is false when none has.

@@ -36,9 +36,6 @@ const designFingerprints = 1 << 20
 func (o Options) config(k int) (c live.Config, err error) {
 	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs, OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget,
 		Lengths: o.Lengths, MaxLengthRatio: o.MaxLengthRatio}
-	if o.Recipe.PrintsEach() > 1 {
-		return c, ErrTwoPrints
-	}
 	if o.MaxLengthRatio != 0 && !o.Lengths {
 		return c, fmt.Errorf("a largest ratio of lengths is set: %w", ErrNoLengths)
 	}

@@ -89,20 +89,31 @@ func (v View) QueryPrints(ctx context.Context, prints []simhash.Fingerprint, tex
 	if len(prints) == 1 {
 		return v.query(ctx, prints[0], textBytes, k, docs, emit)
 	}
-	var j joined
+	j := live.Joined{Most: docs, Emit: func(_ int, hits []Hit) error { return emit(hits) }}
 	for i, f := range prints {
-		err := v.query(ctx, f, textBytes, k, AllDocs, func(hits []Hit) error {
-			j.add(i, hits)
-			return nil
-		})
-		if err != nil {
+		if err := v.query(ctx, f, textBytes, k, AllDocs, func(hits []Hit) error { return j.Add(i, hits) }); err != nil {
 			return err
 		}
 	}
-	if hits := j.hits(docs); len(hits) > 0 {
-		return emit(hits)
+	return j.End()
+}
+
+// DocumentsOf calls emit with the documents that have exactly this fingerprint, as QueryEach does: as their first one, or, where
+// documents have two and which is 1, as their second.
+func (x *Index) DocumentsOf(ctx context.Context, f simhash.Fingerprint, which int, textBytes uint32, emit func(hits []Hit) error) error {
+	v, err := x.View()
+	if err != nil {
+		return err
 	}
-	return nil
+	defer v.Release()
+	if x.PrintsEach() == 1 {
+		return v.query(ctx, f, textBytes, 0, AllDocs, emit)
+	}
+	j := live.Joined{Most: AllDocs, Emit: func(_ int, hits []Hit) error { return emit(hits) }}
+	if err := v.query(ctx, f, textBytes, 0, AllDocs, func(hits []Hit) error { return j.Add(which, hits) }); err != nil {
+		return err
+	}
+	return j.End()
 }
 
 // query answers one fingerprint, by rows.

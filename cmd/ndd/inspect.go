@@ -243,7 +243,7 @@ func (d *description) part(kind store.Kind) (err error) {
 	}
 	defer s.Close()
 	design := s.Design()
-	d.Documents, d.Fingerprints = s.Documents(), s.Fingerprints()
+	d.Documents, d.Fingerprints = s.Documents()/segmentPrints(d.Path), s.Fingerprints()
 	d.K, d.Design, d.Layout = design.K, design.Name, string(s.Layout())
 	for _, t := range design.Tables {
 		d.Tables = append(d.Tables, tableInfo{fmt.Sprintf("%016x", t.Mask), t.Leading(), t.Radius})
@@ -254,6 +254,16 @@ func (d *description) part(kind store.Kind) (err error) {
 	}
 	d.Distribution = c.Words()
 	return nil
+}
+
+// segmentPrints returns how many fingerprints a document of an index's segment has, each of which is a row of it: what the manifest
+// beside it says, and 1 where there is none.
+func segmentPrints(path string) uint64 {
+	m, err := live.ReadManifest(filepath.Dir(path))
+	if err != nil {
+		return 1
+	}
+	return uint64(m.Recipe.PrintsEach())
 }
 
 func countSegment(s *segment.Segment) (*distribution.Counts, error) {

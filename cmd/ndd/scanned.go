@@ -57,9 +57,6 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 			}, nil
 		}}, nil
 	}
-	if b.shardFlag != "" && b.each > 1 {
-		return nil, usagef("--shard cannot divide a scan of documents with two fingerprints each: build an index of F and give -i")
-	}
 	if b.shardFlag != "" && b.unique {
 		return nil, usagef("--unique cannot be combined with --shard of a file: a part does not know which document is the first of all")
 	}
@@ -72,7 +69,9 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		return nil, err
 	}
 	prints := f.Fingerprints()
-	from, to := b.shard.of(uint64(len(prints)))
+	each := uint64(b.each)
+	from, to := b.shard.of(uint64(len(prints)) / each)
+	from, to = from*each, to*each // whole documents
 	s := &scanned{b: b, prints: prints[from:to], first: from, total: to - from, file: f}
 	s.open = func() (scan.Source, error) { return scan.Slice(s.prints, s.first), nil }
 	if b.index.ratio != 0 {
@@ -98,9 +97,10 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		x.Close()
 		return nil, err
 	}
-	if b.each > 1 {
+	if b.shardFlag != "" && b.each > 1 {
 		x.Close()
-		return nil, usagef("--scan of an index is for documents with one fingerprint each: give -i %s instead", b.scan)
+		return nil, usagef("--shard cannot divide %[1]s, where the two fingerprints of a document may be in different parts; divide the queries instead: ndd batch -i %[1]s --shard %[2]s",
+			b.scan, b.shard)
 	}
 	if b.index.k == -1 {
 		b.index.k = x.Design().K
@@ -135,7 +135,7 @@ func (s *scanned) Name(doc uint64) (string, error) {
 	case s.walked != nil:
 		return s.docNames.ID(engine.DocID(doc))
 	case s.names != nil:
-		return s.names.ID(doc / uint64(s.b.each))
+		return s.names.ID(doc)
 	}
 	return strconv.FormatUint(doc, 10), nil
 }
@@ -224,7 +224,7 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 		}
 		// A fingerprint may be in several segments; its documents are looked up once.
 		if again := some && h.Query == last.Query && h.Fingerprint == last.Fingerprint; !again {
-			if err := s.documents(r, line); err != nil {
+			if err := s.documents(r, 0, line); err != nil {
 				return err
 			}
 		}
@@ -277,13 +277,13 @@ func (s *scanned) documentsOf(fingerprint uint64) (n uint64, err error) {
 	return n, err
 }
 
-// documents makes a line of every document that has the row's fingerprint.
-func (s *scanned) documents(r result.Row, line func(result.Row) error) error {
+// documents makes a line of every document that has the row's fingerprint: as its first one, or, which is 1, its second.
+func (s *scanned) documents(r result.Row, which int, line func(result.Row) error) error {
 	length := uint32(0)
 	if s.b.lengths != nil {
 		length = s.b.lengths[r.Query]
 	}
-	return s.walked.QueryEach(s.ctx, r.Fingerprint, length, 0, engine.AllDocs, func(hits []engine.Hit) error {
+	return s.walked.DocumentsOf(s.ctx, r.Fingerprint, which, length, func(hits []engine.Hit) error {
 		for _, h := range hits {
 			for _, doc := range h.Docs {
 				r.DocID = uint64(doc)

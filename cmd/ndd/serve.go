@@ -17,6 +17,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/copies"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
@@ -277,10 +278,6 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 	if err != nil {
 		return nil, err
 	}
-	if x.PrintsEach() > 1 {
-		x.Close()
-		return nil, fmt.Errorf("%s: %w: ask it with 'ndd query' and 'ndd batch'", s.dir, engine.ErrTwoPrints)
-	}
 	s.g.logSpread(x)
 	if !s.memoryOnly {
 		s.g.log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.how.Sync, x.Live().Recovery()))
@@ -324,7 +321,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 		}
 		_, err := x.Insert(ctx, waiting...)
 		for _, d := range waiting {
-			l.Loaded(d.ID, d.Fingerprint)
+			l.Loaded(d.ID, []simhash.Fingerprint{d.Fingerprint, d.Second}[:x.PrintsEach()]...)
 		}
 		waiting = waiting[:0]
 		return err
@@ -334,7 +331,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 			l.LeftOut()
 			return nil
 		}
-		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, ID: r.ID, TextBytes: textBytes(r.TextBytes)})
+		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, Second: r.Second, ID: r.ID, TextBytes: textBytes(r.TextBytes)})
 		if len(waiting) < insertDocs {
 			return nil
 		}

@@ -164,7 +164,6 @@ func (s *statistics) index(ctx context.Context, g *globals, verify live.Verify) 
 			return err
 		}
 	}
-	s.Documents /= uint64(x.PrintsEach()) // a segment counts the rows of its fingerprints
 	return nil
 }
 
@@ -193,7 +192,7 @@ func (s *statistics) segmentFile(ctx context.Context, g *globals, verify live.Ve
 
 func (s *statistics) segment(f *store.File, g *segment.Segment) error {
 	d := g.Design()
-	s.Documents += g.Documents()
+	s.Documents += g.Documents() / segmentPrints(f.Path())
 	s.Fingerprints += g.Fingerprints()
 	s.NoDocs = !g.KeepsDocs()
 	s.K, s.Design, s.Layout = d.K, d.Name, string(g.Layout())

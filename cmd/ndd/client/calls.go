@@ -10,7 +10,7 @@ import (
 // A Document is what a call is about: exactly one of a fingerprint, a text and a page, and to be stored, an ID.
 type Document struct {
 	ID          string `json:"id,omitempty"`          // such as its URL; to be stored; "" for an index without IDs
-	Fingerprint string `json:"fingerprint,omitempty"` // 16 hexadecimal digits
+	Fingerprint string `json:"fingerprint,omitempty"` // 16 hexadecimal digits, or twice 16 with a comma where documents have two fingerprints
 	Text        string `json:"text,omitempty"`
 	HTML        string `json:"html,omitempty"`
 }

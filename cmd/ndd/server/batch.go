@@ -129,6 +129,8 @@ func (s *service) batchRequest(x *engine.Index, r *http.Request) (k int, queries
 		return 0, nil, refusal(http.StatusBadRequest, "body: empty; it must have at least one fingerprint, of 8 bytes")
 	case len(body)%8 != 0:
 		return 0, nil, misfit("body", "%d bytes are not a whole number of 8-byte fingerprints", len(body))
+	case len(body)/8%x.PrintsEach() != 0:
+		return 0, nil, misfit("body", "%d fingerprints, and the documents of the index have %d each, one after the other", len(body)/8, x.PrintsEach())
 	case len(body)/8 > s.limits.Fingerprints:
 		return 0, nil, refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d fingerprints; a request may have at most %d (--max-fingerprints)", len(body)/8, s.limits.Fingerprints))
 	}

@@ -135,10 +135,10 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) ([]check
 
 // outcome describes what became of a document.
 func (s *service) outcome(x *engine.Index, d engine.Doc, o engine.Outcome, k, limit int) (checkAnswer, error) {
-	n, err := s.describe(x, d.Fingerprint, k, o.Near, limit)
+	n, err := s.describe(x, s.sketchOf(d), k, o.Near, limit)
 	if errors.Is(err, engine.ErrNoDocument) { // replaced since: what kept this one out is known
 		nearest := o.Near[0]
-		n, err = &Neighbours{Fingerprint: d.Fingerprint.String(), K: k, Documents: 1, Truncated: true, Hits: []hit{
+		n, err = &Neighbours{Fingerprint: s.sketchOf(d).String(), K: k, Documents: 1, Truncated: true, Hits: []hit{
 			{Fingerprint: nearest.Fingerprint.String(), Distance: nearest.Distance, Documents: 1, IDs: []string{cmp.Or(o.ID, idOf(engine.Doc{}, nearest.Docs[0]))}}}}, nil
 	}
 	if err != nil {

@@ -25,10 +25,10 @@ type compareRequest struct {
 type compareAnswer struct {
 	Near     bool            `json:"near" doc:"Whether the fingerprints are within k bits of each other"`
 	K        int             `json:"k"`
-	Distance int             `json:"distance" doc:"Number of bits in which the fingerprints differ"`
+	Distance int             `json:"distance" doc:"Number of bits in which the fingerprints differ, or the nearer ones where documents have two"`
 	Bits     []int           `json:"bits" nullable:"false" doc:"Those bits, leading bit first; 63 is the leading one, 0 the last"`
-	A        string          `json:"a" doc:"Fingerprint of a"`
-	B        string          `json:"b" doc:"Fingerprint of b"`
+	A        string          `json:"a" doc:"Fingerprint of a, or both with a comma"`
+	B        string          `json:"b" doc:"Fingerprint of b, or both with a comma"`
 	Texts    *textComparison `json:"texts,omitempty" doc:"If both are documents: what their texts share, and what not"`
 }
 
@@ -70,7 +70,7 @@ func (s *service) compare(ctx context.Context, in *compareRequest) (*compareAnsw
 	if p != nil {
 		return nil, p
 	}
-	var prints [2]simhash.Fingerprint
+	var sides [2]sketch
 	var texts []string
 	for i, side := range []*Subject{&in.A, &in.B} {
 		place := at("body", []string{"a", "b"}[i])
@@ -78,7 +78,7 @@ func (s *service) compare(ctx context.Context, in *compareRequest) (*compareAnsw
 		if p != nil {
 			return nil, p
 		}
-		prints[i] = of.Fingerprint
+		sides[i] = of
 		if side.Fingerprint == nil {
 			text, _, p := side.text(ctx, s, place)
 			if p != nil {
@@ -87,7 +87,12 @@ func (s *service) compare(ctx context.Context, in *compareRequest) (*compareAnsw
 			texts = append(texts, text)
 		}
 	}
-	answer := &compareAnswer{K: k, A: prints[0].String(), B: prints[1].String(), Distance: simhash.Distance(prints[0], prints[1]), Bits: differing(prints[0], prints[1])}
+	answer := &compareAnswer{K: k, A: sides[0].String(), B: sides[1].String(), Distance: 65}
+	for i, a := range sides[0].prints {
+		if b := sides[1].prints[i]; simhash.Distance(a, b) < answer.Distance {
+			answer.Distance, answer.Bits = simhash.Distance(a, b), differing(a, b)
+		}
+	}
 	answer.Near = answer.Distance <= k
 	if len(texts) == 2 {
 		c, err := compare.Texts(texts[0], texts[1], *s.index.Load().Recipe())

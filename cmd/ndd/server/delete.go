@@ -5,15 +5,13 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"ndd/engine/corpus/simhash"
 )
 
 // deleteRequest is the body of /v1/delete: what documents are deleted.
 type deleteRequest struct {
 	ID          *string   `json:"id,omitempty" minLength:"1" maxLength:"2048" doc:"Id of a document"`
 	IDs         *[]string `json:"ids,omitempty" minItems:"1" maxItems:"4096" doc:"Ids of several documents"`
-	Fingerprint *string   `json:"fingerprint,omitempty" minLength:"16" maxLength:"16" pattern:"^[0-9a-fA-F]{16}$" patternDescription:"16 hexadecimal digits" doc:"All documents with exactly this fingerprint"`
+	Fingerprint *string   `json:"fingerprint,omitempty" minLength:"16" maxLength:"33" pattern:"^[0-9a-fA-F]{16}(,[0-9a-fA-F]{16})?$" patternDescription:"16 hexadecimal digits, or twice 16 with a comma" doc:"All documents with exactly this fingerprint, or, where documents have two, with both of these"`
 }
 
 type deleteAnswer struct {
@@ -48,11 +46,11 @@ func (s *service) delete(ctx context.Context, in *deleteRequest) (deleted int, p
 	x := s.index.Load()
 	var err error
 	if in.Fingerprint != nil {
-		f, e := simhash.Parse(*in.Fingerprint)
-		if e != nil {
-			return 0, misfit("body.fingerprint", "%v", e)
+		prints, p := s.parsePrints(*in.Fingerprint, "body.fingerprint")
+		if p != nil {
+			return 0, p
 		}
-		deleted, err = x.DeleteFingerprint(ctx, f)
+		deleted, err = x.DeleteFingerprint(ctx, prints...)
 	} else {
 		if !x.Live().Config().IDs {
 			return 0, misfit("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")

@@ -92,7 +92,7 @@ func (s *service) document(ctx context.Context, d *Document, place string) (doc 
 	}
 	s.lifetime(ctx, &doc)
 	of, p := s.sketch(ctx, &d.Subject, place)
-	doc.Fingerprint, doc.TextBytes = of.Fingerprint, of.textBytes
+	of.put(&doc)
 	return doc, p
 }
 

@@ -44,7 +44,7 @@ func (s *service) example(ctx context.Context, x *engine.Index, url string) stri
 	}
 	best := samples[0]
 	for _, c := range samples {
-		if n, p := s.query(ctx, sketch{Fingerprint: c.fingerprint}, x.Design().K, 2); p == nil && n.Documents > 1 {
+		if n, p := s.query(ctx, c.sketch, x.Design().K, 2); p == nil && n.Documents > 1 {
 			best = c
 			break
 		}
@@ -52,7 +52,7 @@ func (s *service) example(ctx context.Context, x *engine.Index, url string) stri
 	if media, ok := s.fromFile(ctx, best); ok {
 		return fmt.Sprintf("%s/v1/query -H 'Content-Type: %s' --data-binary @%s", curl, media, best.id)
 	}
-	return fmt.Sprintf(`%s/v1/query -d '{"fingerprint": "%s"}'`, curl, best.fingerprint)
+	return fmt.Sprintf(`%s/v1/query -d '{"fingerprint": "%s"}'`, curl, best.sketch)
 }
 
 // fromFile says whether the document is a file, and as which media type it is
@@ -72,7 +72,7 @@ func (s *service) fromFile(ctx context.Context, c sample) (media string, ok bool
 		return "", false
 	}
 	for _, media := range []string{"text/plain", "text/html"} {
-		if f, p := s.sketchBody(ctx, data, media); p == nil && f.Fingerprint == c.fingerprint {
+		if f, p := s.sketchBody(ctx, data, media); p == nil && f.String() == c.sketch.String() {
 			return media, true
 		}
 	}

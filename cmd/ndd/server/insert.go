@@ -20,7 +20,7 @@ type insertAnswer struct {
 	Inserted    bool    `json:"inserted" doc:"Whether the document is in the index now"`
 	ID          string  `json:"id,omitempty" doc:"Id of the document in the index"`
 	Number      *uint64 `json:"number,omitempty" doc:"Number of the document in the index"`
-	Fingerprint string  `json:"fingerprint,omitempty" doc:"16 hexadecimal digits"`
+	Fingerprint string  `json:"fingerprint,omitempty" doc:"16 hexadecimal digits, or twice 16 with a comma where documents have two fingerprints"`
 	Replaced    bool    `json:"replaced,omitempty" doc:"Whether it took the place of a document with the same id"`
 	Kept        bool    `json:"kept,omitempty" doc:"Whether it was not added, since there was a document with the same id, whose number this is (on_conflict keep)"`
 }
@@ -126,7 +126,7 @@ func (s *service) insert(ctx context.Context, in *insertRequest) ([]insertAnswer
 		}
 		o, d, number := &outcomes[0], docs[0], uint64(outcomes[0].Doc)
 		list[i].fail = s.conflict(ctx, d, o)
-		results[i] = insertAnswer{list[i].result(), o.Inserted, idOf(d, o.Doc), &number, d.Fingerprint.String(), o.Replaced, !o.Inserted}
+		results[i] = insertAnswer{list[i].result(), o.Inserted, idOf(d, o.Doc), &number, s.sketchOf(d).String(), o.Replaced, !o.Inserted}
 		if o.Inserted {
 			s.metrics.added.Inc()
 		}

@@ -23,22 +23,22 @@ type Loading struct {
 
 // A sample is a document that was loaded.
 type sample struct {
-	id          string
-	fingerprint simhash.Fingerprint
+	id     string
+	sketch sketch
 }
 
 // Stage names what is being done, such as "verifying the index".
 func (l *Loading) Stage(name string) { l.stage.Store(&name) }
 
-// Loaded counts a document that went into the index. The first ones are kept,
+// Loaded counts a document with its fingerprints that went into the index. The first ones are kept,
 // so that the ready line can ask for one that is there.
-func (l *Loading) Loaded(id string, f simhash.Fingerprint) {
+func (l *Loading) Loaded(id string, prints ...simhash.Fingerprint) {
 	if l.documents.Add(1) > samplesMax {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.samples = append(l.samples, sample{id, f})
+	l.samples = append(l.samples, sample{id, sketch{prints: prints}})
 }
 
 // LeftOut counts a document with too few features for a fingerprint.

@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"ndd/engine"
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
 )
 
@@ -26,7 +25,7 @@ type queryRequest struct {
 
 // Neighbours are the stored fingerprints near one, nearest first.
 type Neighbours struct {
-	Fingerprint string `json:"fingerprint" doc:"The fingerprint of the query"`
+	Fingerprint string `json:"fingerprint" doc:"The fingerprint of the query, or both with a comma"`
 	K           int    `json:"k" doc:"Largest distance"`
 	Documents   int    `json:"documents" doc:"Number of documents of all hits"`
 	Truncated   bool   `json:"truncated" doc:"Whether there are more ids than the limit, or more bytes of them than an answer may have (limits of /v1/stats)"`
@@ -36,7 +35,7 @@ type Neighbours struct {
 // hit is one stored fingerprint.
 type hit struct {
 	Fingerprint string   `json:"fingerprint" doc:"16 hexadecimal digits"`
-	Distance    int      `json:"distance" doc:"Number of bits in which it differs from the query"`
+	Distance    int      `json:"distance" doc:"Number of bits in which it differs from the query, of the nearer fingerprint where documents have two"`
 	Documents   int      `json:"documents" doc:"Number of documents with this fingerprint"`
 	IDs         []string `json:"ids" nullable:"false" doc:"Ids of the documents, in order of arrival, up to the limit"`
 }
@@ -120,8 +119,8 @@ func (s *service) query(ctx context.Context, f sketch, k, limit int) (*Neighbour
 		return nil, broken(err)
 	}
 	defer v.Release()
-	l := s.list(v.IDs(), f.Fingerprint, k, limit)
-	if err := v.QueryEach(ctx, f.Fingerprint, f.textBytes, k, limit, l.add); err != nil {
+	l := s.list(v.IDs(), f, k, limit)
+	if err := v.QueryPrints(ctx, f.prints, f.textBytes, k, limit, l.add); err != nil {
 		return nil, broken(err)
 	}
 	return l.Neighbours, nil
@@ -129,7 +128,7 @@ func (s *service) query(ctx context.Context, f sketch, k, limit int) (*Neighbour
 
 // describe gives hits the IDs of their documents, limit of them at most, and as many bytes as an answer may have. The error wraps
 // engine.ErrNoDocument when one of them is gone.
-func (s *service) describe(x *engine.Index, f simhash.Fingerprint, k int, hits []engine.Hit, limit int) (*Neighbours, error) {
+func (s *service) describe(x *engine.Index, f sketch, k int, hits []engine.Hit, limit int) (*Neighbours, error) {
 	l := s.list(x.IDs(), f, k, limit)
 	return l.Neighbours, l.add(hits)
 }
@@ -144,7 +143,7 @@ type listing struct {
 	listed int
 }
 
-func (s *service) list(ids *live.IDs, f simhash.Fingerprint, k, limit int) *listing {
+func (s *service) list(ids *live.IDs, f sketch, k, limit int) *listing {
 	return &listing{Neighbours: &Neighbours{Fingerprint: f.String(), K: k, Hits: []hit{}}, ids: ids, limit: limit, room: s.limits.Answer}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"strings"
 
 	"ndd/engine"
 	"ndd/engine/corpus/document"
@@ -13,15 +14,54 @@ import (
 // A Subject is what a request is about: a fingerprint, or a document that gets
 // one. It has an exported name because huma looks into no other embedded types.
 type Subject struct {
-	Fingerprint *string `json:"fingerprint,omitempty" minLength:"16" maxLength:"16" pattern:"^[0-9a-fA-F]{16}$" patternDescription:"16 hexadecimal digits" doc:"A fingerprint, made with the index's recipe" example:"8c7f2d1e0a9b4455"`
+	Fingerprint *string `json:"fingerprint,omitempty" minLength:"16" maxLength:"33" pattern:"^[0-9a-fA-F]{16}(,[0-9a-fA-F]{16})?$" patternDescription:"16 hexadecimal digits, or twice 16 with a comma" doc:"A fingerprint, made with the index's recipe; both with a comma where the recipe makes two of a document" example:"8c7f2d1e0a9b4455"`
 	Text        *string `json:"text,omitempty" format:"document-text" doc:"Plain text; it is fingerprinted with the index's recipe, which wants a few distinct features"`
 	HTML        *string `json:"html,omitempty" format:"document-html" doc:"An HTML page; its text is fingerprinted without the markup"`
 }
 
-// A sketch is what the engine is asked about: a fingerprint, and how long the text was, 0 where there was none.
+// A sketch is what the engine is asked about: the fingerprints of a document, and how long the text was, 0 where there was none.
 type sketch struct {
-	simhash.Fingerprint
+	prints    []simhash.Fingerprint // as many as documents of the index have
 	textBytes uint32
+}
+
+// String returns the fingerprints, with a comma between two.
+func (s sketch) String() string {
+	text := s.prints[0].String()
+	for _, f := range s.prints[1:] {
+		text += "," + f.String()
+	}
+	return text
+}
+
+// put gives a document its fingerprints.
+func (s sketch) put(d *engine.Doc) {
+	if d.TextBytes = s.textBytes; len(s.prints) > 0 {
+		d.Fingerprint = s.prints[0]
+	}
+	if len(s.prints) > 1 {
+		d.Second = s.prints[1]
+	}
+}
+
+// sketchOf returns that of a document of the index.
+func (s *service) sketchOf(d engine.Doc) sketch {
+	return sketch{[]simhash.Fingerprint{d.Fingerprint, d.Second}[:s.index.Load().PrintsEach()], d.TextBytes}
+}
+
+// parsePrints reads as many fingerprints as documents of the index have, with a comma between two.
+func (s *service) parsePrints(text, place string) (prints []simhash.Fingerprint, p *problem) {
+	for part := range strings.SplitSeq(text, ",") {
+		f, err := simhash.Parse(part)
+		if err != nil {
+			return nil, misfit(place, "%v", err)
+		}
+		prints = append(prints, f)
+	}
+	if each := s.index.Load().PrintsEach(); len(prints) != each {
+		return nil, misfit(place, "%s, and the documents of the index have %d each", counted(int64(len(prints)), "fingerprint"), each)
+	}
+	return prints, nil
 }
 
 // sketch returns the subject's; place is the subject's position in the request.
@@ -30,11 +70,8 @@ func (s *service) sketch(ctx context.Context, sub *Subject, place string) (sketc
 		if p := sub.check(place); p != nil {
 			return sketch{}, p
 		}
-		f, err := simhash.Parse(*sub.Fingerprint)
-		if err != nil {
-			return sketch{}, misfit(at(place, "fingerprint"), "%v", err)
-		}
-		return sketch{Fingerprint: f}, nil
+		prints, p := s.parsePrints(*sub.Fingerprint, at(place, "fingerprint"))
+		return sketch{prints: prints}, p
 	}
 	text, field, p := sub.text(ctx, s, place)
 	if p != nil {
@@ -98,7 +135,11 @@ func (s *service) sketchText(text, place string) (sketch, *problem) {
 	if !ok {
 		return sketch{}, misfit(place, "document too short: %s", f.Recipe().TooShort(features))
 	}
-	return sketch{print, uint32(min(uint64(len(text)), math.MaxUint32))}, nil
+	prints := []simhash.Fingerprint{print}
+	if s.index.Load().PrintsEach() > 1 {
+		prints = append(prints, f.Second())
+	}
+	return sketch{prints, uint32(min(uint64(len(text)), math.MaxUint32))}, nil
 }
 
 // sketchBody returns the sketch of a document that is a request's whole body.

@@ -137,7 +137,7 @@ func (x *Index) unheld(ctx context.Context, in segment.Input, announced *Segment
 				return err
 			}
 			if len(held) > allowed {
-				return fmt.Errorf("%w: %.200q is document %d; nothing is added", ErrConflict, id, slices.Min(held))
+				return fmt.Errorf("%w: %.200q is document %d; nothing is added", ErrConflict, id, x.config.document(slices.Min(held)))
 			}
 		}
 		ids = ids[:0]

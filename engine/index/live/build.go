@@ -56,8 +56,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	if err != nil {
 		return err
 	}
-	if recipe.PrintsEach() > 1 && (with.NoIDs || with.NoDocs) {
-		return fmt.Errorf("%s: each document has two fingerprints, which only its ID brings together: keep the IDs", files[0].Path())
+	if recipe.PrintsEach() > 1 && with.NoDocs {
+		return fmt.Errorf("%s: %w", files[0].Path(), ErrTwoPrints)
 	}
 	in, err := input(files, with.Lengths, with.NoIDs || with.NoDocs)
 	if err != nil {

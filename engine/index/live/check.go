@@ -44,7 +44,7 @@ func (x *Index) CheckAndInsert(ctx context.Context, docs []Doc, k, most int) ([]
 func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcome, error) {
 	queries := c.queries[:0]
 	for _, d := range docs {
-		queries = append(queries, uint64(d.Fingerprint))
+		queries = c.index.config.prints(queries, d)
 	}
 	c.queries = queries
 	c.lengthsOf(docs)
@@ -95,7 +95,7 @@ func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (
 	w := View{index: x, version: v, clock: v.end(), now: x.wall.now()}
 	for i, d := range docs {
 		if near[i].Near == nil {
-			if err := c.since(&near[i], w, p, seen, uint64(d.Fingerprint), k, most, c.lengths.From(i)); err != nil {
+			if err := c.since(&near[i], w, p, seen, i, k, most); err != nil {
 				return nil, 0, err
 			}
 			if near[i].Near == nil {
@@ -119,7 +119,9 @@ func (c *Searcher) lengthsOf(docs []Doc) {
 	}
 	c.textBytes = c.textBytes[:0]
 	for _, d := range docs {
-		c.textBytes = append(c.textBytes, d.TextBytes)
+		for range c.index.config.each() {
+			c.textBytes = append(c.textBytes, d.TextBytes)
+		}
 	}
 	c.lengths.Of = c.textBytes
 }
@@ -133,43 +135,69 @@ func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, e
 		return 0, err
 	}
 	defer w.Release()
-	a, err := c.Search(w, queries, k, most, Swept{}, c.lengths)
+	a, err := c.Search(w, queries, k, c.rowsOf(most), Swept{}, c.lengths)
 	if err != nil {
 		return 0, err
 	}
-	return w.clock, a.Each(0, func(i int, hits []Hit) (err error) {
+	err = c.eachDocument(&a, most, func(i int, hits []Hit) (err error) {
 		near[i].Near = hits
 		if len(hits[0].Docs) > 0 && c.index.config.IDs {
-			near[i].ID, err = c.ID(w, hits[0].Docs[0])
+			near[i].ID, err = c.ID(w, hits[0].Docs[0]*DocID(c.index.config.each()))
 		}
 		return err
 	})
+	return w.clock, err
 }
 
-// since gives a document's outcome what is within k of it among the documents from number seen on,
+// rowsOf returns how many rows of a hit are looked up for so many documents: all where those of one fingerprint are not those
+// of a document.
+func (c *Searcher) rowsOf(most int) int {
+	if c.index.config.each() > 1 {
+		return AllDocs
+	}
+	return most
+}
+
+// eachDocument calls yield with the number of each document that was searched for and has hits, and with those of all of its
+// fingerprints, of which a holds the answers by fingerprint.
+func (c *Searcher) eachDocument(a *Answers, most int, yield func(i int, hits []Hit) error) error {
+	if c.index.config.each() == 1 {
+		return a.Each(0, yield)
+	}
+	j := Joined{Most: most, Emit: yield}
+	if err := a.Each(0, j.Add); err != nil {
+		return err
+	}
+	return j.End()
+}
+
+// since gives the outcome of document i what is within k of it among the rows from number seen on,
 // which are in memtables, and among those of the pending insert. It needs x.mu.
-func (c *Searcher) since(o *Outcome, w View, p *pending, seen DocID, query uint64, k, most int, lengths Lengths) error {
-	c.query[0] = query
-	c.matches = p.near(c.matches[:0], c.positions, query, k, lengths)
+func (c *Searcher) since(o *Outcome, w View, p *pending, seen DocID, i, k, most int) error {
+	each := c.index.config.each()
+	queries, lengths := c.queries[each*i:each*(i+1)], c.lengths.From(each*i)
+	c.matches = p.near(c.matches[:0], c.positions, queries, k, lengths)
 	if seen < w.clock {
 		for _, m := range w.version.memtables {
-			c.matches = m.scan(c.matches, c.positions, seen, w, c.query[:], k, lengths, 0)
+			c.matches = m.scan(c.matches, c.positions, seen, w, queries, k, lengths, 0)
 		}
 	}
 	if len(c.matches) == 0 {
 		return nil
 	}
-	a, err := c.hits(w, most)
+	a, err := c.hits(w, c.rowsOf(most))
 	if err != nil {
 		return err
 	}
-	o.Near = a.Hits
-	if docs := a.Hits[0].Docs; len(docs) > 0 {
-		if docs[0] >= p.first {
-			o.ID = p.docs[docs[0]-p.first].ID
-		} else {
-			o.ID, err = c.ID(w, docs[0])
+	return c.eachDocument(&a, most, func(_ int, hits []Hit) (err error) {
+		o.Near = hits
+		if docs := hits[0].Docs; len(docs) > 0 {
+			if row := docs[0] * DocID(each); row >= p.first {
+				o.ID = p.docs[row-p.first].ID
+			} else {
+				o.ID, err = c.ID(w, row)
+			}
 		}
-	}
-	return err
+		return err
+	})
 }

@@ -22,24 +22,45 @@ func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
 	})
 }
 
-// DeleteFingerprint deletes the documents that have exactly this fingerprint, and returns how many
-// there were.
-func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
+// DeleteFingerprint deletes the documents that have exactly this fingerprint, or, where they have two, exactly these two, and
+// returns how many there were.
+func (x *Index) DeleteFingerprint(ctx context.Context, f ...simhash.Fingerprint) (int, error) {
 	c := x.Searcher()
 	defer c.Done()
-	return x.deleting(ctx, func() (docs []DocID, err error) {
-		hits, err := c.Query(f, 0, 0, AllDocs)
-		for _, h := range hits {
-			docs = append(docs, h.Docs...)
+	return x.deleting(ctx, func() (rows []DocID, err error) {
+		for which, f := range f {
+			hits, err := c.Query(f, 0, 0, AllDocs)
+			if err != nil {
+				return nil, err
+			}
+			var have []DocID // first rows
+			for _, h := range hits {
+				for _, row := range h.Docs {
+					if x.config.each() == 1 {
+						have = append(have, row)
+					} else if int(row&1) == which {
+						have = append(have, row-DocID(which))
+					}
+				}
+			}
+			if which == 0 {
+				rows = have
+				continue
+			}
+			slices.Sort(have)
+			rows = slices.DeleteFunc(rows, func(row DocID) bool {
+				_, both := slices.BinarySearch(have, row)
+				return !both
+			})
 		}
-		return docs, err
+		return rows, nil
 	})
 }
 
-// deletedMost are the documents of one record: 10 bytes each.
+// deletedMost are the rows of one record: 10 bytes each. It is even, so that both of a document are in one.
 const deletedMost = 1 << 20
 
-// deleting commits the deletion of the documents that find returns, which is called with x.mu held.
+// deleting commits the deletion of the documents whose first rows find returns, which is called with x.mu held.
 func (x *Index) deleting(ctx context.Context, find func() ([]DocID, error)) (int, error) {
 	if err := x.lock(ctx); err != nil {
 		return 0, err
@@ -51,6 +72,8 @@ func (x *Index) deleting(ctx context.Context, find func() ([]DocID, error)) (int
 	}
 	slices.Sort(docs)
 	docs = slices.Compact(docs)
+	deleted := len(docs)
+	docs = x.config.withSeconds(docs, 0)
 	last := wal.Position(x.logged.Load())
 	for list := range slices.Chunk(docs, deletedMost) {
 		if err != nil {
@@ -62,7 +85,7 @@ func (x *Index) deleting(ctx context.Context, find func() ([]DocID, error)) (int
 	if err != nil {
 		return 0, err
 	}
-	return len(docs), x.sync(ctx, last)
+	return deleted, x.sync(ctx, last)
 }
 
 // kill deletes a document in memory. It needs x.mu.
@@ -110,10 +133,11 @@ func (x *Index) Find(id string) (doc DocID, ok bool, err error) {
 	if x.current.Load() == nil {
 		return 0, false, ErrClosed
 	}
-	return x.holder(id)
+	doc, ok, err = x.holder(id)
+	return x.config.document(doc), ok, err
 }
 
-// holder returns the newest document that has an ID. It needs x.mu.
+// holder returns the first row of the newest document that has an ID. It needs x.mu.
 func (x *Index) holder(id string) (doc DocID, ok bool, err error) {
 	err = x.holders(id, func(d DocID) bool {
 		doc, ok = d, true
@@ -122,7 +146,7 @@ func (x *Index) holder(id string) (doc DocID, ok bool, err error) {
 	return doc, ok, err
 }
 
-// appendHolders appends all documents that have an ID: one, unless it was built with more. It needs
+// appendHolders appends the first rows of all documents that have an ID: one, unless it was built with more. It needs
 // x.mu.
 func (x *Index) appendHolders(dst []DocID, id string) ([]DocID, error) {
 	err := x.holders(id, func(d DocID) bool {

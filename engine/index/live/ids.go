@@ -43,10 +43,22 @@ func (n *IDs) hold() (_ *version, release func(), err error) {
 
 // ID returns the document's ID: its ordinal number in decimal when it has none, and nothing for [NoDoc]. It costs about 10
 // microseconds, less for the next document of the same 256.
-func (n *IDs) ID(doc DocID) (_ string, err error) {
+func (n *IDs) ID(doc DocID) (string, error) {
 	if doc == NoDoc {
 		return "", nil
 	}
+	id, err := n.ofRow(doc * DocID(n.index.config.each()))
+	switch {
+	case errors.Is(err, ErrNoDocument):
+		return "", fmt.Errorf("document %d: %w", doc, err)
+	case err != nil:
+		return "", err
+	}
+	return cmp.Or(id, strconv.FormatUint(uint64(doc), 10)), nil
+}
+
+// ofRow returns the ID of a row, empty where it has none.
+func (n *IDs) ofRow(doc DocID) (_ string, err error) {
 	v, release, err := n.hold()
 	if err != nil {
 		return "", err
@@ -60,36 +72,31 @@ func (n *IDs) ID(doc DocID) (_ string, err error) {
 	if s := v.segmentOf(doc); s != nil {
 		row, ok := s.numbers.row(doc)
 		if !ok {
-			return "", noDocument(doc)
+			return "", ErrNoDocument
 		}
 		list := s.Segment.IDs()
 		if list == nil {
-			return decimal(doc), nil
+			return "", nil
 		}
 		c := n.cursors[list]
 		if c == nil {
 			c = list.Cursor()
 			n.cursors[list] = c
 		}
-		id, err := c.ID(row)
-		return cmp.Or(id, decimal(doc)), err
+		return c.ID(row)
 	}
 	for _, m := range v.memtables {
 		if doc < m.first || doc >= m.end() {
 			continue
 		}
 		if m.ids == nil {
-			return decimal(doc), nil
+			return "", nil
 		}
-		return cmp.Or(m.ids[doc-m.first], decimal(doc)), nil
+		return m.ids[doc-m.first], nil
 	}
-	return "", noDocument(doc)
+	return "", ErrNoDocument
 }
-
-func decimal(doc DocID) string { return strconv.FormatUint(uint64(doc), 10) }
 
 // ErrNoDocument is wrapped where a document was deleted, or replaced, and is gone: after a query found it,
 // for example, and before its ID was looked up.
 var ErrNoDocument = errors.New("no such document")
-
-func noDocument(doc DocID) error { return fmt.Errorf("document %d: %w", doc, ErrNoDocument) }

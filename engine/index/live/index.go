@@ -191,6 +191,9 @@ func (x *Index) Stats() (s Stats) {
 	}
 	s.Fingerprints += s.Buffered
 	s.Unflushed = w.version.inMemory()
+	for _, rows := range []*uint64{&s.Documents, &s.Buffered, &s.Unflushed, &s.Deleted, &s.Expired} {
+		*rows = x.config.documents(*rows)
+	}
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 // A Doc is a document to insert.
 type Doc struct {
 	Fingerprint simhash.Fingerprint
-	ID          string // empty for none, and where the index keeps no IDs
-	TextBytes   uint32 // length of the text; 0 where it is not known, and where the index keeps no lengths
+	Second      simhash.Fingerprint // where the recipe makes two fingerprints of a document
+	ID          string              // empty for none, and where the index keeps no IDs
+	TextBytes   uint32              // length of the text; 0 where it is not known, and where the index keeps no lengths
 
 	TTL        time.Duration // how long it is kept, to the second above; 0 is as the index has it; see Forever
 	OnConflict OnConflict    // what becomes of it when its ID is taken; 0 is as the index has it
@@ -44,7 +46,7 @@ var ErrTooMany = errors.New("too many documents for one call")
 type Outcome struct {
 	Inserted bool
 	Replaced bool   // it took the place of a document of its ID
-	Doc      DocID  // the document that was inserted
+	Doc      DocID  // number of the document that was inserted
 	Near     []Hit  // what kept it out, nearest first
 	ID       string // of the first document of the nearest, where documents have IDs
 }
@@ -94,7 +96,7 @@ type pending struct {
 	index *Index
 	change
 	own    map[string]int // place in docs of the documents of each ID
-	prints []uint64       // of docs
+	prints []uint64       // of docs, which are rows
 }
 
 // prepare begins an insert. There is one at a time, in memory that is used again.
@@ -111,7 +113,8 @@ func (x *Index) prepare() *pending {
 // add decides upon a document that nothing near keeps out.
 func (p *pending) add(d Doc) (Outcome, error) {
 	x := p.index
-	o := Outcome{Inserted: true, Doc: p.first + DocID(len(p.docs))}
+	row := p.first + DocID(len(p.docs))
+	o := Outcome{Inserted: true, Doc: x.config.document(row)}
 	expires := x.wall.after(cmp.Or(d.TTL, x.config.TTL))
 	if d.ID != "" && x.config.IDs {
 		conflict := cmp.Or(d.OnConflict, x.config.OnConflict, Replace)
@@ -120,19 +123,21 @@ func (p *pending) add(d Doc) (Outcome, error) {
 		case err != nil:
 			return o, err
 		case ok && conflict == Refuse:
-			return o, fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, held)
+			return o, fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, x.config.document(held))
 		case ok && conflict == Keep:
-			return Outcome{Doc: held}, nil
+			return Outcome{Doc: x.config.document(held)}, nil
 		case ok:
 			o.Replaced = true
+			before := len(p.delete)
 			if p.delete, err = x.appendHolders(p.delete, d.ID); err != nil {
 				return o, err
 			}
 			if held >= p.first {
 				p.delete = append(p.delete, held)
 			}
+			p.delete = x.config.withSeconds(p.delete, before)
 			for len(p.by) < len(p.delete) {
-				p.by = append(p.by, o.Doc)
+				p.by = append(p.by, row)
 			}
 		}
 		if p.own == nil {
@@ -140,12 +145,24 @@ func (p *pending) add(d Doc) (Outcome, error) {
 		}
 		p.own[d.ID] = len(p.docs)
 	}
-	p.change.add(d, expires)
-	p.prints = append(p.prints, uint64(d.Fingerprint))
+	p.append(d, expires)
 	return o, nil
 }
 
-// holder returns the document that has an ID, one of this change before all others.
+// append appends the rows of a document.
+func (p *pending) append(d Doc, expires moment) {
+	second := Doc{Fingerprint: d.Second, TextBytes: d.TextBytes}
+	d.Second = 0
+	p.change.add(d, expires)
+	if p.index.config.each() > 1 {
+		p.change.add(second, expires)
+	}
+	for _, row := range p.docs[len(p.prints):] {
+		p.prints = append(p.prints, uint64(row.Fingerprint))
+	}
+}
+
+// holder returns the first row of the document that has an ID, one of this change before all others.
 func (p *pending) holder(id string) (DocID, bool, error) {
 	if i, ok := p.own[id]; ok {
 		return p.first + DocID(i), true, nil
@@ -153,17 +170,19 @@ func (p *pending) holder(id string) (DocID, bool, error) {
 	return p.index.holder(id)
 }
 
-// near returns those of the change's own documents that are within k of a query, not replaced, and not left out for their lengths.
-func (p *pending) near(dst []Match, positions []uint32, query uint64, k int, lengths Lengths) []Match {
-	for at := 0; at < len(p.prints); {
-		n, done := asm.Within64(positions, p.prints[at:], query, k)
-		for _, i := range positions[:n] {
-			doc := p.first + DocID(at) + DocID(i)
-			if f := p.prints[at+int(i)]; !slices.Contains(p.delete, doc) && lengths.take(0, p.docs[at+int(i)].TextBytes) {
-				dst = append(dst, Match{0, simhash.Distance(simhash.Fingerprint(f), simhash.Fingerprint(query)), f, inMemtable, doc})
+// near returns those of the change's own rows that are within k of a query, not replaced, and not left out for their lengths.
+func (p *pending) near(dst []Match, positions []uint32, queries []uint64, k int, lengths Lengths) []Match {
+	for q, query := range queries {
+		for at := 0; at < len(p.prints); {
+			n, done := asm.Within64(positions, p.prints[at:], query, k)
+			for _, i := range positions[:n] {
+				row := p.first + DocID(at) + DocID(i)
+				if f := p.prints[at+int(i)]; !slices.Contains(p.delete, row) && lengths.take(q, p.docs[at+int(i)].TextBytes) {
+					dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, row})
+				}
 			}
+			at += done
 		}
-		at += done
 	}
 	return dst
 }

@@ -80,7 +80,7 @@ func (m *memtable) fitting(docs []Doc) []Doc {
 		return docs
 	}
 	for i := range docs {
-		if more := len(docs[i].ID); m.idBytes+more > memtableIDBytes && m.len()+i > 0 {
+		if more := len(docs[i].ID); more > 0 && m.idBytes+more > memtableIDBytes && m.len()+i > 0 {
 			return docs[:i]
 		} else {
 			m.idBytes += more

@@ -24,6 +24,7 @@ type model struct {
 	expires map[DocID]moment // of those that do
 	now     moment
 	ratio   float64 // of lengths, at most; 0: any
+	two     bool    // documents have two fingerprints
 }
 
 // pass moves the time: what expires by then is gone.
@@ -65,10 +66,19 @@ func (m *model) alike(a, b uint32) bool {
 	return m.ratio == 0 || a == 0 || b == 0 || float64(a) <= m.ratio*float64(b) && float64(b) <= m.ratio*float64(a)
 }
 
+// distance returns that of two documents: of the nearer ones of their fingerprints.
+func (m *model) distance(a, b Doc) int {
+	d := simhash.Distance(a.Fingerprint, b.Fingerprint)
+	if m.two {
+		d = min(d, simhash.Distance(a.Second, b.Second))
+	}
+	return d
+}
+
 // near returns the documents within k of one, and near in length, ascending.
 func (m *model) near(to Doc, k int) (docs []DocID) {
 	for n, d := range m.docs {
-		if simhash.Distance(d.Fingerprint, to.Fingerprint) <= k && m.alike(d.TextBytes, to.TextBytes) {
+		if m.distance(d, to) <= k && m.alike(d.TextBytes, to.TextBytes) {
 			docs = append(docs, n)
 		}
 	}
@@ -111,6 +121,9 @@ func (w *modelled) doc() Doc {
 		}
 		d.Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(near.Fingerprint), w.rng.IntN(w.k+2)))
 	}
+	if w.m.two {
+		w.seconds(&d)
+	}
 	if w.m.ratio > 0 {
 		d.TextBytes = []uint32{0, 100, 120, 150, 151, 1000}[w.rng.IntN(6)]
 	}
@@ -121,6 +134,45 @@ func (w *modelled) doc() Doc {
 		d.TTL = time.Duration(1+w.rng.IntN(1<<w.rng.IntN(7))) * time.Second
 	}
 	return d
+}
+
+// seconds gives a document its second fingerprint: often near another one's, now and then near a first one, which is
+// not compared with it.
+func (w *modelled) seconds(d *Doc) {
+	d.Second = simhash.Fingerprint(w.rng.Uint64())
+	other, ok := w.m.docs[DocID(w.rng.IntN(int(w.m.next)+1))]
+	if !ok {
+		return
+	}
+	switch w.rng.IntN(4) {
+	case 0:
+		d.Second = simhash.Fingerprint(sets.Near(w.rng, uint64(other.Second), w.rng.IntN(w.k+2)))
+	case 1:
+		d.Second = simhash.Fingerprint(sets.Near(w.rng, uint64(other.Fingerprint), w.rng.IntN(w.k+1)))
+	case 2: // a document that is there, to be deleted by its fingerprints
+		d.Fingerprint, d.Second = other.Fingerprint, other.Second
+	}
+}
+
+// query returns what an index has within k of a document.
+func (w *modelled) query(c *Searcher, d Doc, docs int) (hits []Hit, err error) {
+	if !w.m.two {
+		return c.Query(d.Fingerprint, d.TextBytes, w.k, docs)
+	}
+	j := Joined{Most: docs, Emit: func(_ int, found []Hit) error {
+		hits = found
+		return nil
+	}}
+	for i, f := range []simhash.Fingerprint{d.Fingerprint, d.Second} {
+		found, err := c.Query(f, d.TextBytes, w.k, AllDocs)
+		if err != nil {
+			return nil, err
+		}
+		if err := j.Add(i, found); err != nil {
+			return nil, err
+		}
+	}
+	return hits, j.End()
 }
 
 func (w *modelled) step() (what string) {
@@ -197,15 +249,22 @@ func (w *modelled) step() (what string) {
 		}
 	case n < 75:
 		what = "delete a fingerprint"
-		f := w.doc().Fingerprint
-		want := w.m.near(Doc{Fingerprint: f}, 0)
-		for _, n := range want {
-			delete(w.m.docs, n)
+		d := w.doc()
+		f := []simhash.Fingerprint{d.Fingerprint, d.Second}
+		if !w.m.two {
+			f = f[:1]
 		}
-		got, err := w.x.DeleteFingerprint(ctx, f)
+		want := 0
+		for n, stored := range w.m.docs {
+			if stored.Fingerprint == d.Fingerprint && stored.Second == d.Second {
+				delete(w.m.docs, n)
+				want++
+			}
+		}
+		got, err := w.x.DeleteFingerprint(ctx, f...)
 		must(err)
-		if got != len(want) {
-			w.t.Fatalf("%s: %d, want %d", what, got, len(want))
+		if got != want {
+			w.t.Fatalf("%s: %d, want %d", what, got, want)
 		}
 	case n < 80:
 		what = "flush"
@@ -242,7 +301,7 @@ func (w *modelled) check(after string) {
 	for range 10 {
 		d := w.doc()
 		f := d.Fingerprint
-		hits, err := c.Query(f, d.TextBytes, w.k, AllDocs)
+		hits, err := w.query(c, d, AllDocs)
 		want := w.m.near(d, w.k)
 		if err != nil || !slices.Equal(docsOf(hits), want) {
 			w.t.Fatalf("after %s: %v: %v, %v, want %v", after, f, hits, err, want)
@@ -258,7 +317,7 @@ func (w *modelled) check(after string) {
 				w.t.Fatalf("after %s: document %d has ID %q, want %q: %v", after, doc, id, held, err)
 			}
 		}
-		if bare, err := c.Query(f, d.TextBytes, w.k, 0); err != nil || len(bare) != len(hits) {
+		if bare, err := w.query(c, d, 0); err != nil || len(bare) != len(hits) {
 			w.t.Fatalf("after %s: %v: %d hits without documents, %d with: %v", after, f, len(bare), len(hits), err)
 		}
 	}
@@ -287,14 +346,20 @@ func TestModel(t *testing.T) {
 	for run := range runs {
 		seed := rand.Uint64()
 		layout := []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[run%2]
-		t.Run(fmt.Sprintf("seed=%d/%s/lengths=%t", seed, layout, run%4 >= 2), func(t *testing.T) {
+		t.Run(fmt.Sprintf("seed=%d/%s/lengths=%t/two=%t", seed, layout, run%4 >= 2, (run+run/4)%2 == 1), func(t *testing.T) {
 			w := &modelled{t: t, rng: rand.New(rand.NewPCG(seed, 1)), dir: filepath.Join(t.TempDir(), "index"), ids: run%3 != 2, k: 3}
 			w.m.docs, w.m.now, w.ttl = map[DocID]Doc{}, 1_000_000, run%4%3 != 0
 			w.second.Store(int64(w.m.now))
 			if run%4 >= 2 {
 				w.m.ratio = 1.5
 			}
-			c := Config{Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids, Lengths: w.m.ratio > 0}
+			var recipe *simhash.Recipe
+			if w.m.two = (run+run/4)%2 == 1; w.m.two {
+				r := simhash.Minwise()
+				r.Prints = 2
+				recipe = &r
+			}
+			c := Config{Recipe: recipe, Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids, Lengths: w.m.ratio > 0}
 			if err := Create(w.dir, c, store.Options{}); err != nil {
 				t.Fatal(err)
 			}

@@ -138,9 +138,6 @@ func openForWriting(ctx context.Context, dir string, o OpenOptions) (_ *Index, e
 	if f.manifest, err = ReadManifest(dir); err != nil { // nobody changes it now
 		return nil, err
 	}
-	if f.manifest.Recipe.PrintsEach() > 1 {
-		return nil, fmt.Errorf("%s: %w", dir, ErrTwoPrints)
-	}
 	return f.manifest.open(ctx, dir, o, f)
 }
 

@@ -37,7 +37,7 @@ const (
 // A change is a record in memory.
 type change struct {
 	first   DocID
-	docs    []Doc
+	docs    []Doc    // rows: of a document with two fingerprints there are two, with one fingerprint each
 	expires []moment // of each of them; empty where none expires
 	gap     bool     // nothing but that the next document is first
 	delete  []DocID
@@ -111,13 +111,15 @@ func appendDocIDs(dst []byte, docs []DocID) []byte {
 // recordBytes returns the most bytes of the record of an insert of docs.
 func recordBytes(docs []Doc, c *Config) int {
 	const fixed, eachDoc, eachDeletion, eachExpiry = 40, 8, binary.MaxVarintLen64, 1 + 6
-	n := fixed + len(docs)*(eachDoc+eachDeletion+eachExpiry)
+	rows := len(docs) * c.each()
+	n := fixed + rows*(eachDoc+eachDeletion+eachExpiry)
 	if c.Lengths {
-		n += binary.MaxVarintLen32 * len(docs)
+		n += binary.MaxVarintLen32 * rows
 	}
 	if c.IDs {
+		n += binary.MaxVarintLen32 * rows
 		for i := range docs {
-			n += binary.MaxVarintLen32 + len(docs[i].ID)
+			n += len(docs[i].ID)
 		}
 	}
 	return n

@@ -193,8 +193,8 @@ func (x *Index) replay(at wal.Position, record []byte) error {
 		x.wall.expiring.Store(true)
 	}
 	x.logged.Store(uint64(at))
-	x.recovery.Inserted += uint64(len(c.docs))
-	x.recovery.Deleted += uint64(len(c.delete))
+	x.recovery.Inserted += x.config.documents(uint64(len(c.docs)))
+	x.recovery.Deleted += x.config.documents(uint64(len(c.delete)))
 	x.apply(&c)
 	if v := x.current.Load(); len(v.memtables) > replayTables {
 		return x.sealReplayed(v)

@@ -7,12 +7,18 @@ const idsShown = 200, passagesShown = 30;
 
 // kindOf says what a pasted text is.
 export function kindOf(text) {
-  if (/^\s*[0-9a-fA-F]{16}\s*$/.test(text)) return "fingerprint";
+  if (/^\s*[0-9a-fA-F]{16}(,[0-9a-fA-F]{16})?\s*$/.test(text)) return "fingerprint";
   return /^\s*</.test(text) && /<\/?(html|head|body|p|div|article|section|span|h[1-6]|table|ul|a)\b/i.test(text) ? "html" : "text";
 }
 
-// differing returns the bits in which two fingerprints differ, the leading one first.
+// differing returns the bits in which a stored fingerprint differs from the query's, the leading one first: from the nearer one
+// of a query that has two with a comma.
 export function differing(a, b) {
+  const all = b.split(",").map((one) => bitsOf(a, one));
+  return all.reduce((least, list) => (list.length < least.length ? list : least));
+}
+
+function bitsOf(a, b) {
   const diff = BigInt("0x" + a) ^ BigInt("0x" + b), list = [];
   for (let bit = 63; bit >= 0; bit--) if ((diff >> BigInt(bit)) & 1n) list.push(bit);
   return list;
