@@ -210,7 +210,12 @@ func (w *modelled) step() (what string) {
 		what = fmt.Sprintf("check and insert %d", len(docs))
 		for i := range docs {
 			if docs[i] = w.doc(); i > 0 && w.rng.IntN(3) == 0 { // items are near each other, too
-				docs[i].Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(docs[w.rng.IntN(i)].Fingerprint), w.rng.IntN(w.k+1)))
+				of := docs[w.rng.IntN(i)]
+				if w.m.two && w.rng.IntN(2) == 0 {
+					docs[i].Second = simhash.Fingerprint(sets.Near(w.rng, uint64(of.Second), w.rng.IntN(w.k+1)))
+				} else {
+					docs[i].Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(of.Fingerprint), w.rng.IntN(w.k+1)))
+				}
 			}
 		}
 		out, err := w.x.CheckAndInsert(ctx, docs, w.k, AllDocs)
