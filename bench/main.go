@@ -52,6 +52,7 @@ var benchmarks = []benchmark{
 	{name: "scan", what: "a batch of queries against fingerprints without an index", run: scanQueries},
 	{name: "join", what: "all near pairs of a corpus, and its clusters", run: join},
 	{name: "copies", what: "all pairs of copies, by documents and by terms, of a text for each hundred fingerprints", run: allCopies},
+	{name: "splits", what: "copies by 'ndd mapreduce', an index split by documents against one by terms: records, bytes, time", apart: true, run: splits},
 	{name: "ingest", what: "documents to fingerprints, by format", run: ingest},
 	{name: "insert", what: "check-and-insert one by one, in memory and durable", run: checkAndInsert},
 	{name: "grow", what: "an index that is inserted into and merged: queries meanwhile, bytes written, room on the disk", run: grow},

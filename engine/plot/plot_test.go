@@ -117,4 +117,18 @@ func TestLines(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, svg)
 		}
 	}
+	c.Top, c.Labels = 2, []string{"1,000", "2,000"}
+	b.Reset()
+	if _, err := c.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	svg = b.String()
+	if found := elements(t, svg); found["path"] != 3+2*2 {
+		t.Errorf("elements %v in %s", found, svg)
+	}
+	for _, want := range []string{">1,000<", ">2,000<", ">3<", "M64 312h0L277.33 244L490.67 176L704 40"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in\n%s", want, svg)
+		}
+	}
 }
