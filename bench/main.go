@@ -4,6 +4,7 @@
 //	go run ./bench search insert      two of them
 //	go run ./bench -n 100e6 search    with 100 million fingerprints
 //	go run ./bench paper              the figures and tables of Manku, Jain and Das Sarma (WWW 2007)
+//	go run ./bench --time 1h day      a server that is killed and started again, against a model
 //	go run ./bench -n 2e9 size        as many fingerprints as fit in memory
 //	go run ./bench --list             what there is
 //
@@ -57,6 +58,7 @@ var benchmarks = []benchmark{
 	{name: "insert", what: "check-and-insert one by one, in memory and durable", run: checkAndInsert},
 	{name: "grow", what: "an index that is inserted into and merged: queries meanwhile, bytes written, room on the disk", run: grow},
 	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
+	{name: "day", what: "a server that is killed, stopped, merged and backed up while it is written to, for the time of --time, against a model", apart: true, run: day},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked for", run: size},
 	{name: "paper-1", what: "figure 1: precision and recall by distance", apart: true, run: figure1},
 	{name: "paper-2", what: "figures 2a and 2b: how fingerprints are distributed", apart: true, run: figure2},
@@ -67,10 +69,11 @@ var benchmarks = []benchmark{
 
 // A bench is the settings of a run.
 type bench struct {
-	n         int    // fingerprints
-	queries   int    // in a batch
-	rounds    int    // of each measurement
-	pairs     string // table of labelled pairs, of documents; "" for invented ones
+	n         int           // fingerprints
+	queries   int           // in a batch
+	rounds    int           // of each measurement
+	lasts     time.Duration // of day
+	pairs     string        // table of labelled pairs, of documents; "" for invented ones
 	documents []string
 	dir       string // for what is written; removed in the end
 	log       io.Writer
@@ -105,6 +108,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	n := f.Float64P("fingerprints", "n", 10e6, "number of fingerprints, such as 1e9")
 	queries := f.Float64("queries", 1e6, "number of queries of a batch")
 	rounds := f.Int("rounds", 5, "rounds of each measurement, of which the median is printed")
+	lasts := f.Duration("time", time.Minute, "how long day lasts, at least")
 	pairs := f.String("pairs", "", "paper-1: table of labelled pairs, as of ndd eval (default: invented texts with edited copies)")
 	documents := f.StringArray("documents", nil, "paper-1: documents of the pairs: a file or folder; may be given more than once")
 	asJSON := f.Bool("json", false, "print JSON")
@@ -140,7 +144,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	defer os.RemoveAll(temp)
-	b := &bench{n: int(*n), queries: int(*queries), rounds: *rounds, pairs: *pairs, documents: *documents, dir: temp, log: stderr}
+	b := &bench{n: int(*n), queries: int(*queries), rounds: *rounds, lasts: *lasts, pairs: *pairs, documents: *documents, dir: temp, log: stderr}
 	report, err := b.measure(ctx, chosen, stdout, *asJSON)
 	if err != nil {
 		return err

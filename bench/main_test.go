@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 // TestEveryBenchmark runs each in small: it verifies its answers, its rows have a cell for each
 // column, and each has a picture.
 func TestEveryBenchmark(t *testing.T) {
-	args := []string{"-n", "20000", "--queries", "2000", "--rounds", "1", "--json", "--dir", t.TempDir(), "--plot", filepath.Join(t.TempDir(), "figures")}
+	args := []string{"-n", "20000", "--queries", "2000", "--rounds", "1", "--time", "1s", "--json", "--dir", t.TempDir(), "--plot", filepath.Join(t.TempDir(), "figures")}
 	var out, messages bytes.Buffer
 	if status := run(t.Context(), append(args, known()...), &out, &messages); status != 0 {
 		t.Fatalf("status %d\n%s", status, messages.String())

@@ -193,11 +193,25 @@ type served struct {
 
 // startServer builds a program of this module, starts it, and waits until it is ready.
 func startServer(ctx context.Context, dir, program string, args []string) (*served, error) {
-	binary := filepath.Join(dir, filepath.Base(program))
+	binary, err := buildProgram(ctx, dir, program)
+	if err != nil {
+		return nil, err
+	}
+	return startProgram(ctx, binary, args)
+}
+
+// buildProgram builds a program of this module into a folder.
+func buildProgram(ctx context.Context, dir, program string) (binary string, err error) {
+	binary = filepath.Join(dir, filepath.Base(program))
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "ndd/"+strings.TrimPrefix(program, "./"))
 	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build %s: %w\n%s", program, err, out)
+		return "", fmt.Errorf("go build %s: %w\n%s", program, err, out)
 	}
+	return binary, nil
+}
+
+// startProgram starts a server, and waits until it is ready.
+func startProgram(ctx context.Context, binary string, args []string) (*served, error) {
 	s := &served{cmd: exec.CommandContext(ctx, binary, args...)}
 	var said bytes.Buffer
 	s.cmd.Stderr = &said
@@ -212,7 +226,7 @@ func startServer(ctx context.Context, dir, program string, args []string) (*serv
 	_, after, ok := strings.Cut(line, "http://")
 	if s.address, _, _ = strings.Cut(after, " "); !ok || err != nil {
 		s.stop()
-		return nil, fmt.Errorf("%s did not become ready: %q, %v\n%s", program, line, err, &said)
+		return nil, fmt.Errorf("%s did not become ready: %q, %v\n%s", filepath.Base(binary), line, err, &said)
 	}
 	go io.Copy(io.Discard, out) // until it ends
 	return s, nil

@@ -54,7 +54,7 @@ var rooms = map[string][]string{
 	"cmd/ndd": {"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index",
 		"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce"},
 	"bench": {"asm", "permute", "numa", "huffman", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index",
-		"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce", "engine/oracle"},
+		"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce", "engine/oracle", "cmd/ndd/client"},
 }
 
 // room returns the room of a package of this module: the longest name that its path begins with.

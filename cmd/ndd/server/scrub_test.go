@@ -96,9 +96,10 @@ func TestScrub(t *testing.T) {
 				t.Errorf("%s: %d %s %v", what.path, status, body, err)
 			}
 		}
-		if log := r.journal.String(); !strings.Contains(log, "file="+segment) || !strings.Contains(log, "section=") || !strings.Contains(log, "block=") {
-			t.Errorf("log: %s", log)
-		}
+		eventually(t, "the log says where", func() bool {
+			log := r.journal.String()
+			return strings.Contains(log, "file="+segment) && strings.Contains(log, "section=") && strings.Contains(log, "block=")
+		})
 		r.stop()
 		if err := r.wait(); err != nil {
 			t.Error(err)

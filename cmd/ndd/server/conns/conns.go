@@ -107,6 +107,23 @@ func (l *Listener) Finish() {
 	for end := time.Now().Add(finishMax); !l.settled() && time.Now().Before(end); {
 		time.Sleep(settleTime / 4)
 	}
+	l.closeUnused()
+}
+
+// closeUnused closes connections on which nothing has come yet, such as those that a client keeps in store: an HTTP server
+// that shuts down would wait some seconds for their first requests.
+func (l *Listener) closeUnused() {
+	l.mu.Lock()
+	var unused []*Conn
+	for c := l.idle.first; c != nil; c = c.after {
+		if !c.begun.Load() {
+			unused = append(unused, c)
+		}
+	}
+	l.mu.Unlock()
+	for _, c := range unused {
+		c.Close()
+	}
 }
 
 // settleTime is how long a connection is idle before nothing is expected to come: an HTTP server that shuts down closes those it has
@@ -165,12 +182,22 @@ func (l *Listener) forget(c *Conn) {
 type Conn struct {
 	net.Conn
 	of    *Listener
-	used  bool      // a request came
-	spare bool      // more were at work than the limit when its request began
-	idle  bool      // no handler runs
-	since time.Time // idle
+	begun atomic.Bool // something has come
+	used  bool        // a request came
+	spare bool        // more were at work than the limit when its request began
+	idle  bool        // no handler runs
+	since time.Time   // idle
 
 	before, after *Conn // of the idle ones
+}
+
+// Read reads what has come.
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && !c.begun.Load() {
+		c.begun.Store(true)
+	}
+	return n, err
 }
 
 // Close closes the connection.

@@ -173,6 +173,32 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// Connections on which nothing has come are closed, and those with half a header are not.
+func TestFinishClosesUnused(t *testing.T) {
+	l, _ := serve(t, 100)
+	unused, half := dial(t, l, ""), dial(t, l, "")
+	fmt.Fprint(half, "GET / HTTP/1.1\r\nHost: loc")
+	eventually(t, "half a header has come", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		begun := 0
+		for c := range l.open {
+			if c.begun.Load() {
+				begun++
+			}
+		}
+		return len(l.open) == 2 && begun == 1
+	})
+	l.Finish()
+	if _, err := unused.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the unused one: %v", err)
+	}
+	fmt.Fprint(half, "alhost\r\n\r\n")
+	if text, err := answer(half); err != nil {
+		t.Errorf("the other: %v %s", err, text)
+	}
+}
+
 // TestCloseAgain holds that a listener that is closed already is no error: http.Server.Shutdown would report one, as if requests
 // had been cut off.
 func TestCloseAgain(t *testing.T) {
