@@ -42,7 +42,8 @@ func NewScanner(o Options) (*Scanner, error) {
 // Scan takes a text apart and calls yield with its tokens in order of the text, up to 256 at a time; they are valid
 // during the call. Stop words are among them, marked. Bytes that are not UTF-8 separate words.
 //
-// ASCII is taken in one pass, and what touches anything else chunk by chunk. The text is read and never written.
+// ASCII is taken in one pass, characters of scripts without spaces that stand for themselves in another, and what touches
+// anything else chunk by chunk. The text is read and never written.
 func (s *Scanner) Scan(text string, yield func([]Token)) {
 	s.yield = yield
 	source := unsafe.Slice(unsafe.StringData(text), len(text))
@@ -50,6 +51,10 @@ func (s *Scanner) Scan(text string, yield func([]Token)) {
 		i = s.words(source, i)
 		if i == len(source) {
 			break
+		}
+		if next := s.characters(source, i); next > i {
+			i = next
+			continue
 		}
 		end := chunkEnd(source, i+1)
 		s.chunk(source[i:end], i)

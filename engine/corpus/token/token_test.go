@@ -121,6 +121,7 @@ var tokenTexts = []string{
 	"a word.é and a word,é and a word:é, word;é; word'é word\"é word_é word1é, all with enough behind them",
 	"word 中 word 文 word 中 word 文 words", "a\xe0\x83\xa9b \xe0\x80\x80 \xed\xa0\x80 中\xe4\xb8",
 	"sixteenletterwrd seventeenletterwd eightletters.x SIXTEENLETTERWRD",
+	"　　“他说：‘走吧！’”——《书》，又、再＿x 一，1，000：a：b。é“ab”、\u0301一\u20dd二（三）abc，\u20dd",
 	"<\u0338 =\u0338 é\u0338x", "\u0300a a\u0300\u0301\u0323b 1\u20e31",
 }
 
@@ -128,7 +129,7 @@ func TestTokensAgainstSpecification(t *testing.T) {
 	for _, text := range tokenTexts {
 		checkTokens(t, text)
 	}
-	alphabet := []rune("aB1_.,:;'\"- \n’é中文がか\u3099ｶﾞก็ำ가\u11a8\u0301\u0323\u200d\u00ad，Ａ½ß\ufffdאᾳ\u0345😀")
+	alphabet := []rune("aB1_.,:;'\"- \n’é中文がか\u3099ｶﾞก็ำ가\u11a8\u0301\u0323\u200d\u00ad，Ａ½ß\ufffdאᾳ\u0345😀“”‘＿\u3000。：、—《》\u20dd")
 	rapid.Check(t, func(t *rapid.T) {
 		checkTokens(t, string(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 40).Draw(t, "text")))
 	})

@@ -1,0 +1,64 @@
+package token
+
+import "unicode/utf8"
+
+// characters pushes the characters of continuous scripts from byte i on that are their own normal form, and passes over the
+// punctuation between them, without normalising a chunk. It returns where it stopped: the end of text, ASCII, or a character
+// from which on a chunk must be looked at, which is i itself where that is the first one. What is before byte i must end a
+// token.
+//
+// A character may be taken when the one behind it cannot combine with it: ASCII, or a character of the rune table.
+func (s *Scanner) characters(text []byte, i int) int {
+	if s.normal.table == nil {
+		s.normal.table = runes()
+	}
+	table := s.normal.table
+	r := threeBytes(text, i)
+	for r != 0 {
+		next := rune(0)
+		if i+3 < len(text) && text[i+3] >= utf8.RuneSelf {
+			if next = threeBytes(text, i+3); table.normal[next] == 0 {
+				return i
+			}
+		}
+		switch {
+		case rune(table.normal[r]) == r && table.continuous[r>>6]>>(r&63)&1 != 0:
+			lo := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16
+			s.next().set(lo, 0, 3, i, i+3, Char)
+		case s.opts.Punctuation || !separates(rune(table.normal[r])):
+			return i
+		}
+		i += 3
+		r = next
+	}
+	return i
+}
+
+// threeBytes returns the character of three bytes at byte i, 0 where there is none. Of overlong forms and surrogates it returns
+// what has no entry in the rune table, or 0.
+func threeBytes(text []byte, i int) rune {
+	if i+3 > len(text) {
+		return 0
+	}
+	a, b, c := text[i], text[i+1], text[i+2]
+	if a&0xf0 != 0xe0 || b&0xc0 != 0x80 || c&0xc0 != 0x80 {
+		return 0
+	}
+	if r := rune(a&0x0f)<<12 | rune(b&0x3f)<<6 | rune(c&0x3f); r >= 0x800 {
+		return r
+	}
+	return 0
+}
+
+// separates returns whether the normal form of a character is punctuation that is part of no word where a token ends before it:
+// what follows it begins a token, whatever that is.
+func separates(normal rune) bool {
+	switch {
+	case normal == 0:
+		return false
+	case normal < utf8.RuneSelf:
+		class := asciiClass[normal]
+		return class != asciiLetter && class != asciiDigit && class != asciiExtend
+	}
+	return normal >= 0x3001 && normal <= 0x3003 || normal >= 0x3008 && normal <= 0x3011 || normal == 0x2014 || normal >= 0x201c && normal <= 0x201d
+}
