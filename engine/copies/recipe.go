@@ -33,7 +33,7 @@ type Recipe struct {
 }
 
 // recipeVersion is that of the tokeniser and the hashes that this package makes signatures with.
-const recipeVersion = 1
+const recipeVersion = 2
 
 // Recipe returns the recipe of the signatures that these options make.
 func (o Options) Recipe() Recipe {

@@ -1,6 +1,7 @@
 package ccdet
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -113,5 +114,47 @@ func BenchmarkSelector(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		dst = s.Append(dst[:0], text)
+	}
+}
+
+// specification reads the definition of the package comment character by character, and returns the texts of the features.
+func specification(text string) (all []string) {
+	type char struct {
+		at, end int
+		r       rune
+	}
+	var sentence []char
+	for at, r := range text {
+		size := utf8.RuneLen(r)
+		if r == utf8.RuneError && !strings.HasPrefix(text[at:], "\ufffd") {
+			size = 1 // a byte that is no UTF-8
+		}
+		switch {
+		case strings.ContainsRune(Ends, r):
+			if n := len(sentence); n > 0 {
+				all = append(all, text[sentence[max(n-10, 0)].at:at])
+			}
+			sentence = nil
+		case !blank(r):
+			sentence = append(sentence, char{at, at + size, r})
+		}
+	}
+	return all
+}
+
+// TestSpecification: the pass over the bytes, eight at a time, finds what the definition says, also in bytes that are no UTF-8.
+func TestSpecification(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	parts := []string{"。", "！", "？", "；", "，", "一", "丁", "龥", " ", "\n", "\u3000", "a", "Z", "é", "，", "、", "\xe3", "\x80", "\xef\xbc", "𠀀", "ａ", "\u200b", "長い", "\ufffd"}
+	s := newSelector(t, Ends)
+	for range 3000 {
+		var b strings.Builder
+		for range random.IntN(60) {
+			b.WriteString(parts[random.IntN(len(parts))])
+		}
+		text := b.String()
+		if got, want := features(s, text), specification(text); !slices.Equal(got, want) {
+			t.Fatalf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

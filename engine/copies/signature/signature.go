@@ -7,7 +7,11 @@
 // for 1e8 features, and a shared feature more or less moves a similarity by one of its size.
 package signature
 
-import "slices"
+import (
+	"slices"
+
+	"ndd/engine/corpus/token"
+)
 
 // A Signature is one feature of a text.
 type Signature struct {
@@ -15,9 +19,10 @@ type Signature struct {
 	Start, End int32 // bytes of the text that it was made of
 }
 
-// Key is the key of the token hashes that signatures are folded of. It is no secret: signatures made anywhere
-// must be comparable.
-var Key = [32]byte{
+// Key makes the hashes of tokens that signatures are folded of. It is no secret: signatures made anywhere must be comparable.
+var Key = token.NewKey(keyBytes)
+
+var keyBytes = [32]byte{
 	0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
 	0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f,
 }
@@ -35,23 +40,16 @@ func Fold(h, token uint64) uint64 {
 // AppendSet appends the distinct hashes of signatures to dst, ascending.
 func AppendSet(dst []uint64, signatures []Signature) []uint64 {
 	from := len(dst)
-	for i := range signatures {
-		dst = append(dst, signatures[i].Hash)
-	}
-	set := dst[from:]
-	slices.Sort(set)
-	return dst[:from+len(slices.Compact(set))]
+	dst = appendSorted(dst, signatures)
+	return dst[:from+len(slices.Compact(dst[from:]))]
 }
 
 // AppendBag appends the hashes of signatures as AppendSet does, but those that occur several times as often: the second time as
 // the hash of hash and 2, and so on. So the sets of two bags share as many as the bags do.
 func AppendBag(dst []uint64, signatures []Signature) []uint64 {
 	from := len(dst)
-	for i := range signatures {
-		dst = append(dst, signatures[i].Hash)
-	}
+	dst = appendSorted(dst, signatures)
 	bag := dst[from:]
-	slices.Sort(bag)
 	last, n := uint64(0), uint64(0)
 	for i, hash := range bag {
 		if i == 0 || hash != last {

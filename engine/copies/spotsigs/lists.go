@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -17,7 +18,12 @@ import (
 type Lists struct {
 	name  string
 	kinds map[uint64]uint64 // by hash of the word: stop or antecedent
+	slots []kindSlot        // the same, with open addressing
+	shift uint
 }
+
+// kindSlot is a word; free where its kind is content.
+type kindSlot struct{ hash, kind uint64 }
 
 // Name returns the lists' name, or that of the file that they were read from.
 func (l *Lists) Name() string { return l.name }
@@ -45,15 +51,30 @@ func FromHashes(name string, antecedents, stops []uint64) *Lists {
 	for _, h := range antecedents {
 		l.kinds[h] = antecedent
 	}
+	l.fill()
 	return l
+}
+
+// fill makes the slots: four for each word, so that nearly every look-up ends at the first one.
+func (l *Lists) fill() {
+	log := bits.Len(uint(4 * len(l.kinds)))
+	l.slots, l.shift = make([]kindSlot, 1<<log), uint(64-log)
+	for hash, kind := range l.kinds {
+		i := hash >> l.shift
+		for l.slots[i].kind != content {
+			i = (i + 1) & uint64(len(l.slots)-1)
+		}
+		l.slots[i] = kindSlot{hash, kind}
+	}
 }
 
 // kind returns what a word is.
 func (l *Lists) kind(hash uint64) uint64 {
-	if k, ok := l.kinds[hash]; ok {
-		return k
+	for i := hash >> l.shift; ; i = (i + 1) & uint64(len(l.slots)-1) {
+		if s := &l.slots[i]; s.hash == hash || s.kind == content {
+			return s.kind
+		}
 	}
-	return content
 }
 
 const (
@@ -95,14 +116,13 @@ func makeLists(name string, antecedents, stops []string) (*Lists, error) {
 	if err != nil {
 		return nil, err
 	}
-	hasher := token.NewHasher(scanner, signature.Key)
 	l := &Lists{name: name, kinds: map[uint64]uint64{}}
 	add := func(word string, kind uint64) error {
 		n := 0
 		scanner.Scan(word, func(batch []token.Token) {
 			for i := range batch {
 				n++
-				l.kinds[hasher.Slot(&batch[i]).Hash] = kind
+				l.kinds[signature.Key.Hash(scanner, &batch[i])] = kind
 			}
 		})
 		if n != 1 {
@@ -120,6 +140,7 @@ func makeLists(name string, antecedents, stops []string) (*Lists, error) {
 			return nil, err
 		}
 	}
+	l.fill()
 	return l, nil
 }
 

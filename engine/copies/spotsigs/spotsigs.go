@@ -46,11 +46,16 @@ type Selector struct {
 	lists           *Lists
 	distance, chain int
 	scanner         *token.Scanner
-	hasher          *token.Hasher
-	open            []spot   // antecedents whose chains are not whole
-	words           []uint64 // hashes of the content words so far
-	ends            []int32  // and where they end
+	open            []spot // antecedents whose chains are not whole
+	words           []word // the content words so far, less those that no antecedent needs any more
+	dropped         int    // these
 	dst             []signature.Signature
+}
+
+// word is a content word.
+type word struct {
+	hash uint64
+	end  int32
 }
 
 // spot is an antecedent.
@@ -72,57 +77,81 @@ func New(o Options) (*Selector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain, scanner: scanner,
-		hasher: token.NewHasher(scanner, signature.Key)}, nil
+	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain, scanner: scanner}, nil
 }
 
-// What the tag of a remembered word says.
+// What a word is.
 const (
-	unknown = iota
-	content
+	content = iota
 	stop
 	antecedent
 )
 
+// wordsMost is how many content words are held, about: more than an antecedent can be away from the end of its chain.
+const wordsMost = 4096
+
 // Append appends the signatures of a text to dst, in the order in which their chains end.
 func (s *Selector) Append(dst []signature.Signature, text string) []signature.Signature {
-	s.dst, s.open, s.words, s.ends = dst, s.open[:0], s.words[:0], s.ends[:0]
-	s.scanner.Scan(text, func(batch []token.Token) {
-		for i := range batch {
-			s.token(&batch[i])
-		}
-	})
+	s.dst, s.open, s.words, s.dropped = dst, s.open[:0], s.words[:0], 0
+	s.scanner.Scan(text, s.tokens)
 	return s.dst
 }
 
-// token takes one word.
-func (s *Selector) token(t *token.Token) {
-	slot := s.hasher.Slot(t)
-	if slot.Tag == unknown {
-		slot.Tag = s.lists.kind(slot.Hash)
+// tokens takes some words.
+func (s *Selector) tokens(batch []token.Token) {
+	next := s.next()
+	for i := range batch {
+		t := &batch[i]
+		hash := signature.Key.Hash(s.scanner, t)
+		switch s.lists.kind(hash) {
+		case antecedent:
+			s.open = append(s.open, spot{hash, int32(t.Start), s.dropped + len(s.words)})
+			if len(s.open) == 1 {
+				next = s.next()
+			}
+		case content:
+			s.words = append(s.words, word{hash, int32(t.End)})
+			if s.dropped+len(s.words) == next {
+				s.close()
+				next = s.next()
+			}
+		}
 	}
-	switch slot.Tag {
-	case antecedent:
-		s.open = append(s.open, spot{slot.Hash, int32(t.Start), len(s.words)})
-	case content:
-		s.words = append(s.words, slot.Hash)
-		s.ends = append(s.ends, int32(t.End))
-		s.close()
+	if len(s.words) > wordsMost {
+		s.drop()
 	}
 }
 
-// close makes the signatures of the chains that the last word ends. Antecedents are in order, and so are their ends.
+// next returns the number of content words with which the chain of the first antecedent is whole, -1 where there is none.
+func (s *Selector) next() int {
+	if len(s.open) == 0 {
+		return -1
+	}
+	return s.open[0].word + s.distance*s.chain
+}
+
+// close makes the signatures of the chains that the last word ends: those of the first antecedent, and of others that have no
+// content word between them and it, whose chains are the same. Antecedents are in order, and so are their ends.
 func (s *Selector) close() {
+	first := s.open[0].word
+	h := uint64(0)
+	for i := 1; i <= s.chain; i++ {
+		h = signature.Fold(h, s.words[first-s.dropped+i*s.distance-1].hash)
+	}
+	end := s.words[len(s.words)-1].end
 	n := 0
-	for ; n < len(s.open) && s.open[n].word+s.distance*s.chain == len(s.words); n++ {
-		a := &s.open[n]
-		h := signature.Fold(0, a.hash)
-		for i := 1; i <= s.chain; i++ {
-			h = signature.Fold(h, s.words[a.word+i*s.distance-1])
-		}
-		s.dst = append(s.dst, signature.Signature{Hash: h, Start: a.start, End: s.ends[len(s.ends)-1]})
+	for ; n < len(s.open) && s.open[n].word == first; n++ {
+		s.dst = append(s.dst, signature.Signature{Hash: signature.Fold(h, s.open[n].hash), Start: s.open[n].start, End: end})
 	}
-	if n > 0 {
-		s.open = s.open[:copy(s.open, s.open[n:])]
+	s.open = s.open[:copy(s.open, s.open[n:])]
+}
+
+// drop drops the content words that no chain needs any more.
+func (s *Selector) drop() {
+	n := len(s.words)
+	if len(s.open) > 0 {
+		n = s.open[0].word - s.dropped
 	}
+	s.words = s.words[:copy(s.words, s.words[n:])]
+	s.dropped += n
 }

@@ -45,7 +45,8 @@ func hashes(t *testing.T, sigs []string) (all []uint64) {
 	}
 	for _, sig := range sigs {
 		h := uint64(0)
-		for _, w := range strings.Split(sig, ":") {
+		words := strings.Split(sig, ":")
+		for _, w := range append(words[1:], words[0]) { // the chain, and then the antecedent
 			one, err := makeLists("test", []string{w}, nil)
 			if err != nil {
 				t.Fatal(err)

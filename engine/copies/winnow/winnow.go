@@ -7,8 +7,8 @@
 //
 // Density: 2 of Window + 1 rows are selected, so a text of n words has about n/8.5 features.
 //
-// Cost: two to three passes over the tokens; the least of a window is kept in a monotonic queue, so that a row costs a
-// hash, a comparison or two and no division. A [Selector] belongs to one goroutine.
+// Cost: two passes over the tokens. A row is compared with the least of its window; only when that leaves the window, once in
+// Window rows, the whole window is looked at, so that a row costs a hash and two comparisons, none of them a surprise. A [Selector] belongs to one goroutine.
 package winnow
 
 import (
@@ -26,15 +26,16 @@ const (
 // A Selector selects features. It reuses its memory.
 type Selector struct {
 	scanner *token.Scanner
-	hasher  *token.Hasher
 	tokens  []place // of the run of one kind at work
 	char    bool    // that kind
 	taken   bool    // rows of the run have been taken
-	queue   []row   // hashes and places ascending: the first is the least of the window
-	index   int     // rows so far
-	last    int     // row that was selected last
 	rolling uint64  // hash of the row before, unmixed
 	dst     []signature.Signature
+
+	window [Window]signature.Signature // the last rows, by index % Window
+	index  int                         // rows so far
+	least  int                         // row with the least hash of the window, the later of equal ones
+	last   int                         // row that was selected last
 }
 
 // place is a token's hash and where it stands.
@@ -43,43 +44,40 @@ type place struct {
 	start, end int32
 }
 
-// row is a row of tokens.
-type row struct {
-	index int
-	sig   signature.Signature
-}
-
 // New returns a Selector.
 func New() *Selector {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
 		panic(err) // of a list of stop words, and there is none
 	}
-	return &Selector{scanner: scanner, hasher: token.NewHasher(scanner, signature.Key)}
+	return &Selector{scanner: scanner}
 }
 
 // Append appends the selected features of a text to dst, in order of the text. A text of fewer rows than a
 // window selects its least; one of fewer words than a row is one row.
 func (s *Selector) Append(dst []signature.Signature, text string) []signature.Signature {
-	s.dst, s.tokens, s.taken, s.queue, s.index, s.last = dst, s.tokens[:0], false, s.queue[:0], 0, -1
-	s.scanner.Scan(text, func(batch []token.Token) {
-		for i := range batch {
-			t := &batch[i]
-			if char := t.Kind == token.Char; char != s.char {
-				s.flush()
-				s.char = char
-			}
-			s.tokens = append(s.tokens, place{s.hasher.Slot(t).Hash, int32(t.Start), int32(t.End)})
-			if len(s.tokens) >= 4096 {
-				s.rows()
-			}
-		}
-	})
+	s.dst, s.tokens, s.taken, s.index, s.least, s.last = dst, s.tokens[:0], false, 0, 0, -1
+	s.scanner.Scan(text, s.take)
 	s.flush()
-	if s.index < Window && len(s.queue) > 0 { // no window was full
-		s.dst = append(s.dst, s.queue[0].sig)
+	if s.index < Window && s.index > 0 { // no window was full
+		s.dst = append(s.dst, s.window[s.least])
 	}
 	return s.dst
+}
+
+// take takes some tokens.
+func (s *Selector) take(batch []token.Token) {
+	for i := range batch {
+		t := &batch[i]
+		if char := t.Kind == token.Char; char != s.char {
+			s.flush()
+			s.char = char
+		}
+		s.tokens = append(s.tokens, place{signature.Key.Hash(s.scanner, t), int32(t.Start), int32(t.End)})
+	}
+	if len(s.tokens) >= 1024 {
+		s.rows()
+	}
 }
 
 // width returns how many tokens of the kind at work are a row.
@@ -110,17 +108,18 @@ func (s *Selector) rows() {
 	if s.char {
 		top = charsPower
 	}
-	i := 0
-	for ; i+width <= len(s.tokens); i++ {
-		if i == 0 {
-			s.rolling = polynomial(s.tokens[:width])
-		} else {
-			s.rolling = s.rolling*base + s.tokens[i+width-1].hash - s.tokens[i-1].hash*top
-		}
-		s.row(s.rolling, s.tokens[i].start, s.tokens[i+width-1].end)
+	tokens := s.tokens
+	if len(tokens) < width {
+		return
 	}
-	s.taken = s.taken || i > 0
-	s.tokens = s.tokens[:copy(s.tokens, s.tokens[i:])]
+	rolling := polynomial(tokens[:width])
+	s.row(rolling, tokens[0].start, tokens[width-1].end)
+	for i, last := range tokens[width:] {
+		rolling = rolling*base + last.hash - tokens[i].hash*top
+		s.row(rolling, tokens[i+1].start, last.end)
+	}
+	s.taken = true
+	s.tokens = s.tokens[:copy(s.tokens, s.tokens[len(s.tokens)-width+1:])]
 }
 
 func polynomial(tokens []place) (h uint64) {
@@ -142,20 +141,28 @@ func (s *Selector) flush() {
 // row takes one row into the window, and selects the window's least where it is a new one.
 func (s *Selector) row(rolling uint64, start, end int32) {
 	h := signature.Fold(0, rolling)
-	r := row{s.index, signature.Signature{Hash: h, Start: start, End: end}}
-	for n := len(s.queue); n > 0 && s.queue[n-1].sig.Hash >= h; n-- { // of equal ones the later, as the paper has it
-		s.queue = s.queue[:n-1]
-	}
-	s.queue = append(s.queue, r)
+	i := s.index
+	s.window[i%Window] = signature.Signature{Hash: h, Start: start, End: end}
 	s.index++
-	if s.index < Window {
-		return
+	if s.least <= i-Window {
+		s.search()
+	} else if h <= s.window[s.least%Window].Hash { // of equal ones the later, as the paper has it
+		s.least = i
 	}
-	if s.queue[0].index <= s.index-1-Window {
-		s.queue = s.queue[:copy(s.queue, s.queue[1:])]
+	if i >= Window-1 && s.least != s.last {
+		s.last = s.least
+		s.dst = append(s.dst, s.window[s.least%Window])
 	}
-	if least := s.queue[0]; least.index != s.last {
-		s.last = least.index
-		s.dst = append(s.dst, least.sig)
+}
+
+// search finds the least row of a full window.
+func (s *Selector) search() {
+	oldest := s.index - Window
+	s.least = oldest
+	h := s.window[oldest%Window].Hash
+	for i := oldest + 1; i < s.index; i++ {
+		if x := s.window[i%Window].Hash; x <= h {
+			s.least, h = i, x
+		}
 	}
 }

@@ -17,7 +17,6 @@ func specification(text string) (all []signature.Signature) {
 	if err != nil {
 		panic(err)
 	}
-	hasher := token.NewHasher(scanner, signature.Key)
 	type tok struct {
 		hash       uint64
 		char       bool
@@ -27,7 +26,7 @@ func specification(text string) (all []signature.Signature) {
 	scanner.Scan(text, func(batch []token.Token) {
 		for i := range batch {
 			t := &batch[i]
-			tokens = append(tokens, tok{hasher.Slot(t).Hash, t.Kind == token.Char, int32(t.Start), int32(t.End)})
+			tokens = append(tokens, tok{signature.Key.Hash(scanner, t), t.Kind == token.Char, int32(t.Start), int32(t.End)})
 		}
 	})
 	var rows []signature.Signature
@@ -91,7 +90,7 @@ func TestSpecification(t *testing.T) {
 		}
 		text := randomText(random, n)
 		if got, want := s.Append(nil, text), specification(text); !slices.Equal(got, want) {
-			t.Fatalf("%d words: %d features, want %d\n%v\n%v", n, len(got), len(want), got, want)
+			t.Fatalf("%d words: %d features, want %d\n%.300v\n%.300v", n, len(got), len(want), fmt.Sprint(got), fmt.Sprint(want))
 		}
 	}
 }

@@ -31,18 +31,8 @@ const hasherBits = 13
 // NewHasher returns a Hasher of the tokens that s yields, with a key.
 func NewHasher(s *Scanner, key [32]byte) *Hasher { return &Hasher{key: key, scanner: s} }
 
-// Slot returns the slot of a token that the Scanner yielded, during the call of yield. It is the token's until the next
-// call.
-func (h *Hasher) Slot(t *Token) *Slot {
-	s, known := h.Probe(t)
-	if !known {
-		s = h.Learn(t)
-	}
-	return s
-}
-
-// Probe returns the slot of a token if it is remembered; if not, [Hasher.Learn] must be called. It is what is inlined of
-// Slot, for loops in which a call counts.
+// Probe returns the slot of a token that the Scanner yielded, during the call of yield, if it is remembered; if not, [Hasher.Learn]
+// must be called. The slot is the token's until the next call of Learn. Probe is inlined.
 //
 // A long token is found in no slot: its place and its length are no bytes of a packed one, of which the first word is
 // full where there is a second one.
