@@ -23,7 +23,7 @@ import (
 	"ndd/permute"
 )
 
-// memtableDocs is how many documents become a segment.
+// memtableDocs is more documents than a memtable scans for every query.
 const memtableDocs = 4096
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

@@ -178,8 +178,9 @@ func (c *Searcher) since(o *Outcome, w View, p *pending, seen DocID, i, k, most 
 	queries, lengths := c.queries[each*i:each*(i+1)], c.lengths.From(each*i)
 	c.matches = p.near(c.matches[:0], c.positions, queries, k, lengths)
 	if seen < w.clock {
+		a := memSearch{w, k, lengths, c.positions}
 		for _, m := range w.version.memtables {
-			c.matches = m.scan(c.matches, c.positions, seen, w, queries, k, lengths, 0)
+			c.matches = m.since(c.matches, &a, seen, queries)
 		}
 	}
 	if len(c.matches) == 0 {

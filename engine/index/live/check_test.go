@@ -19,24 +19,30 @@ import (
 	"ndd/engine/storage/wal"
 )
 
+// smallDocs fill a memtable of a test, and filledDocs are too many in memtables for an insert.
+const (
+	smallDocs  = 4096
+	filledDocs = unflushedMax*smallDocs + 1
+)
+
 // filled returns an index in memory that has no room until the returned function is called.
 func filled(t *testing.T, c Config) (x *Index, free func()) {
 	t.Helper()
+	c.flushDocs = smallDocs
 	x, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { x.Close() })
-	x.sealing.Lock() // the sealer waits
+	x.flushing.Lock() // nothing is sealed
 	var docs []Doc
-	for _, f := range sets.Uniform((memtablesMax+1)*memtableDocs, 3) {
+	for _, f := range sets.Uniform(filledDocs, 3) {
 		docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
 	}
-	docs = docs[:memtablesMax*memtableDocs+1]
 	if _, err := x.Insert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	return x, sync.OnceFunc(x.sealing.Unlock)
+	return x, sync.OnceFunc(x.flushing.Unlock)
 }
 
 // TestCheckAndInsertWaiting has two near-duplicates wait for room, after both have searched and
@@ -78,7 +84,7 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 				t.Errorf("kept out by %+v", o.Near)
 			}
 		}
-		if inserted != 1 || holder != memtablesMax*memtableDocs+1 {
+		if inserted != 1 || holder != filledDocs {
 			t.Fatalf("%d of four near-duplicates were inserted, the last as %d", inserted, holder)
 		}
 	}
@@ -98,7 +104,7 @@ func TestCheckAndInsertLate(t *testing.T) {
 		t.Fatal(near, err)
 	}
 	free()
-	docs := make([]Doc, 2*memtableDocs)
+	docs := make([]Doc, 2*smallDocs)
 	for i := range docs {
 		docs[i].Fingerprint = simhash.Fingerprint(rand.Uint64())
 	}
@@ -170,7 +176,7 @@ func TestInsertWhole(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for range 20 {
-				docs := make([]Doc, 1+rand.IntN(3*memtableDocs))
+				docs := make([]Doc, 1+rand.IntN(3*smallDocs))
 				for i := range docs {
 					docs[i].Fingerprint = simhash.Fingerprint(rand.Uint64())
 				}
@@ -366,7 +372,7 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 // twice in one insert: a reader sees one of it, never two, never none. An insert of more than fits
 // into a memtable is seen whole or not at all: its first and last documents are alike.
 func TestConsistentReads(t *testing.T) {
-	x, err := New(Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}})
+	x, err := New(Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}, flushDocs: smallDocs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +435,7 @@ func TestConsistentReads(t *testing.T) {
 // TestClock: readers see nothing of a change that is in memory until the clock moves beyond it, however
 // many memtables it takes, and then all of it.
 func TestClock(t *testing.T) {
-	x, err := New(Config{Design: halves(t)})
+	x, err := New(Config{Design: halves(t), flushDocs: smallDocs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +452,7 @@ func TestClock(t *testing.T) {
 		}
 		return documents
 	}
-	docs := make([]Doc, memtableDocs+10)
+	docs := make([]Doc, smallDocs+10)
 	for i := range docs {
 		docs[i].Fingerprint = 7
 	}
@@ -498,4 +504,52 @@ func TestHeldVersion(t *testing.T) {
 		t.Errorf("%+v, %v", a.Hits, err)
 	}
 	w.Release()
+}
+
+// TestHeldMemtable: who holds a view reads the memtable that it has, though that was flushed meanwhile.
+func TestHeldMemtable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	docs := someDocs(3*scanDocs, 5)
+	if _, err := x.Insert(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	w, err := x.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := w.version.memtables[0]
+	if err := x.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if x.Held() == 0 || m.ids.buffers == nil {
+		t.Fatal("the memtable of a view is gone")
+	}
+	c := x.Searcher()
+	defer c.Done()
+	for i := 0; i < len(docs); i += 100 {
+		a, err := c.Search(w, []uint64{uint64(docs[i].Fingerprint)}, 0, 1, Swept{}, Lengths{})
+		if err != nil || len(a.Hits) != 1 || a.Hits[0].Docs[0] != DocID(i) {
+			t.Fatalf("document %d: %+v, %v", i, a.Hits, err)
+		}
+		if id, err := c.ID(w, DocID(i)); err != nil || id != docs[i].ID {
+			t.Fatalf("document %d has the ID %q, %v", i, id, err)
+		}
+	}
+	w.Release()
+	for end := time.Now().Add(time.Minute); x.Held() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what was held is not given back")
+		}
+	}
+	if m.ids.buffers != nil {
+		t.Error("the memory of a memtable that nobody has is not given back")
+	}
 }

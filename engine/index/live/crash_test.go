@@ -60,7 +60,7 @@ func contents(t *testing.T, x *Index) map[DocID]Doc {
 	for _, m := range v.memtables {
 		for i := range m.len() {
 			if doc := m.first + DocID(i); !m.dead.has(doc, documentsMax) {
-				docs[doc] = Doc{Fingerprint: simhash.Fingerprint(m.fingerprints[i]), ID: m.ids[i]}
+				docs[doc] = Doc{Fingerprint: simhash.Fingerprint(m.fingerprint(i)), ID: m.id(i)}
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (s *script) step(x *Index) error {
 }
 
 func openScripted(dir string, d *disk.Disk) (*Index, error) {
-	return Open(context.Background(), dir, OpenOptions{Write: true, Disk: d, Threads: 1, flushDocs: 1 << 40})
+	return Open(context.Background(), dir, OpenOptions{Write: true, Disk: d, Threads: 1, flushDocs: neverFlush})
 }
 
 // TestPowerCut cuts the power behind calls to the disk, with none, half and all of what was not
@@ -500,43 +500,29 @@ func TestDeletedWhileFlushed(t *testing.T) {
 	}
 }
 
-// TestFlushBesideMerge: a flush waits for segments in memory that are being merged, since the log of their
-// documents is removed behind it: none of them is lost.
-func TestFlushBesideMerge(t *testing.T) {
+// TestFlushTakesAll: a flush takes every memtable, since the log of their documents is removed behind it:
+// none of them is lost, though some were full and waited.
+func TestFlushTakesAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	x, err := openScripted(dir, nil)
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true, flushDocs: smallDocs})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { x.Close() }()
-	docs := someDocs(memtableDocs+10, 8)
+	x.flushing.Lock() // memtables wait
+	docs := someDocs(3*smallDocs+10, 8)
 	if _, err := x.Insert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	for x.Stats().Segments == 0 { // until the first memtable is sealed
-		time.Sleep(time.Millisecond)
-	}
-	x.compacting.Lock() // as a merge of segments in memory does
-	x.writer.mu.Lock()
-	merged := x.current.Load().segments
-	mark(merged, true)
-	x.writer.mu.Unlock()
-	flushed := make(chan error, 1)
-	go func() { flushed <- x.Flush(context.Background()) }()
-	select {
-	case err := <-flushed:
-		t.Fatalf("flushed without the segments that are being merged: %v", err)
-	case <-time.After(50 * time.Millisecond):
-	}
-	x.writer.mu.Lock()
-	mark(merged, false)
-	x.writer.mu.Unlock()
-	x.compacting.Unlock()
-	if err := <-flushed; err != nil {
+	if _, err := x.flushBefore(t.Context(), 0); err != nil {
 		t.Fatal(err)
+	}
+	x.flushing.Unlock()
+	if s := x.Stats(); s.Segments != 1 || s.Unflushed != 0 {
+		t.Errorf("%+v", s)
 	}
 	if err := x.end(); err != nil {
 		t.Fatal(err)

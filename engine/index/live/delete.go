@@ -91,18 +91,16 @@ func (x *Index) deleting(ctx context.Context, find func() ([]DocID, error)) (int
 // kill deletes a document in memory. It needs x.mu.
 func (x *Index) kill(doc, clock DocID) {
 	v := x.current.Load()
-	for _, m := range v.memtables {
-		if doc >= m.first && doc < m.end() {
-			m.dead.add(doc, clock)
-			return
-		}
+	if m := v.memtableOf(doc); m != nil {
+		m.dead.add(doc, clock)
+		return
 	}
 	s := v.segmentOf(doc)
 	if s == nil {
 		s = x.incoming
 	}
 	if s != nil {
-		if _, ok := s.numbers.row(doc); ok && s.dead.add(doc, clock) && (s.file != nil || s.busy) {
+		if _, ok := s.numbers.row(doc); ok && s.dead.add(doc, clock) && s.file != nil {
 			x.deleted = append(x.deleted, doc)
 			x.wakeMerger()
 		}
@@ -165,15 +163,12 @@ func (x *Index) holders(id string, yield func(DocID) bool) (err error) {
 	}
 	defer store.CatchFault(&err)()
 	v, now := x.current.Load(), x.wall.now()
-	clock := v.end()
+	clock, h := v.end(), x.key.hash(id)
 	for _, m := range slices.Backward(v.memtables) {
-		if row, ok := m.rows[id]; ok {
-			if doc := m.first + DocID(row); !m.hides(doc, clock, now) && !yield(doc) {
-				return nil
-			}
+		if doc, ok := m.holder(id, h); ok && !m.hides(doc, clock, now) && !yield(doc) {
+			return nil
 		}
 	}
-	h := x.key.hash(id)
 	segments := v.segments
 	if x.incoming != nil && !slices.Contains(segments, x.incoming) {
 		segments = append(slices.Clip(segments), x.incoming)

@@ -90,12 +90,12 @@ func TestHostileDocuments(t *testing.T) {
 
 // TestCheckIDs: an index of IDs that is another segment's is found by a check.
 func TestCheckIDs(t *testing.T) {
-	x, err := New(Config{Design: halves(t), IDs: true})
+	x, err := New(Config{Design: halves(t), IDs: true, flushDocs: smallDocs})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	docs := someDocs(memtableDocs+1, 3)
+	docs := someDocs(smallDocs+1, 3)
 	if _, err := x.Insert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}

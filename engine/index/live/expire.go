@@ -32,7 +32,7 @@ func (x *Index) expire() {
 func (x *Index) DropExpired(ctx context.Context) error {
 	x.dropInMemory()
 	if x.folder == nil {
-		x.wakeFlusher()
+		x.wakeMerger()
 		return nil
 	}
 	err := x.dropFiles(ctx)

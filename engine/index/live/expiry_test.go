@@ -225,14 +225,6 @@ func TestExpiredSegments(t *testing.T) {
 	e.insert(t, 0, "a minute", "a minute more")
 	flush()
 	e.insert(t, 0, "in memory")
-	e.sealing.Lock()
-	e.writer.mu.Lock()
-	e.Apply(Edit{addMemtable: newMemtable(e.current.Load().end(), memtableDocs, &e.config)})
-	e.writer.mu.Unlock()
-	if _, err := e.sealOldest(); err != nil {
-		t.Fatal(err)
-	}
-	e.sealing.Unlock()
 	files := func() int {
 		entries, err := os.ReadDir(e.dir)
 		if err != nil {
@@ -253,7 +245,7 @@ func TestExpiredSegments(t *testing.T) {
 		t.Errorf("%d segments are left, want that of what is kept and an empty one", n)
 	}
 	w.Release()
-	if s := e.Stats(); s.Expired != 0 || s.Documents != 1 || s.Deleted != 1 {
+	if s := e.Stats(); s.Expired != 1 || s.Documents != 1 || s.Deleted != 1 {
 		t.Errorf("%+v", s)
 	}
 	for range 2 {
@@ -274,6 +266,33 @@ func TestExpiredSegments(t *testing.T) {
 	e.insert(t, 0, "number")
 	if doc, _, _ := e.Find("number"); doc != 6 {
 		t.Errorf("a number was given twice: %d", doc)
+	}
+}
+
+// TestExpiredInMemory: a segment in memory of which all has expired is dropped.
+func TestExpiredInMemory(t *testing.T) {
+	var second atomic.Int64
+	x, err := New(Config{Design: halves(t), TTL: time.Minute, now: func() time.Time { return time.Unix(second.Load(), 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	docs := someDocs(100, 4)
+	if _, err := x.Insert(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.seal(); err != nil {
+		t.Fatal(err)
+	}
+	if s := x.Stats(); s.Segments != 1 || s.Documents != 100 {
+		t.Errorf("%+v", s)
+	}
+	second.Store(61)
+	if err := x.DropExpired(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := x.Stats(); s.Segments != 0 || s.Documents != 0 || s.Expired != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -10,14 +10,12 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-const (
-	// flushDocs documents in memory are flushed to a file: 15 MB with two tables.
-	flushDocs = 1 << 20
-	// unflushedMax documents may be in memory before inserts wait for the disk.
-	unflushedMax = 8 * flushDocs
-)
+// unflushedMax is how many times the documents of a memtable may be in some before inserts wait for
+// what becomes of those.
+const unflushedMax = 8
 
-// tendMemory merges segments in memory, and flushes them to files, until the index is closed.
+// tendMemory has full memtables become segments, in files where the index has some, until the index
+// is closed.
 func (x *Index) tendMemory() {
 	for {
 		select {
@@ -32,19 +30,22 @@ func (x *Index) tendMemory() {
 
 // tendMemoryOnce does one piece of work; it returns false when there is none.
 func (x *Index) tendMemoryOnce() bool {
-	if x.folder != nil {
-		x.writer.mu.Lock()
-		v := x.current.Load()
-		flush := v != nil && x.mustFlush(v)
-		x.writer.mu.Unlock()
-		if flush {
-			return x.flush(context.Background()) == nil || x.pause()
-		}
+	x.writer.mu.Lock()
+	v := x.current.Load()
+	due := v != nil && x.mustFlush(v)
+	x.writer.mu.Unlock()
+	switch {
+	case !due:
+		return false
+	case x.folder != nil:
+		return x.flush(context.Background()) == nil || x.pause()
 	}
-	x.compacting.Lock()
-	defer x.compacting.Unlock()
-	more, err := x.mergeInMemory((*Segment).mergesLarge)
-	return more && err == nil // for want of memory there are more segments: slower, and right
+	err := x.seal()
+	if err != nil && !errors.Is(err, memory.ErrTooLarge) {
+		x.fail(err)
+		return false
+	}
+	return err == nil || x.pause() // whoever inserts waits
 }
 
 // Flush writes what is in memory to a file, so that the log is empty, as far as it was inserted
@@ -58,16 +59,16 @@ func (x *Index) Flush(ctx context.Context) error {
 
 // A flush is what is being moved from memory and the log to a file.
 type flush struct {
-	mark     wal.Mark
-	next     DocID // number of the first document that it does not have
-	segments []*Segment
-	deleted  []DocID // of documents that are in files
+	mark      wal.Mark
+	next      DocID // number of the first document that it does not have
+	memtables []*memtable
+	deleted   []DocID // of documents that are in files
 }
 
 // flush makes one file of what is in memory:
 //
-//	freeze the memtable, rotate the log     seal all memtables     write the segment
-//	                                        publish the manifest   replace the segments   remove the logs
+//	freeze the memtable, rotate the log     write the segment      publish the manifest
+//	                                        replace the memtables  remove the logs
 //
 // Inserts go on meanwhile, to new memtables and the new log. After an error all is in memory and in
 // the log, as before.
@@ -85,12 +86,11 @@ func (x *Index) flushBefore(ctx context.Context, gap uint64) (DocID, error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(f.segments) == 0 && len(f.deleted) == 0 {
+	if len(f.memtables) == 0 && len(f.deleted) == 0 {
 		return f.next, x.emptyLog(f)
 	}
 	if err := x.flushTo(ctx, f); err != nil {
 		x.writer.mu.Lock()
-		mark(f.segments, false)
 		x.deleted = append(f.deleted, x.deleted...)
 		x.noteFlush(err)
 		x.writer.mu.Unlock()
@@ -118,74 +118,40 @@ func (x *Index) noteFlush(err error) {
 	x.wakeWaiting()
 }
 
-// errBusy is returned where a segment would be left out of a flush behind which its log is removed.
-var errBusy = errors.New("a segment in memory is not there to be flushed")
-
-// beginFlush takes what is to be flushed out of the hands of others: of a merge in memory when that
-// has ended, since what is being merged is not there to be taken, and its log would be removed.
+// beginFlush takes what is to be flushed: the memtables leave the index when they are a segment. It
+// needs x.flushing.
 func (x *Index) beginFlush(gap uint64) (f flush, err error) {
-	x.compacting.Lock()
-	defer x.compacting.Unlock()
-	x.sealing.Lock()
-	defer x.sealing.Unlock()
 	x.writer.mu.Lock()
+	defer x.writer.mu.Unlock()
 	v := x.current.Load()
 	if v == nil {
-		x.writer.mu.Unlock()
 		return f, ErrClosed
 	}
 	if f.mark, err = x.log.Rotate(); err != nil {
-		x.writer.mu.Unlock()
 		return f, err
 	}
 	f.next = v.end()
-	if v.memtables[len(v.memtables)-1].len() > 0 {
-		x.Apply(Edit{addMemtable: newMemtable(f.next, memtableDocs, &x.config)})
+	if f.memtables = v.memtables; f.memtables[len(f.memtables)-1].len() == 0 {
+		f.memtables = f.memtables[:len(f.memtables)-1]
+	} else {
+		x.Apply(Edit{addMemtable: x.newMemtable(f.next)})
 	}
 	f.deleted, x.deleted = x.deleted, nil
 	if gap > 0 {
-		_, err = x.commit(&change{gap: true, first: f.next + DocID(gap)})
-	}
-	x.writer.mu.Unlock()
-	if err != nil {
-		return f, x.keepDeleted(f, err)
-	}
-	for x.current.Load().memtables[0].first < f.next {
-		if _, err := x.sealOldest(); err != nil {
-			return f, x.keepDeleted(f, err)
-		}
-	}
-	x.writer.mu.Lock()
-	defer x.writer.mu.Unlock()
-	for _, s := range x.current.Load().segments {
-		if s.file != nil || s.from >= f.next {
-			continue
-		}
-		if s.busy || s.end() > f.next {
+		if _, err = x.commit(&change{gap: true, first: f.next + DocID(gap)}); err != nil {
 			x.deleted = append(f.deleted, x.deleted...)
-			return f, errBusy
 		}
-		f.segments = append(f.segments, s)
 	}
-	mark(f.segments, true)
-	return f, nil
-}
-
-// keepDeleted gives the deletions of a flush that failed to the next one.
-func (x *Index) keepDeleted(f flush, err error) error {
-	x.writer.mu.Lock()
-	defer x.writer.mu.Unlock()
-	x.deleted = append(f.deleted, x.deleted...)
-	return err
+	return f, err
 }
 
 func (x *Index) flushTo(ctx context.Context, f flush) error {
 	docs := uint64(0)
-	for _, s := range f.segments {
-		docs += s.Documents()
+	for _, m := range f.memtables {
+		docs += uint64(m.len())
 	}
 	o := x.fileOptions(1)
-	reserved, err := x.reserveFiles(docs, o, f.segments)
+	reserved, err := x.reserveFiles(docs, docs*8*uint64(len(o.Design.Tables)+1)+idBytes(nil, f.memtables), o)
 	if err != nil {
 		return err
 	}
@@ -194,8 +160,8 @@ func (x *Index) flushTo(ctx context.Context, f flush) error {
 	if x.config.Lengths {
 		g.lengths = [][]uint32{}
 	}
-	if len(f.segments) > 0 {
-		if g, err = gather(f.segments, nil, &x.config, x.wall.now()); err != nil {
+	if len(f.memtables) > 0 {
+		if g, err = gather(nil, f.memtables, &x.config, x.wall.now()); err != nil {
 			return err
 		}
 		defer g.free()

@@ -61,11 +61,14 @@ func gather(segments []*Segment, memtables []*memtable, c *Config, now moment) (
 	}
 	for i, m := range memtables {
 		room := g.prints.Data[g.numbers.n:][:m.len()]
-		copy(room, m.fingerprints)
+		m.eachPage(0, m.len(), func(row int, prints []uint64) bool {
+			copy(room[row:], prints)
+			return true
+		})
 		own := consecutive(m.first, uint64(m.len()))
 		expires := m.expiries()
 		if c.Lengths {
-			g.keepLengths(m.lengths, uint64(m.len()), &own, &expires, g.dropped[len(segments)+i])
+			g.keepLengths(m.allLengths(), uint64(m.len()), &own, &expires, g.dropped[len(segments)+i])
 		}
 		g.keep(room, &own, &expires, g.dropped[len(segments)+i])
 	}
@@ -181,8 +184,8 @@ func (g *gathered) allIDs() iter.Seq2[string, error] {
 		for i, m := range g.memtables {
 			dropped := g.dropped[len(g.segments)+i]
 			expires := m.expiries()
-			for j, id := range m.ids[:m.len()] {
-				if !g.drops(dropped, &expires, uint64(j), m.first+DocID(j)) && !yield(id, nil) {
+			for j := range m.len() {
+				if !g.drops(dropped, &expires, uint64(j), m.first+DocID(j)) && !yield(m.id(j), nil) {
 					return
 				}
 			}

@@ -171,6 +171,14 @@ func (c *Searcher) hit(w View, from, to int) (h Hit, err error) {
 // count returns how many documents match number i has that the view sees.
 func (c *Searcher) count(w View, i int) (n uint64, err error) {
 	m := &c.matches[i]
+	if t := w.version.memtable(m.source); t != nil {
+		a := memSearch{w, 0, c.lengths, c.positions}
+		t.eachOf(&a, m.fingerprint, m.query, func(DocID) bool {
+			n++
+			return true
+		})
+		return n, nil
+	}
 	if m.source == inMemtable || !w.version.segments[m.source].KeepsDocs() {
 		return 1, nil
 	}
@@ -184,12 +192,23 @@ func (c *Searcher) count(w View, i int) (n uint64, err error) {
 	return n, err
 }
 
+// memtable returns the memtable that is the source of a match, nil where that is a segment or the match a document.
+func (v *version) memtable(source int) *memtable {
+	if source < len(v.segments) || source == inMemtable {
+		return nil
+	}
+	return v.memtables[source-len(v.segments)]
+}
+
 // eachDoc calls yield with the documents of matches [from, to), which are of one fingerprint, ascending, until
 // that returns false.
 func (c *Searcher) eachDoc(w View, from, to int, yield func(DocID) bool) error {
 	for i := from; i < to; i++ {
 		m, more := &c.matches[i], false
-		if m.source == inMemtable {
+		if t := w.version.memtable(m.source); t != nil {
+			a := memSearch{w, 0, c.lengths, c.positions}
+			more = t.eachOf(&a, m.fingerprint, m.query, yield)
+		} else if m.source == inMemtable {
 			more = yield(m.doc)
 		} else if !w.version.segments[m.source].KeepsDocs() {
 			more = yield(NoDoc)

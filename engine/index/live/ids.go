@@ -85,14 +85,8 @@ func (n *IDs) ofRow(doc DocID) (_ string, err error) {
 		}
 		return c.ID(row)
 	}
-	for _, m := range v.memtables {
-		if doc < m.first || doc >= m.end() {
-			continue
-		}
-		if m.ids == nil {
-			return "", nil
-		}
-		return m.ids[doc-m.first], nil
+	if m := v.memtableOf(doc); m != nil {
+		return m.id(int(doc - m.first)), nil
 	}
 	return "", ErrNoDocument
 }

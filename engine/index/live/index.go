@@ -40,11 +40,21 @@ type Config struct {
 	OnConflict OnConflict       // what becomes of a document whose ID is taken; 0 is Replace
 	TTL        time.Duration    // how long documents are kept that say nothing else; 0 is forever
 	Budget     *memory.Budget   // of what is in memory and of merges; nil is what this machine has left when the index is opened
-	flushDocs  uint64           // documents in memory that are flushed; 0 is the package's own
+	flushDocs  uint64           // of a memtable, for tests: 0 is the package's own; with neverFlush only calls flush
 	now        func() time.Time // for tests; nil is time.Now
 }
 
-func (c *Config) flushAt() uint64 { return cmp.Or(c.flushDocs, flushDocs) }
+// neverFlush has nothing flushed by itself.
+const neverFlush = 1 << 40
+
+// memtableDocs returns how many documents fill a memtable: fewer where it is scanned.
+func (c *Config) memtableDocs() uint64 {
+	most := uint64(memtableDocs)
+	if c.Design.K > blocksMax {
+		most = scannedDocs
+	}
+	return min(cmp.Or(c.flushDocs, most), most)
+}
 
 // An Index is a set of segments and memtables that changes by edits.
 type Index struct {
@@ -104,7 +114,7 @@ func (x *Index) fill(segments []*Segment, next DocID) error {
 		}
 	}
 	x.committed.Store(uint64(next))
-	return x.Apply(Edit{Add: segments, addMemtable: newMemtable(next, memtableDocs, &x.config)})
+	return x.Apply(Edit{Add: segments, addMemtable: x.newMemtable(next)})
 }
 
 // indexIDs makes the index of a segment's IDs in memory, unless it has one or needs none: when an ID

@@ -99,10 +99,13 @@ type pending struct {
 	prints []uint64       // of docs, which are rows
 }
 
+// pendingDocs are how many documents of an insert keep their memory for the next one.
+const pendingDocs = 4096
+
 // prepare begins an insert. There is one at a time, in memory that is used again.
 func (x *Index) prepare() *pending {
 	p := &x.pending
-	if cap(p.docs) > memtableDocs { // a large one is rare, and its memory is not kept
+	if cap(p.docs) > pendingDocs { // a large one is rare, and its memory is not kept
 		*p = pending{}
 	}
 	p.index, p.own, p.prints = x, nil, p.prints[:0]
@@ -209,7 +212,7 @@ func (x *Index) commit(c *change) (at wal.Position, err error) {
 // apply makes a change in memory. It needs x.mu.
 func (x *Index) apply(c *change) error {
 	if c.gap {
-		err := x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, &x.config)})
+		err := x.skipTo(c.first)
 		x.committed.Store(uint64(c.first))
 		return err
 	}
@@ -228,6 +231,16 @@ func (x *Index) apply(c *change) error {
 	return nil
 }
 
+// skipTo has the next document numbered first, which is beyond all that are there. It needs x.mu.
+func (x *Index) skipTo(first DocID) error {
+	e := Edit{addMemtable: x.newMemtable(first)}
+	memtables := x.current.Load().memtables
+	if last := memtables[len(memtables)-1]; last.len() == 0 {
+		e.removeMemtables = []*memtable{last}
+	}
+	return x.Apply(e)
+}
+
 // clock returns that of deletion i: the number of the document that replaces it, or the last number
 // before the index's clock, with which it is seen at once.
 func (c *change) clock(i int, clock DocID) DocID {
@@ -242,14 +255,18 @@ func (x *Index) add(docs []Doc, expires []moment) {
 	v := x.current.Load()
 	last := v.memtables[len(v.memtables)-1]
 	for {
-		n := last.add(docs, expires)
+		before := last.size.Load()
+		n := last.add(docs, expires, x.memtableBytes())
 		if docs = docs[n:]; len(docs) == 0 {
+			if last.size.Load() != before {
+				x.grown()
+			}
 			return
 		}
 		expires = expires[min(n, len(expires)):]
-		last = newMemtable(last.end(), memtableDocs, &x.config)
+		last = x.newMemtable(last.end())
 		x.Apply(Edit{addMemtable: last})
-		x.wakeSealer()
+		x.wakeFlusher()
 	}
 }
 

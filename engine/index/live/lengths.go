@@ -39,10 +39,8 @@ func (c *Searcher) TextBytes(w View, doc DocID) uint32 {
 		}
 		return 0
 	}
-	for _, m := range w.version.memtables {
-		if doc >= m.first && doc < m.end() && m.lengths != nil {
-			return m.lengths[doc-m.first]
-		}
+	if m := w.version.memtableOf(doc); m != nil {
+		return m.textBytes(int(doc - m.first))
 	}
 	return 0
 }

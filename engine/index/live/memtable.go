@@ -1,43 +1,64 @@
 package live
 
 import (
-	"math/bits"
+	"encoding/binary"
+	"slices"
 	"sync/atomic"
-
-	"ndd/asm"
 )
 
 const (
-	// memtableDocs fingerprints are scanned whole by every query: 32 KiB, under a microsecond
-	// with AVX-512.
-	memtableDocs = 4096
-	// memtablesMax is how many full memtables may wait to become segments before inserts wait for
-	// that: 16 of them cost a query some 10 microseconds.
-	memtablesMax = 16
+	// memtableDocs documents fill a memtable: a query looks at some 16 of each of its buckets, and a
+	// segment of them has 15 MB with two tables.
+	memtableDocs = 1 << 20
+	// pageDocs documents have their columns beside each other.
+	pageDocs = 4096
+	// scannedDocs fill one that is scanned whole by every query: some 30 microseconds.
+	scannedDocs = 1 << 16
+	// scanDocs fingerprints are scanned whole by every query, in a quarter of a microsecond with
+	// AVX-512. Of more there are blocks.
+	scanDocs = 1024
+	// documentBytes is about what a document takes, with K = 3 and no ID.
+	documentBytes = 160
 )
 
-// A memtable holds the newest documents. One writer appends; readers see the first len() documents.
+// A memtable holds the newest documents, by row in order of arrival. One writer appends; readers see
+// what is before their clock, and take no lock.
 type memtable struct {
-	first        DocID
-	fingerprints []uint64 // room for as many documents as it may have
-	ids          []string // nil when documents have none
-	lengths      []uint32 // of texts; nil when they are not kept
-	n            atomic.Int64
-	dead         tombstones
-	expires      atomic.Pointer[[]moment] // of each document; nil while none of them expires
+	first  DocID
+	most   int // documents
+	likely int // documents that it will have, where those take as much memory as they mostly do
+	k      int // the index's K
+	each   int // rows of a document, which stay together
+	pages  []atomic.Pointer[page]
+	blocks atomic.Pointer[blocks] // of all rows; nil while these are few, or scanned whole
+	n      atomic.Int64
+	size   atomic.Uint64 // bytes that it takes without tombstones
+	dead   tombstones
 
-	rows    map[string]int32 // of the last document of each ID; the writer's
-	idBytes int              // of all IDs; likewise
+	key      *idKey // nil where documents have no IDs
+	ids      arena
+	rows     idRows // of the last document of each ID; the writer's
+	lengths  bool   // are kept
+	deferred bool   // the writer's: blocks are made when all is there
+	versions int    // that have it; guarded by versions.mu
 }
 
-func newMemtable(first DocID, docs int, c *Config) *memtable {
-	m := &memtable{first: first, fingerprints: make([]uint64, docs)}
+// A page has some rows.
+type page struct {
+	prints  [pageDocs]uint64
+	ids     []uint32 // addresses, 0 for none; nil where documents have no IDs
+	lengths []uint32 // of texts; nil where they are not kept
+	expires atomic.Pointer[[pageDocs]moment]
+}
+
+// newMemtable returns an empty memtable whose documents are numbered from first on.
+func (x *Index) newMemtable(first DocID) *memtable {
+	c := &x.config
+	m := &memtable{first: first, most: int(c.memtableDocs()), k: c.Design.K, each: c.each(), lengths: c.Lengths, deferred: x.recovering}
+	m.likely = min(m.most, int(x.memtableBytes()/documentBytes))
+	m.pages = make([]atomic.Pointer[page], (m.most+pageDocs-1)/pageDocs)
 	if c.IDs {
-		m.ids = make([]string, docs)
-		m.rows = make(map[string]int32)
-	}
-	if c.Lengths {
-		m.lengths = make([]uint32, docs)
+		m.key = &x.key
 	}
 	return m
 }
@@ -47,60 +68,175 @@ func (m *memtable) len() int { return int(m.n.Load()) }
 // end returns the DocID of the next document.
 func (m *memtable) end() DocID { return m.first + DocID(m.len()) }
 
-// add appends as many of the documents as there is room for, and when they expire where some do, and
-// returns how many. Readers see them when the index's clock is beyond their numbers.
-func (m *memtable) add(docs []Doc, expires []moment) int {
-	at := m.len()
-	docs = m.fitting(docs[:min(len(docs), len(m.fingerprints)-at)])
-	if len(expires) > 0 {
-		if m.expires.Load() == nil {
-			all := make([]moment, len(m.fingerprints))
-			m.expires.Store(&all)
+// add appends documents, and when they expire where some do, until the memtable is full or takes so
+// many bytes, and returns how many: at least one where it is empty. Readers see them when the
+// index's clock is beyond their numbers.
+func (m *memtable) add(docs []Doc, expires []moment, bytes uint64) int {
+	begin := m.len()
+	row := begin
+	for i := range docs {
+		if row == m.most || row > 0 && row%m.each == 0 && m.size.Load() >= bytes {
+			break
 		}
-		copy((*m.expires.Load())[at:], expires[:len(docs)])
+		at := moment(0)
+		if len(expires) > 0 {
+			at = expires[i]
+		}
+		m.put(row, &docs[i], at)
+		row++
 	}
-	for i, d := range docs {
-		m.fingerprints[at+i] = uint64(d.Fingerprint)
-		if m.lengths != nil {
-			m.lengths[at+i] = d.TextBytes
-		}
-		if m.ids != nil && d.ID != "" {
-			m.ids[at+i] = d.ID
-			m.rows[d.ID] = int32(at + i)
-		}
-	}
-	m.n.Store(int64(at + len(docs)))
-	return len(docs)
+	m.n.Store(int64(row))
+	return row - begin
 }
 
-// fitting returns the first of the documents that have room for their IDs: at least one where the
-// memtable is empty.
-func (m *memtable) fitting(docs []Doc) []Doc {
-	if m.ids == nil {
-		return docs
+// put writes the next row.
+func (m *memtable) put(row int, d *Doc, expires moment) {
+	p := m.pages[row/pageDocs].Load()
+	if p == nil {
+		p = m.newPage(row / pageDocs)
 	}
-	for i := range docs {
-		if more := len(docs[i].ID); more > 0 && m.idBytes+more > memtableIDBytes && m.len()+i > 0 {
-			return docs[:i]
-		} else {
-			m.idBytes += more
+	at := row % pageDocs
+	p.prints[at] = uint64(d.Fingerprint)
+	if p.lengths != nil {
+		p.lengths[at] = d.TextBytes
+	}
+	if expires != 0 {
+		if p.expires.Load() == nil {
+			p.expires.Store(new([pageDocs]moment))
+			m.size.Add(8 * pageDocs)
 		}
+		p.expires.Load()[at] = expires
 	}
-	return docs
+	if p.ids != nil && d.ID != "" {
+		m.putID(p, row, d.ID)
+	}
+	if b := m.blocks.Load(); b != nil {
+		before := b.bytes()
+		b.add(uint64(d.Fingerprint), uint32(row))
+		m.size.Add(b.bytes() - before)
+	} else if row+1 == scanDocs && !m.deferred {
+		m.index(row + 1)
+	}
+}
+
+func (m *memtable) newPage(number int) *page {
+	p := new(page)
+	size := uint64(8 * pageDocs)
+	if m.key != nil {
+		p.ids = make([]uint32, pageDocs)
+		size += 4 * pageDocs
+	}
+	if m.lengths {
+		p.lengths = make([]uint32, pageDocs)
+		size += 4 * pageDocs
+	}
+	m.pages[number].Store(p)
+	m.size.Add(size)
+	return p
+}
+
+// putID writes the ID of a row: its length, then its bytes.
+func (m *memtable) putID(p *page, row int, id string) {
+	before := m.ids.bytes() + m.rows.bytes()
+	var length [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(length[:], uint64(len(id)))
+	at, words := m.ids.alloc((n + len(id) + 7) / 8)
+	copy(bytesOf(words)[copy(bytesOf(words), length[:n]):], id)
+	p.ids[row%pageDocs] = at
+	m.rows.put(m.key.hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
+	m.size.Add(m.ids.bytes() + m.rows.bytes() - before)
+}
+
+// index makes the blocks of the first n rows, unless K is too great.
+func (m *memtable) index(n int) {
+	b := newBlocks(m.k, m.likely)
+	if b == nil {
+		return
+	}
+	b.fill(n, func(yield func(int, []uint64) bool) { m.eachPage(0, n, yield) })
+	m.size.Add(b.bytes())
+	m.blocks.Store(b)
+}
+
+// finish ends the deferring of blocks.
+func (m *memtable) finish() {
+	if m.deferred = false; m.len() >= scanDocs {
+		m.index(m.len())
+	}
+}
+
+// eachPage calls yield with the fingerprints of rows [from, to), those of a page at a time, and the
+// first of those rows, until it returns false.
+func (m *memtable) eachPage(from, to int, yield func(row int, prints []uint64) bool) {
+	for from < to {
+		end := min(to, from-from%pageDocs+pageDocs)
+		if !yield(from, m.pages[from/pageDocs].Load().prints[from%pageDocs:][:end-from]) {
+			return
+		}
+		from = end
+	}
+}
+
+// page returns the page of a row, and its place there.
+func (m *memtable) page(row int) (*page, int) { return m.pages[row/pageDocs].Load(), row % pageDocs }
+
+// fingerprint returns that of a row.
+func (m *memtable) fingerprint(row int) uint64 {
+	p, at := m.page(row)
+	return p.prints[at]
+}
+
+// idBytes returns the ID of a row, as long as the memtable is there; it is empty where the document has none.
+func (m *memtable) idBytes(row int) []byte {
+	p, at := m.page(row)
+	if p.ids == nil || p.ids[at] == 0 {
+		return nil
+	}
+	b := bytesOf(m.ids.at(p.ids[at]))
+	n, from := binary.Uvarint(b)
+	return b[from:][:n]
+}
+
+// id returns the ID of a row.
+func (m *memtable) id(row int) string { return string(m.idBytes(row)) }
+
+// textBytes returns the length of the text of a row, 0 where it is not known.
+func (m *memtable) textBytes(row int) uint32 {
+	if !m.lengths {
+		return 0
+	}
+	p, at := m.page(row)
+	return p.lengths[at]
+}
+
+// allLengths returns those of all rows.
+func (m *memtable) allLengths() []uint32 {
+	list := make([]uint32, m.len())
+	for row := 0; row < len(list); row += pageDocs {
+		copy(list[row:], m.pages[row/pageDocs].Load().lengths)
+	}
+	return list
+}
+
+// holder returns the last document that has an ID. It is for the writer.
+func (m *memtable) holder(id string, hash uint64) (DocID, bool) {
+	row, ok := m.rows.row(hash, func(row int) bool { return string(m.idBytes(row)) == id })
+	return m.first + DocID(row), ok
 }
 
 // expiry returns when a row expires.
 func (m *memtable) expiry(row int) moment {
-	if all := m.expires.Load(); all != nil {
-		return (*all)[row]
+	p, at := m.page(row)
+	if all := p.expires.Load(); all != nil {
+		return all[at]
 	}
 	return 0
 }
 
 // expiries returns when its documents expire.
 func (m *memtable) expiries() (e expiries) {
-	for i := range m.len() {
-		e.append(m.expiry(i), 1)
+	for row := range m.len() {
+		e.append(m.expiry(row), 1)
 	}
 	return e
 }
@@ -113,39 +249,49 @@ func (m *memtable) hides(doc, clock DocID, now moment) bool {
 
 // count returns how many documents of the memtable a view has, and how many it has that expired.
 func (m *memtable) count(w View) (seen, expired uint64) {
-	for doc := m.first; doc < min(m.end(), w.clock); doc++ {
-		if m.expiry(int(doc - m.first)).expired(w.now) {
+	n := m.before(w.clock)
+	for row := 0; row < n && w.now != 0; row++ {
+		if m.pages[row/pageDocs].Load().expires.Load() == nil {
+			row += pageDocs - 1 - row%pageDocs
+		} else if m.expiry(row).expired(w.now) {
 			expired++
-		} else if !m.dead.has(doc, w.clock) {
-			seen++
 		}
 	}
-	return seen, expired
+	gone := m.dead.count(func(doc, clock DocID) bool {
+		return clock < w.clock && int(doc-m.first) < n && !m.expiry(int(doc-m.first)).expired(w.now)
+	})
+	return uint64(n) - expired - gone, expired
 }
 
-// scan appends a match for each document of a view, from number from on, whose fingerprint is within
-// distance k of a query and which is not left out for its length. found is room for positions. It ends behind
-// the query with which there are more than most matches, if most is not 0.
-func (m *memtable) scan(dst []Match, found []uint32, from DocID, w View, queries []uint64, k int, lengths Lengths, most int) []Match {
-	begin, end := max(from, m.first), min(m.end(), w.clock)
-	if begin >= end {
-		return dst
+// before returns how many of its documents have numbers below a clock.
+func (m *memtable) before(clock DocID) int {
+	if clock <= m.first {
+		return 0
 	}
-	prints := m.fingerprints[begin-m.first : end-m.first]
-	for q, query := range queries {
-		for at := 0; at < len(prints); {
-			n, done := asm.Within64(found, prints[at:], query, k)
-			for _, i := range found[:n] {
-				f, doc := prints[at+int(i)], begin+DocID(at)+DocID(i)
-				if !m.hides(doc, w.clock, w.now) && (m.lengths == nil || lengths.take(q, m.lengths[doc-m.first])) {
-					dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, doc})
-				}
-			}
-			at += done
-		}
-		if most > 0 && len(dst) > most {
-			break
-		}
+	return int(min(DocID(m.len()), clock-m.first))
+}
+
+// memory returns how many bytes the memtable takes.
+func (m *memtable) memory() uint64 { return m.size.Load() + tombstoneBytes*m.dead.len() }
+
+// free gives its memory back. Nobody reads it any more.
+func (m *memtable) free() {
+	if b := m.blocks.Load(); b != nil {
+		b.free()
 	}
-	return dst
+	m.ids.free()
+}
+
+// memtableOf returns the memtable that a document is in, nil where none is.
+func (v *version) memtableOf(doc DocID) *memtable {
+	i, _ := slices.BinarySearchFunc(v.memtables, doc, func(m *memtable, doc DocID) int {
+		if m.end() <= doc {
+			return -1
+		}
+		return 1
+	})
+	if i < len(v.memtables) && doc >= v.memtables[i].first {
+		return v.memtables[i]
+	}
+	return nil
 }

@@ -12,9 +12,9 @@ import (
 	"ndd/engine/memory"
 )
 
-// tendFiles merges segments in files until the index is closed. For want of memory or of room on
+// tendSegments merges segments until the index is closed. For want of memory or of room on
 // the disk it waits; no insert fails for that.
-func (x *Index) tendFiles() {
+func (x *Index) tendSegments() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	x.group.Go(func() {
@@ -38,7 +38,7 @@ func (x *Index) tendFiles() {
 
 func (x *Index) mergePicked(ctx context.Context) (more bool, err error) {
 	if x.folder == nil {
-		return false, nil
+		return x.mergeInMemory()
 	}
 	x.merging.Lock()
 	defer x.merging.Unlock()
@@ -48,7 +48,7 @@ func (x *Index) mergePicked(ctx context.Context) (more bool, err error) {
 		x.writer.mu.Unlock()
 		return false, nil
 	}
-	picked := pick(v.segments, x.config.flushAt(), x.wall.now(), (*Segment).mergesInFiles)
+	picked := pick(v.segments, x.config.memtableDocs(), x.wall.now(), (*Segment).mergesInFiles)
 	mark(picked, true)
 	x.writer.mu.Unlock()
 	if len(picked) == 0 {
@@ -102,12 +102,13 @@ func (x *Index) mergeFiles(ctx context.Context, segments []*Segment, threads int
 			x.writer.mu.Unlock()
 		}
 	}()
-	docs, now := uint64(0), x.wall.now()
+	docs, bytes, now := uint64(0), uint64(0), x.wall.now()
 	for _, s := range segments {
 		docs += s.live(now)
+		bytes += s.file.Bytes()
 	}
 	o := x.fileOptions(threads)
-	reserved, err := x.reserveFiles(docs, o, segments)
+	reserved, err := x.reserveFiles(docs, bytes, o)
 	if err != nil {
 		return err
 	}
@@ -164,9 +165,9 @@ func (g *gathered) older() (dead []DocID) {
 	return slices.Compact(dead)
 }
 
-// reserveFiles reserves the memory that a merge to a file takes, and sees that the disk has room for
-// it: as many bytes as what is merged has, and the file of sorted keys.
-func (x *Index) reserveFiles(docs uint64, o segment.Options, segments []*Segment) (*memory.Reservation, error) {
+// reserveFiles reserves the memory that a flush or a merge to a file of so many bytes takes, and sees that the disk
+// has room for that and for the file of sorted keys.
+func (x *Index) reserveFiles(docs, bytes uint64, o segment.Options) (*memory.Reservation, error) {
 	rows := 8 * docs
 	if x.config.IDs {
 		rows += 8 * idIndexLen(docs)
@@ -179,14 +180,7 @@ func (x *Index) reserveFiles(docs uint64, o segment.Options, segments []*Segment
 		reserved.Release()
 		return nil, err
 	}
-	need := 8 * docs
-	for _, s := range segments {
-		if s.file != nil {
-			need += s.file.Bytes()
-		} else {
-			need += s.Documents() * 8 * uint64(len(o.Design.Tables)+1)
-		}
-	}
+	need := 8*docs + bytes
 	if free, ok := freeBytes(x.folder.dir); ok && free < need {
 		reserved.Release()
 		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and there are %s", x.folder.dir,

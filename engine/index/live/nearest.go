@@ -94,20 +94,15 @@ func (n *nearest) next() bool {
 
 // streamNearest is [Searcher.Stream] of the query in c.query, in passes.
 func (c *Searcher) streamNearest(w View, k, docs int, emit func([]Hit) error) error {
-	var fresh []Match // of memtables, which are small
-	for _, m := range w.version.memtables {
-		fresh = m.scan(fresh, c.positions, 0, w, c.query[:], k, c.lengths, 0)
-	}
-	slices.SortFunc(fresh, compareMatches)
 	n := nearest{query: c.query[0], most: c.limits.nearest}
 	for more := true; more; more = n.next() {
-		if err := c.pass(w, k, &n, fresh); err != nil {
+		if err := c.pass(w, k, &n); err != nil {
 			return err
 		}
 		n.sort()
-		most := max(c.limits.piece.hits/len(w.version.segments), 1)
+		most := max(c.limits.piece.hits/w.version.sources(), 1)
 		for part := range slices.Chunk(n.list, most) {
-			fresh = c.matchesOf(w, part, &n, fresh)
+			c.matchesOf(w, part, &n)
 			if err := c.emit(w, docs, emit); err != nil {
 				return err
 			}
@@ -117,7 +112,7 @@ func (c *Searcher) streamNearest(w View, k, docs int, emit func([]Hit) error) er
 }
 
 // pass gives n what segments and memtables have.
-func (c *Searcher) pass(w View, k int, n *nearest, fresh []Match) error {
+func (c *Searcher) pass(w View, k int, n *nearest) error {
 	for i, s := range w.version.segments {
 		err := s.ScanEach(n.query, k, &c.segment, func(fingerprints []uint64) error {
 			n.add(fingerprints)
@@ -127,24 +122,30 @@ func (c *Searcher) pass(w View, k int, n *nearest, fresh []Match) error {
 			return fmt.Errorf("segment %d: %w", i, err)
 		}
 	}
-	for _, m := range fresh {
-		n.add([]uint64{m.fingerprint})
+	a := memSearch{w, k, c.lengths, c.positions}
+	for _, m := range w.version.memtables {
+		m.scan(0, m.before(w.clock), n.query, k, c.positions, func(f uint64, row uint32) bool {
+			if a.takes(m, int(row), 0) {
+				n.add([]uint64{f})
+			}
+			return true
+		})
+		if err := c.ended(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// matchesOf sets c.matches to a match of each segment for each of the fingerprints, since any may have it, and to those of memtables,
-// which are the first of fresh; it returns the others.
-func (c *Searcher) matchesOf(w View, fingerprints []uint64, n *nearest, fresh []Match) []Match {
+// matchesOf sets c.matches to a match of each segment and memtable for each of the fingerprints, since any may have it.
+func (c *Searcher) matchesOf(w View, fingerprints []uint64, n *nearest) {
 	c.matches = c.matches[:0]
 	for _, f := range fingerprints {
-		for i := range w.version.segments {
+		for i := range w.version.sources() {
 			c.matches = append(c.matches, Match{0, bits.OnesCount64(f ^ n.query), f, i, 0})
 		}
-		for len(fresh) > 0 && fresh[0].fingerprint == f {
-			c.matches = append(c.matches, fresh[0])
-			fresh = fresh[1:]
-		}
 	}
-	return fresh
 }
+
+// sources returns how many segments and memtables the version has.
+func (v *version) sources() int { return len(v.segments) + len(v.memtables) }

@@ -223,6 +223,7 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*Segment, n
 	for _, s := range segments {
 		s.versions++ // until the index is whole: what was opened is closed by its opener
 	}
+	x.recovering = f != nil || m.Live != nil
 	err := x.fill(segments, next)
 	if err == nil {
 		x.applyTombstones(x.current.Load())
@@ -240,7 +241,6 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*Segment, n
 		s.versions--
 	}
 	x.background.start(x)
-	x.wakeSealer()
 	x.wakeFlusher()
 	x.wakeMerger()
 	return nil

@@ -9,13 +9,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/index/segment"
+	"golang.org/x/sync/errgroup"
+
 	"ndd/engine/index/table"
 	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
@@ -120,6 +122,7 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	}
 	f.files = f.manifest.Live.Files
 	x.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o), x.replay)
+	x.finishReplay()
 	x.recovery.Took = time.Since(begun)
 	return err
 }
@@ -172,6 +175,7 @@ func (x *Index) becomeLive(o OpenOptions) error {
 func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
 	begun := time.Now()
 	x.recovery.Log, err = wal.Check(dir, m.Live.log(o), x.replay)
+	x.finishReplay()
 	x.recovery.Took = time.Since(begun)
 	return err
 }
@@ -187,7 +191,7 @@ func (x *Index) replay(at wal.Position, record []byte) error {
 		return fmt.Errorf("%w: log record %d: %w", store.ErrCorrupt, at, err)
 	}
 	if len(c.docs) > 0 && c.first > next {
-		x.Apply(Edit{addMemtable: newMemtable(c.first, memtableDocs, &x.config)})
+		x.skipTo(c.first)
 	}
 	if len(c.expires) > 0 {
 		x.wall.expiring.Store(true)
@@ -195,19 +199,22 @@ func (x *Index) replay(at wal.Position, record []byte) error {
 	x.logged.Store(uint64(at))
 	x.recovery.Inserted += x.config.documents(uint64(len(c.docs)))
 	x.recovery.Deleted += x.config.documents(uint64(len(c.delete)))
-	x.apply(&c)
-	if v := x.current.Load(); len(v.memtables) > replayTables {
-		return x.sealReplayed(v)
-	}
-	return nil
+	return x.apply(&c)
 }
 
-// replayTables are sealed together while a log is read.
-const replayTables = 256
-
-// sealReplayed makes one segment of all memtables but the last.
-func (x *Index) sealReplayed(v *version) error {
-	return x.replace(nil, v.memtables[:len(v.memtables)-1], segment.Options{Design: x.config.Design, Table: x.config.Table})
+// finishReplay ends the reading of a log: memtables get their blocks, several at the same time.
+func (x *Index) finishReplay() {
+	x.recovering = false
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, m := range x.current.Load().memtables {
+		group.Go(func() error {
+			m.finish()
+			return nil
+		})
+	}
+	group.Wait()
+	x.grown()
 }
 
 // removeOrphans removes files that a flush, a merge or a build did not finish, or that a merge was

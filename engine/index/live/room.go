@@ -2,7 +2,6 @@ package live
 
 import (
 	"errors"
-	"slices"
 
 	"ndd/engine/memory"
 )
@@ -12,29 +11,26 @@ import (
 var ErrNoRoom = errors.New("no room for more documents in memory")
 
 const (
-	// memtableIDBytes of IDs fill a memtable, so that those that wait take 17 MiB at most beside one
-	// insert's, however long IDs are.
-	memtableIDBytes = 1 << 20
-	// flushBytes of memory are flushed to a file however few documents they are.
-	flushBytes = 256 << 20
-	// sealBytes are reserved for sealing and for merges of few documents, which reserve nothing.
-	sealBytes = 8 << 20
+	// memtableBytes fill a memtable however few documents they are: a sixteenth of the budget where
+	// that is less, but memtableLeast at least.
+	memtableBytes = 256 << 20
+	memtableLeast = 1 << 20
 	// tombstoneBytes is what one takes in its map.
 	tombstoneBytes = 48
 )
 
-// memory returns how many bytes the memtable takes at most: what it has, and what the last memtable
-// may get. Strings and the map of IDs lie in the Go heap, which grows to twice what it has.
-func (m *memtable) memory(last bool) uint64 {
-	const each, eachID, heap = 8 + 4 + 8, 16 + 48, 2
-	docs, ids := uint64(len(m.fingerprints)), uint64(m.idBytes)
-	if last {
-		ids = memtableIDBytes
+// memtableBytes returns how many bytes fill a memtable of the index.
+func (x *Index) memtableBytes() uint64 {
+	return min(memtableBytes, max(x.config.Budget.Limit().Bytes/16, memtableLeast))
+}
+
+// sealRoom returns how much memory is held for making a segment in memory of a memtable, which takes
+// two and a half times what that has of IDs, less for the rest, and some megabytes. Where files are, flushes reserve their own.
+func (x *Index) sealRoom() uint64 {
+	if x.folder != nil {
+		return 0
 	}
-	if m.ids != nil {
-		ids += docs * eachID
-	}
-	return docs*each + heap*ids + tombstoneBytes*m.dead.len()
+	return x.memtableBytes()*5/2 + 8<<20
 }
 
 // memory returns how many bytes the segment takes beside its file.
@@ -48,8 +44,8 @@ func (v *version) memory() (bytes uint64) {
 	for _, s := range v.segments {
 		bytes += s.memory()
 	}
-	for i, m := range v.memtables {
-		bytes += m.memory(i == len(v.memtables)-1)
+	for _, m := range v.memtables {
+		bytes += m.memory()
 	}
 	return bytes
 }
@@ -60,7 +56,7 @@ func (x *Index) reserve(v *version) {
 	if x.inserted == nil {
 		x.inserted, _ = x.config.Budget.Reserve("", 0) // nothing always fits
 	}
-	if x.short = x.inserted.Resize("what was inserted", v.bytes+sealBytes); x.short != nil {
+	if x.short = x.inserted.Resize("what was inserted", v.bytes+x.sealRoom()); x.short != nil {
 		return
 	}
 	if most := x.memoryMost(); v.bytes > most {
@@ -68,9 +64,13 @@ func (x *Index) reserve(v *version) {
 	}
 }
 
-// full reports whether more than the last memtable is in memory.
-func (v *version) full() bool {
-	return len(v.memtables) > 1 || slices.ContainsFunc(v.segments, func(s *Segment) bool { return s.file == nil })
+// grown reserves what the current version takes, of which a memtable has grown. It needs x.mu.
+func (x *Index) grown() {
+	v := x.current.Load()
+	v.bytes = v.memory()
+	if x.reserve(v); x.short != nil {
+		x.wakeFlusher()
+	}
 }
 
 // memoryMost returns what may be in memory of an index with files: half of the budget, so that the other
@@ -83,8 +83,11 @@ func (x *Index) memoryMost() uint64 {
 	return limit / 2
 }
 
-// mustFlush reports whether it is time to write a version's documents to a file. It needs x.mu.
+// mustFlush reports whether it is time to make a segment of a version's memtables: where one is full,
+// or memory is short and that would help. It needs x.mu.
 func (x *Index) mustFlush(v *version) bool {
-	most := min(flushBytes, x.memoryMost()/4)
-	return v.inMemory() >= x.config.flushAt() || v.full() && (v.bytes > most || x.short != nil)
+	if x.config.flushDocs == neverFlush {
+		return false
+	}
+	return len(v.memtables) > 1 || x.short != nil && v.memtables[0].size.Load() > memtableLeast
 }

@@ -24,15 +24,15 @@ func halves(t testing.TB) permute.Design {
 func TestMergeWithoutRoom(t *testing.T) {
 	b := memory.NewBudget(oracle.Machine(t, 64<<20).Limit(0))
 	o := segment.Options{Design: halves(t), Threads: 1}
-	if r, err := reserveMerge(memtableDocs, 0, o, b); err != nil || r.Bytes() != 0 {
+	if r, err := reserveMerge(4096, 0, 16<<20, o, b); err != nil || r.Bytes() != 0 {
 		t.Error(err)
 	}
-	r, err := reserveMerge(1<<19, 0, o, b)
+	r, err := reserveMerge(1<<19, 0, 16<<20, o, b)
 	if err != nil || b.Left() != 64<<20-r.Bytes() || r.Bytes() < 46<<19 {
 		t.Error(err)
 	}
 	r.Release()
-	_, err = reserveMerge(1<<21, 0, o, b)
+	_, err = reserveMerge(1<<21, 0, 16<<20, o, b)
 	if err == nil || err.Error() != "merging 2,097,152 documents needs up to 125 MiB of memory, and there are 64 MiB (left by the memory limit of control group /job)" {
 		t.Error(err)
 	}

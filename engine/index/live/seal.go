@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -12,38 +11,26 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// sealDocs is up to how many documents the sealer merges what it has sealed: some milliseconds, for
-// which the memtables that wait have room. Larger segments are merged beside it, which may take
-// seconds.
-const sealDocs = 16 * memtableDocs
-
-// seal turns full memtables into segments in memory until the index is closed.
-func (x *Index) seal() {
-	for {
-		select {
-		case <-x.stop:
-			return
-		case <-x.seals:
-		}
-		for {
-			x.sealing.Lock()
-			more, err := x.sealOldest()
-			x.sealing.Unlock()
-			if errors.Is(err, memory.ErrTooLarge) { // whoever inserts waits
-				if !x.pause() {
-					return
-				}
-				continue
-			}
-			if err != nil {
-				x.fail(err)
-				return
-			}
-			if !more {
-				break
-			}
-		}
+// seal makes a segment in memory of the oldest memtable that is full, or of the one that takes inserts
+// where memory is short.
+func (x *Index) seal() error {
+	x.flushing.Lock()
+	defer x.flushing.Unlock()
+	x.writer.mu.Lock()
+	v := x.current.Load()
+	if v == nil {
+		x.writer.mu.Unlock()
+		return ErrClosed
 	}
+	if len(v.memtables) == 1 {
+		x.Apply(Edit{addMemtable: x.newMemtable(v.end())})
+	}
+	x.writer.mu.Unlock()
+	if err := x.replaceInMemory(nil, v.memtables[:1]); err != nil {
+		return err
+	}
+	x.wakeMerger()
+	return nil
 }
 
 // pause waits a moment for what was lacking; it returns false when the index is closed.
@@ -65,38 +52,18 @@ func (x *Index) fail(err error) {
 	x.wakeWaiting()
 }
 
-// sealOldest makes a segment of the oldest full memtable, and merges small segments in memory where
-// that makes four. It returns false when only the newest memtable is left. It needs x.sealing.
-func (x *Index) sealOldest() (bool, error) {
-	v := x.current.Load() // memtables leave it under x.sealing only
-	if v == nil || len(v.memtables) < 2 {
-		return false, nil
-	}
-	if err := x.replaceInMemory(nil, v.memtables[:1]); err != nil {
-		return true, err
-	}
-	for {
-		more, err := x.mergeInMemory((*Segment).mergesSmall)
-		if errors.Is(err, memory.ErrTooLarge) { // more segments are slower, and right
-			more, err = false, nil
-		}
-		if !more || err != nil {
-			x.wakeFlusher()
-			return true, err
-		}
-	}
-}
-
-// mergeInMemory merges segments in memory of those that may be, if some are to be; it returns false
-// when none are.
-func (x *Index) mergeInMemory(may func(*Segment) bool) (bool, error) {
+// mergeInMemory merges segments in memory, if some are to be; it returns false when none are. For want
+// of memory there are more segments: slower, and right.
+func (x *Index) mergeInMemory() (bool, error) {
+	x.merging.Lock()
+	defer x.merging.Unlock()
 	x.writer.mu.Lock()
 	v := x.current.Load()
 	if v == nil || x.short != nil { // memory is for what must go on
 		x.writer.mu.Unlock()
 		return false, nil
 	}
-	picked := pick(v.segments, memtableDocs, x.wall.now(), may)
+	picked := pick(v.segments, x.config.memtableDocs(), x.wall.now(), (*Segment).mergesInMemory)
 	mark(picked, true)
 	x.writer.mu.Unlock()
 	if len(picked) == 0 {
@@ -108,13 +75,8 @@ func (x *Index) mergeInMemory(may func(*Segment) bool) (bool, error) {
 		mark(picked, false)
 		x.writer.mu.Unlock()
 	}
-	return true, err
+	return err == nil, err
 }
-
-// mergesSmall reports whether the sealer merges a segment with others, mergesLarge whether the
-// goroutine behind it does.
-func (s *Segment) mergesSmall() bool { return s.mergesInMemory() && s.Documents() <= sealDocs/fanout }
-func (s *Segment) mergesLarge() bool { return s.mergesInMemory() && s.Documents() > sealDocs/fanout }
 
 // mergesInMemory reports whether a segment may be merged with others that are in memory.
 func (s *Segment) mergesInMemory() bool { return s.file == nil && s.workers == nil && !s.busy }
@@ -137,17 +99,16 @@ func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) erro
 	for _, m := range memtables {
 		docs += m.len()
 	}
+	room := uint64(0)
+	if segments == nil {
+		room = x.sealRoom()
+	}
 	o := segment.Options{Design: x.config.Design, Table: x.config.Table, Threads: 1}
-	reserved, err := reserveMerge(docs, idBytes(segments, memtables), o, x.config.Budget)
+	reserved, err := reserveMerge(docs, idBytes(segments, memtables), room, o, x.config.Budget)
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	return x.replace(segments, memtables, o)
-}
-
-// replace is [Index.replaceInMemory], whose memory is reserved.
-func (x *Index) replace(segments []*Segment, memtables []*memtable, o segment.Options) error {
 	g, err := gather(segments, memtables, &x.config, x.wall.now())
 	if err != nil {
 		return err
@@ -169,7 +130,7 @@ func idBytes(segments []*Segment, memtables []*memtable) (bytes uint64) {
 		}
 	}
 	for _, m := range memtables {
-		bytes += uint64(m.idBytes)
+		bytes += m.ids.bytes()
 	}
 	return bytes
 }
@@ -179,7 +140,6 @@ func (x *Index) put(g *gathered, made *Segment) {
 	x.writer.mu.Lock() // against inserts, which add memtables, and deletions
 	defer x.writer.mu.Unlock()
 	defer x.wakeWaiting()
-	defer x.wakeSealer()
 	late := g.hand(made)
 	if made.file != nil {
 		x.deleted = append(x.deleted, late...)
@@ -234,13 +194,12 @@ func (x *Index) toMemory(g *gathered, o segment.Options) (_ *Segment, err error)
 
 // reserveMerge reserves the memory that a merge of so many documents takes: the rows, what the
 // builder takes, and the new segment, of at most 10 bytes a document and table, and twice while a
-// section of it grows; and two and a half times what its IDs take now. Of small merges nothing is
-// counted: [sealBytes] are there for them.
-func reserveMerge(docs int, ids uint64, o segment.Options, b *memory.Budget) (*memory.Reservation, error) {
-	const small, smallIDs = 64 * memtableDocs, 2 * memtableIDBytes
-	if docs <= small && ids <= smallIDs {
+// section of it grows; and two and a half times what its IDs take now. Of what fits into room nothing is
+// counted.
+func reserveMerge(docs int, ids, room uint64, o segment.Options, b *memory.Budget) (*memory.Reservation, error) {
+	need := segment.NeedBytes(uint64(docs), o) + uint64(docs)*(8+8+10*uint64(len(o.Design.Tables)+1)) + ids*5/2
+	if need <= room {
 		return nil, nil
 	}
-	need := segment.NeedBytes(uint64(docs), o) + uint64(docs)*(8+8+10*uint64(len(o.Design.Tables)+1)) + ids*5/2
 	return b.Here().Reserve("merging "+humanize.Comma(int64(docs))+" documents", need)
 }

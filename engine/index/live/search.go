@@ -35,11 +35,11 @@ type Match struct {
 	query       int
 	distance    int
 	fingerprint uint64
-	source      int   // number of the segment, or inMemtable
-	doc         DocID // of a memtable's match
+	source      int   // number of the segment, behind those of the memtable, or inMemtable
+	doc         DocID // of a match inMemtable
 }
 
-// inMemtable is the source of a match that is a document, not a fingerprint of a segment. It sorts
+// inMemtable is the source of a match that is a document, not a fingerprint of a segment or memtable. It sorts
 // last, as memtables are behind the segments.
 const inMemtable = math.MaxInt
 
@@ -128,10 +128,8 @@ func (c *Searcher) ID(w View, doc DocID) (id string, err error) {
 		}
 		return c.lookup.of(w.version, s, row)
 	}
-	for _, m := range w.version.memtables {
-		if doc >= m.first && doc < m.end() && m.ids != nil {
-			return m.ids[doc-m.first], nil
-		}
+	if m := w.version.memtableOf(doc); m != nil {
+		return m.id(int(doc - m.first)), nil
 	}
 	return "", nil
 }
@@ -149,8 +147,9 @@ func (c *Searcher) find(w View, queries []uint64, k int, swept Swept, most int) 
 	if err := cmp.Or(err, waited, c.crowded()); err != nil {
 		return err
 	}
+	a := memSearch{w, k, c.lengths, c.positions}
 	for _, m := range v.memtables {
-		c.matches = m.scan(c.matches, c.positions, 0, w, queries, k, c.lengths, most)
+		c.matches = m.search(c.matches, &a, queries, most)
 		if err := c.crowded(); err != nil {
 			return err
 		}

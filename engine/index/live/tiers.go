@@ -9,6 +9,9 @@ import "slices"
 //	1M 1M 1M + 1M -> 4M       4M 4M 4M 1M 1M 1M + 1M -> 16M
 const fanout = 4
 
+// goneMin documents or fewer that are gone are not worth a merge.
+const goneMin = 4096
+
 // tier returns that of a segment of so many documents; unit documents or fewer are tier 0.
 func tier(docs, unit uint64) (t int) {
 	for unit *= fanout / 2; docs > unit; unit *= fanout {
@@ -39,7 +42,7 @@ func pick(segments []*Segment, unit uint64, now moment, may func(*Segment) bool)
 	}
 	i := slices.IndexFunc(segments, func(s *Segment) bool {
 		gone := s.Documents() - s.live(now)
-		return may(s) && gone > memtableDocs && 4*gone >= s.Documents()
+		return may(s) && gone > goneMin && 4*gone >= s.Documents()
 	})
 	if i < 0 {
 		return nil

@@ -47,6 +47,21 @@ func (t *tombstones) has(doc, clock DocID) bool {
 	return ok && c < clock
 }
 
+// count returns for how many of them, documents and the clocks of their deletions, that is true.
+func (t *tombstones) count(is func(doc, clock DocID) bool) (n uint64) {
+	if t.n.Load() == 0 {
+		return 0
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for doc, clock := range t.dead {
+		if is(doc, clock) {
+			n++
+		}
+	}
+	return n
+}
+
 // all returns a copy of them.
 func (t *tombstones) all() map[DocID]DocID {
 	t.mu.RLock()

@@ -25,7 +25,7 @@ var ErrClosed = errors.New("the index is closed")
 type version struct {
 	segments  []*Segment  // ascending by DocID, disjoint
 	memtables []*memtable // behind them, ascending; the last one takes inserts
-	bytes     uint64      // of memory that they take at most, beside files
+	bytes     uint64      // of memory that they take, beside files; guarded by writer.mu
 	slots     []slot      // a power of two of them
 	retired   atomic.Bool
 }
@@ -103,6 +103,9 @@ func (w *versions) publish(next *version) error {
 		for _, s := range next.segments {
 			s.versions++
 		}
+		for _, m := range next.memtables {
+			m.versions++
+		}
 	}
 	before := w.current.Swap(next)
 	if before != nil {
@@ -113,7 +116,7 @@ func (w *versions) publish(next *version) error {
 	return w.reclaim()
 }
 
-// reclaim closes the segments that are only in retired versions that nobody holds.
+// reclaim closes the segments, and frees the memtables, that are only in retired versions that nobody holds.
 func (w *versions) reclaim() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,6 +129,11 @@ func (w *versions) reclaim() (err error) {
 		for _, s := range v.segments {
 			if s.versions--; s.versions == 0 {
 				err = errors.Join(err, s.close())
+			}
+		}
+		for _, m := range v.memtables {
+			if m.versions--; m.versions == 0 {
+				m.free()
 			}
 		}
 	}

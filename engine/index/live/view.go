@@ -121,7 +121,11 @@ func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
 		}
 	}
 	for _, m := range w.version.memtables {
-		if end := min(m.end(), w.clock); end > m.first && !yield(m.fingerprints[:end-m.first]) {
+		m.eachPage(0, m.before(w.clock), func(_ int, prints []uint64) bool {
+			going = ctx.Err() == nil && yield(prints)
+			return going
+		})
+		if !going {
 			break
 		}
 	}

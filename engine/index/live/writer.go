@@ -19,9 +19,8 @@ type writer struct {
 	failed error // of background work, where inserts cannot go on without it
 	short  error // why there is no memory for inserts; nil when there is
 
-	flushing     sync.Mutex // held by the one flush at a time; taken before all others
-	merging      sync.Mutex // held by the one merge of files at a time; likewise, and never with flushing
-	compacting   sync.Mutex // held by a merge of segments in memory, and while a flush takes those; taken before sealing
+	flushing     sync.Mutex // held while memtables become a segment; taken before all others
+	merging      sync.Mutex // held by the one merge at a time; likewise, and never with flushing
 	flushFailed  error      // of the last flush; guarded by mu
 	flushesShort int        // that lacked memory, one after the other; likewise
 
@@ -31,6 +30,8 @@ type writer struct {
 	logged  atomic.Uint64 // position of the last record
 	added   atomic.Uint64 // segments that did not come through memtables
 
+	recovering bool // the log is being read
+
 	deleted  []DocID  // of segments in files, since the last flush began
 	incoming *Segment // whose IDs are taken already, though no version has it; see announce
 	lookup   lookup
@@ -38,22 +39,19 @@ type writer struct {
 	background
 }
 
-// background is the work that goes on beside inserts: a goroutine each for sealing memtables, for
-// what is in memory and for what is in files. Each is woken by its channel.
+// background is the work that goes on beside inserts: a goroutine each for memtables, for segments and
+// for what expires. Those are woken by their channels.
 type background struct {
-	stop  chan struct{}
-	group sync.WaitGroup
-
-	sealing                sync.Mutex // held while memtables become a segment, by the sealer or a flush; taken before writer.mu
-	seals, flushes, merges chan struct{}
+	stop            chan struct{}
+	group           sync.WaitGroup
+	flushes, merges chan struct{}
 }
 
 func (b *background) start(x *Index) {
 	b.stop = make(chan struct{})
-	b.seals, b.flushes, b.merges = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
-	b.group.Go(func() { x.seal() })
+	b.flushes, b.merges = make(chan struct{}, 1), make(chan struct{}, 1)
 	b.group.Go(func() { x.tendMemory() })
-	b.group.Go(func() { x.tendFiles() })
+	b.group.Go(func() { x.tendSegments() })
 	b.group.Go(func() { x.expire() })
 }
 
@@ -65,7 +63,6 @@ func wake(c chan struct{}) {
 	}
 }
 
-func (b *background) wakeSealer()  { wake(b.seals) }
 func (b *background) wakeFlusher() { wake(b.flushes) }
 func (b *background) wakeMerger()  { wake(b.merges) }
 
@@ -104,8 +101,8 @@ func (x *Index) lockToInsert(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ErrNoRoom, x.short)
 }
 
-// lock takes w.mu once the index may be written to and has room. It waits while too many memtables
-// are full, or too much waits to be flushed, as long as ctx lasts. Without an error the caller
+// lock takes w.mu once the index may be written to and has room. It waits while too much
+// is in memtables, as long as ctx lasts. Without an error the caller
 // unlocks.
 func (x *Index) lock(ctx context.Context) error {
 	x.writer.mu.Lock()
@@ -143,7 +140,7 @@ func (x *Index) lock(ctx context.Context) error {
 // hasRoom reports whether documents may be inserted now. It needs w.mu.
 func (x *Index) hasRoom() bool {
 	v := x.current.Load()
-	return len(v.memtables) <= memtablesMax && (x.folder == nil || v.inMemory() <= unflushedMax && (x.short == nil || !x.mustFlush(v)))
+	return (v.buffered() <= unflushedMax*x.config.memtableDocs() || x.config.flushDocs == neverFlush) && (x.folder == nil || x.short == nil || !x.mustFlush(v))
 }
 
 // inMemory returns how many documents of the version are in no file.
@@ -153,6 +150,11 @@ func (v *version) inMemory() (docs uint64) {
 			docs += s.Documents()
 		}
 	}
+	return docs + v.buffered()
+}
+
+// buffered returns how many documents of the version are in memtables.
+func (v *version) buffered() (docs uint64) {
 	for _, m := range v.memtables {
 		docs += uint64(m.len())
 	}
