@@ -536,7 +536,7 @@ func TestHeldMemtable(t *testing.T) {
 	defer c.Done()
 	for i := 0; i < len(docs); i += 100 {
 		a, err := c.Search(w, []uint64{uint64(docs[i].Fingerprint)}, 0, 1, Swept{}, Lengths{})
-		if err != nil || len(a.Hits) != 1 || a.Hits[0].Docs[0] != DocID(i) {
+		if err != nil || len(a.Hits) != 1 || a.Hits[0].Fingerprint != docs[i].Fingerprint {
 			t.Fatalf("document %d: %+v, %v", i, a.Hits, err)
 		}
 		if id, err := c.ID(w, DocID(i)); err != nil || id != docs[i].ID {
