@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/compare"
 	"ndd/engine/result"
 )
@@ -32,9 +33,11 @@ func newCompare(g *globals) *cobra.Command {
 		Use:   "compare A B",
 		Short: "Show what two documents have in common, and their distance",
 		Long: `Compare two documents: the distance of their fingerprints and the bits that differ,
-the Jaccard similarity of their shingles (3 words, or 5 characters in scripts without
-spaces), the share of each that is in the other, and the passages that only one of
-them has.
+the features that the fingerprints are made of and the distance that texts which
+share so many have on average, the Jaccard similarity of their shingles (3 words, or
+5 characters in scripts without spaces), the share of each that is in the other, and
+the passages that only one of them has. With --prints 2 the distance is that of the
+nearer fingerprints.
 
 A and B are files with one document each, one of which may be - for standard input;
 with --in they are the ids of documents in those files and folders.`,
@@ -73,9 +76,6 @@ func (g *globals) compare(ctx context.Context, a, b string, f *compareFlags) err
 	if err != nil {
 		return err
 	}
-	if config.Recipe.PrintsEach() > 1 {
-		return usagef("compare shows one fingerprint of each document: give --prints 1, or a recipe without prints")
-	}
 	texts, err := g.twoDocuments(ctx, a, b, f.in, config.Document)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (g *globals) compare(ctx context.Context, a, b string, f *compareFlags) err
 	if err != nil {
 		return err
 	}
-	r := &comparison{c, texts, f.k, f.passages}
+	r := &comparison{c, config.Recipe, texts, f.k, f.passages}
 	if f.format == "json" {
 		return r.json(g.stdout)
 	}
@@ -150,6 +150,7 @@ func (g *globals) oneDocument(ctx context.Context, path string, o document.Optio
 // comparison is what ndd compare says.
 type comparison struct {
 	*compare.Comparison
+	recipe   simhash.Recipe
 	docs     [2]document.Document
 	k        int
 	passages int
@@ -161,9 +162,36 @@ func (c *comparison) verdict() string {
 	case c.Distance < 0:
 		return "Too short: a document has too few features for a fingerprint."
 	case c.Distance > c.k:
-		return fmt.Sprintf("Not near: the fingerprints differ in %s; within k = %d they would be near.", number(c.Distance, "bit"), c.k)
+		return fmt.Sprintf("Not near: the %s differ in %s; within k = %d they would be near.", c.nearer(), number(c.Distance, "bit"), c.k)
 	}
-	return fmt.Sprintf("Near: the fingerprints differ in %s, k = %d.", number(c.Distance, "bit"), c.k)
+	return fmt.Sprintf("Near: the %s differ in %s, k = %d.", c.nearer(), number(c.Distance, "bit"), c.k)
+}
+
+// nearer says which fingerprints the distance is of.
+func (c *comparison) nearer() string {
+	if c.recipe.PrintsEach() == 1 {
+		return "fingerprints"
+	}
+	return []string{"first", "second"}[c.Nearer] + " fingerprints"
+}
+
+// prints returns the fingerprints of a text, with a comma between two.
+func (c *comparison) prints(t *compare.Text) string {
+	if c.recipe.PrintsEach() == 1 {
+		return t.Fingerprint.String()
+	}
+	return t.Fingerprint.String() + "," + t.Second.String()
+}
+
+// why says what the fingerprints have been made of, and what distance that gives.
+func (c *comparison) why() string {
+	o := c.Features
+	measure := fmt.Sprintf("weighted Jaccard %.3f", o.Jaccard)
+	if c.recipe.Sketch != simhash.SketchMinwise {
+		measure = fmt.Sprintf("cosine %.3f", o.Cosine)
+	}
+	return fmt.Sprintf("%s shared, %s only in the first, %s only in the second; %s: fingerprints of such texts differ in %.1f bits on average",
+		number(o.Both, "feature"), humanize.Comma(int64(o.OnlyA)), humanize.Comma(int64(o.OnlyB)), measure, c.Expected)
 }
 
 func (c *comparison) text(w io.Writer) {
@@ -172,13 +200,14 @@ func (c *comparison) text(w io.Writer) {
 	for i, t := range sides {
 		fp := noPrint
 		if t.OK {
-			fp = t.Fingerprint.String()
+			fp = c.prints(t)
 		}
 		fmt.Fprintf(w, "%s  %s: %s, %s, %s\n", fp, result.Escape(c.docs[i].ID), number(t.Tokens, "word"), number(t.Features, "feature"), number(t.Shingles, "shingle"))
 	}
 	if c.Distance > 0 {
 		fmt.Fprintf(w, "differing bits, 63 leading: %s\n", strings.Trim(fmt.Sprint(c.Bits), "[]"))
 	}
+	fmt.Fprintln(w, c.why())
 	fmt.Fprintf(w, "%s shared; Jaccard %.3f; %.1f %% of the first in the second, %.1f %% of the second in the first\n",
 		number(c.Shared, "shingle"), c.Jaccard, 100*c.AInB, 100*c.BInA)
 	for i, t := range sides {
@@ -238,15 +267,26 @@ func (c *comparison) json(w io.Writer) error {
 		Bits     []int   `json:"bits"`
 		Shared   int     `json:"shared_shingles"`
 		Jaccard  float64 `json:"jaccard"`
-		Docs     [2]side `json:"documents"`
+		Features struct {
+			Both     int     `json:"shared"`
+			OnlyA    int     `json:"only_a"`
+			OnlyB    int     `json:"only_b"`
+			Jaccard  float64 `json:"weighted_jaccard"`
+			Cosine   float64 `json:"cosine"`
+			Expected float64 `json:"expected_distance"`
+		} `json:"features"`
+		Docs [2]side `json:"documents"`
 	}{Near: c.Distance >= 0 && c.Distance <= c.k, K: c.k, Bits: append([]int{}, c.Bits...), Shared: c.Shared, Jaccard: c.Jaccard}
 	if c.Distance >= 0 {
 		out.Distance = &c.Distance
 	}
+	o := c.Features
+	out.Features.Both, out.Features.OnlyA, out.Features.OnlyB = o.Both, o.OnlyA, o.OnlyB
+	out.Features.Jaccard, out.Features.Cosine, out.Features.Expected = o.Jaccard, o.Cosine, c.Expected
 	for i, t := range []*compare.Text{&c.A, &c.B} {
 		s := side{ID: c.docs[i].ID, Words: t.Tokens, Features: t.Features, Shingles: t.Shingles, Contained: []float64{c.AInB, c.BInA}[i], Only: []passage{}}
 		if t.OK {
-			fp := t.Fingerprint.String()
+			fp := c.prints(t)
 			s.Fingerprint = &fp
 		}
 		for _, p := range c.longest(t) {

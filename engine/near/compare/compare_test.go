@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"fmt"
 	"math/bits"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -80,5 +82,78 @@ func TestBits(t *testing.T) {
 	r.WordShingle = 99
 	if _, err := Texts(a, a, r); err == nil {
 		t.Error("a recipe that is not valid was taken")
+	}
+}
+
+// TestMixedScripts: passages are made of the shingles of package shingle, also where scripts change, so that what no shared
+// shingle covers is in a passage, and all is shared by equal texts only.
+func TestMixedScripts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for range 300 {
+		var texts [2]string
+		for i := range texts {
+			for range rng.IntN(40) {
+				texts[i] += []string{"a ", "b ", "1 ", "中", "文", "字"}[rng.IntN(6)]
+			}
+		}
+		c := compared(t, texts[0], texts[1])
+		gramsOf := func(text string) map[string]bool {
+			all, err := tokens(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return set(grams(all))
+		}
+		a, b := gramsOf(texts[0]), gramsOf(texts[1])
+		both := 0
+		for g := range a {
+			if b[g] {
+				both++
+			}
+		}
+		if both != c.Shared || len(a) != c.A.Shingles || len(b) != c.B.Shingles {
+			t.Fatalf("%q, %q: %d, %d shingles, %d shared; the sets have %d, %d, %d", texts[0], texts[1], len(a), len(b), both, c.A.Shingles, c.B.Shingles, c.Shared)
+		}
+	}
+	c := compared(t, "版本 Go 1.26 发布了很多新的功能和改进", "版本 Go 1.27 发布了很多新的功能和改进")
+	if got := passages("版本 Go 1.26 发布了很多新的功能和改进", c.A); got != "版本 Go 1.26" {
+		t.Errorf("only in the first: %q", got)
+	}
+}
+
+// TestTwoPrints: the distance is that of the nearer fingerprints, and texts that share nothing are expected to differ in half of all bits.
+func TestTwoPrints(t *testing.T) {
+	r := simhash.Minwise()
+	r.Prints = 2
+	rng := rand.New(rand.NewPCG(3, 4))
+	seen := [2]int{}
+	for range 100 {
+		var a, b []string
+		for range 40 {
+			word := fmt.Sprint("word", rng.IntN(1000))
+			if a = append(a, word); rng.IntN(4) == 0 {
+				word = fmt.Sprint("other", rng.IntN(1000))
+			}
+			b = append(b, word)
+		}
+		c, err := Texts(strings.Join(a, " "), strings.Join(b, " "), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second := simhash.Distance(c.A.Fingerprint, c.B.Fingerprint), simhash.Distance(c.A.Second, c.B.Second)
+		if c.Distance != min(first, second) || c.Distance != len(c.Bits) || (c.Nearer == 1) != (second < first) {
+			t.Fatalf("%d and %d: %+v", first, second, c)
+		}
+		seen[c.Nearer]++
+		if c.Expected <= 0 || c.Expected >= 32 || c.Features.OnlyA == 0 || c.Features.Both == 0 {
+			t.Fatalf("%+v", c.Features)
+		}
+	}
+	if seen[0] == 0 || seen[1] == 0 {
+		t.Error(seen)
+	}
+	c := compared(t, "one two three four five six seven eight nine ten", "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen")
+	if c.Expected != 32 || c.Features.Both != 0 || c.Features.Jaccard != 0 {
+		t.Errorf("%+v expected %g", c.Features, c.Expected)
 	}
 }

@@ -1,11 +1,9 @@
 package eval
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"math"
-	"slices"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/parallel"
@@ -27,7 +25,7 @@ func (c *Corpus) expected(ctx context.Context, pairs []Pair, r simhash.Recipe, t
 				continue
 			}
 			a, b = f.AppendFeatures(a[:0], c.texts[p.A]), f.AppendFeatures(b[:0], c.texts[p.B])
-			chances[i] = either(within(flipRate(r, a, b)), r.PrintsEach())
+			chances[i] = either(within(r.FlipRate(simhash.OverlapOf(a, b))), r.PrintsEach())
 		}
 		return nil
 	})
@@ -39,44 +37,6 @@ func either(c Curve, n int) Curve {
 		c[k] = 1 - math.Pow(1-c[k], float64(n))
 	}
 	return c
-}
-
-// flipRate returns the chance that a bit of two texts' fingerprints differs, by their features.
-func flipRate(r simhash.Recipe, a, b []simhash.Feature) float64 {
-	order := func(x, y simhash.Feature) int { return cmp.Compare(x.Hash, y.Hash) }
-	slices.SortFunc(a, order)
-	slices.SortFunc(b, order)
-	var dot, squareA, squareB, shared, all float64
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		var u, v float64
-		switch {
-		case j == len(b) || i < len(a) && a[i].Hash < b[j].Hash:
-			u = float64(a[i].Weight)
-			i++
-		case i == len(a) || b[j].Hash < a[i].Hash:
-			v = float64(b[j].Weight)
-			j++
-		default:
-			u, v = float64(a[i].Weight), float64(b[j].Weight)
-			i++
-			j++
-		}
-		dot += u * v
-		squareA += u * u
-		squareB += v * v
-		shared += min(u, v)
-		all += max(u, v)
-	}
-	if all == 0 {
-		return 0
-	}
-	if r.Sketch == simhash.SketchMinwise {
-		return (1 - shared/all) / 2
-	}
-	if squareA == 0 || squareB == 0 {
-		return 0.5
-	}
-	return math.Acos(min(dot/math.Sqrt(squareA*squareB), 1)) / math.Pi
 }
 
 // within returns the chance that at most k of 64 bits differ, where each does with chance p.
