@@ -21,6 +21,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/mapreduce"
 	"ndd/engine/memory"
+	"ndd/engine/parallel"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/object"
 	"ndd/engine/storage/store"
@@ -308,6 +309,13 @@ func (g *globals) beginProfile() error {
 		return usagef("--profile %q: must be cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace", g.profile)
 	}
 	p := profile.Start(mode, profile.ProfilePath("."), profile.NoShutdownHook, profile.Quiet)
-	g.stop = p.Stop
+	labelled := func() {}
+	if g.profile == "cpu" || g.profile == "goroutine" {
+		labelled = parallel.LabelStages()
+	}
+	g.stop = func() {
+		p.Stop()
+		labelled()
+	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/http/pprof"
 
 	"ndd/cmd/ndd/server/access"
+	"ndd/engine/parallel"
 )
 
 // adminHandler returns the handler of the admin listener. Where there are tokens, it wants
@@ -17,7 +18,10 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 	if withPProf {
 		m.HandleFunc("GET /debug/pprof/", pprof.Index)
 		m.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-		m.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		m.HandleFunc("GET /debug/pprof/profile", func(w http.ResponseWriter, r *http.Request) {
+			defer parallel.LabelStages()()
+			pprof.Profile(w, r)
+		})
 		m.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		m.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
+	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
 
@@ -61,6 +62,8 @@ func (c *Searcher) hits(w View, docs int) (Answers, error) {
 // locate sorts the matches, and finds where their documents are, unless nobody asks for any: neither
 // the caller, nor what hides some.
 func (c *Searcher) locate(w View, docs int) error {
+	defer parallel.EndStage()
+	parallel.StageNames.Begin()
 	slices.SortFunc(c.matches, compareMatches)
 	c.ranges = c.ranges[:0]
 	if docs <= 0 && !c.hides(w) {
@@ -113,6 +116,8 @@ var unbounded = bound{AllDocs, AllDocs}
 // hidden is left out. The matches are located.
 func (c *Searcher) collect(w View, from, docs int, most bound) (a Answers, next int, err error) {
 	defer store.CatchFault(&err)()
+	defer parallel.EndStage()
+	parallel.StageNames.Begin()
 	held := 0
 	for next = from; next < len(c.matches) && len(a.Hits) < most.hits; {
 		end := c.groupEnd(next)

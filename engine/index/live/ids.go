@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"ndd/engine/index/idlist"
+	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
 
@@ -69,6 +70,8 @@ func (n *IDs) ofRow(doc DocID) (_ string, err error) {
 		clear(n.cursors)
 	}
 	defer store.CatchFault(&err)()
+	defer parallel.EndStage()
+	parallel.StageNames.Begin()
 	if s := v.segmentOf(doc); s != nil {
 		row, ok := s.numbers.row(doc)
 		if !ok {

@@ -14,6 +14,7 @@ import (
 
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
+	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
 
@@ -186,6 +187,8 @@ func (w *sweep) take(i int) *order {
 			o.pairs = make([]radix.Pair, len(w.queries))
 			o.keys = make([]uint64, len(w.queries))
 		}
+		defer parallel.EndStage()
+		parallel.StagePermute.Begin()
 		radix.Pairs(o.pairs, w.queries, w.segment.perms[i].Mask(), w.threads)
 		for j := range o.pairs {
 			o.keys[j] = o.pairs[j][0]
@@ -285,6 +288,7 @@ type sweeper struct {
 
 // region answers the queries whose keys, with some bits flipped, lie in a region of the table.
 func (r *sweeper) region(region int) error {
+	defer parallel.EndStage()
 	s, p := r.segment, r.plan
 	for group := range p.search[r.table].Flips.Groups(r.regionBits) {
 		from := region ^ int(group.Base>>1>>(63-r.regionBits))
@@ -296,6 +300,7 @@ func (r *sweeper) region(region int) error {
 			if n, err = r.search(&search, r.keys[first:min(first+chunk, end)]); err != nil {
 				return err
 			}
+			parallel.StageVerify.Begin()
 			before := len(r.out)
 			for _, m := range r.found {
 				diff := s.perms[r.table].Invert(m.Key ^ search.Queries[m.Query])

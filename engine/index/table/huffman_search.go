@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ndd/asm"
+	"ndd/engine/parallel"
 	"ndd/huffman"
 )
 
@@ -142,10 +143,13 @@ func (r *huffmanRounds) step(dst []Match, c *Scratch) (_ []Match, err error) {
 	}
 	r.now.seek.Prefetch(nil, nil)
 	if r.next.n > 0 {
+		parallel.StageLocate.Begin()
 		r.next.find()
 		r.now.seek.Prefetch(r.next.table.blocks.Data, r.next.lines)
 	}
+	parallel.StageScan.Begin()
 	r.now.look()
+	parallel.StageVerify.Begin()
 	dst, err = r.before.finish(dst, c)
 	r.next, r.now, r.before = r.before, r.next, r.now
 	return dst, err

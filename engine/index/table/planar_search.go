@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"ndd/asm"
+	"ndd/engine/parallel"
 )
 
 // planarScratch is what a planar search keeps between its passes.
@@ -147,11 +148,13 @@ func (r *planarRound) answer(n int) error {
 	}
 	r.long = r.long[:0]
 	prefetched, located, hits, long := 0, 0, 0, 0
+	parallel.StageLocate.Begin()
 	for ; prefetched < min(len(r.ranges), directoryAhead-locateAhead); prefetched++ {
 		r.ranges[prefetched].prefetchLines(r)
 	}
 	for i := range r.ranges {
 		s := &r.ranges[i]
+		parallel.StageLocate.Begin()
 		for ; located < min(len(r.ranges), i+locateAhead); located++ {
 			if err := r.locate(located, located+directoryAhead-locateAhead); err != nil {
 				return err
@@ -159,6 +162,7 @@ func (r *planarRound) answer(n int) error {
 		}
 		before := hits
 		var err error
+		parallel.StageScan.Begin()
 		if hits, err = r.scan(hits, s.table, r.extents[s.from:s.from+s.extents]); err != nil {
 			return err
 		}
@@ -291,6 +295,7 @@ func (r *planarRound) scanLong(hits int, t *planarTable, l *longExtent) (_ int, 
 // settle turns those of the first n hits into matches whose whole key is close,
 // and that no earlier table finds.
 func (r *planarRound) settle(n int) error {
+	parallel.StageVerify.Begin()
 	for i := range r.hits[:n] {
 		h := &r.hits[i]
 		probe := &r.probes[h.Probe]

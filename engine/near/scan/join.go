@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"ndd/asm"
+	"ndd/engine/parallel"
 )
 
 // joinGroup joins a range with the tables of a group.
@@ -33,6 +34,7 @@ func (m *mapper) joinDirect(table int, r *keyRange) error {
 	for at := 0; at < len(r.keys); at += permutedKeys {
 		part := r.keys[at:min(at+permutedKeys, len(r.keys))]
 		keys := m.keys[:len(part)]
+		parallel.StagePermute.Begin()
 		asm.Permute(keys, part, q.perm.Mask())
 		if drop := q.layout.dropBits; drop > 0 {
 			for i := range keys {
@@ -50,6 +52,7 @@ func (m *mapper) joinDirect(table int, r *keyRange) error {
 func (m *mapper) joinScattered(table int, r *keyRange) error {
 	p := m.partitions[table]
 	for at := 0; at < len(r.keys); {
+		parallel.StagePermute.Begin()
 		done, full := asm.ScatterKeys(&p.KeyPartitions, r.keys[at:], uint64(at))
 		at += done
 		if full >= 0 {
@@ -89,6 +92,7 @@ func (m *mapper) joinPartition(table, i int, r *keyRange) error {
 // join joins words with some buckets of a table. row returns which key of the range a word stands for.
 func (m *mapper) join(table int, buckets *asm.JoinBuckets, words []uint64, row func(word uint32) uint64, r *keyRange) error {
 	for done := 0; done < len(words); {
+		parallel.StageScan.Begin()
 		n, ready := asm.Join(m.pairs, words[done:], buckets, m.tables.k)
 		for i, p := range m.pairs[:n] {
 			m.rows[i], m.lanes[i] = uint32(row(uint32(done)+p.Word)), p.Lane
@@ -131,6 +135,7 @@ func (m *mapper) joinLong(table int, from, to, low, row uint32, r *keyRange) err
 // within distance k, and that no earlier table finds too. It goes over them once for
 // each level of memory, without branches, so that the misses of many overlap.
 func (m *mapper) verify(table, n int, r *keyRange) error {
+	parallel.StageVerify.Begin()
 	t := m.tables
 	q := &t.tables[table]
 	rows, lanes, diffs := m.rows[:n], m.lanes[:n], m.diffs[:n]

@@ -3,6 +3,7 @@ package scan
 import (
 	"ndd/asm"
 	"ndd/engine/memory"
+	"ndd/engine/parallel"
 )
 
 // A match is a distinct query and a row of F within distance k of each other.
@@ -123,6 +124,7 @@ func (m *mapper) Map(chunk []uint64, first uint64) error {
 	if m.tables.queries == 0 {
 		return nil
 	}
+	defer parallel.EndStage()
 	for len(chunk) > 0 {
 		n := min(len(chunk), m.tables.strategy.part)
 		r := keyRange{keys: chunk[:n], prints: chunk[:n], first: first}
@@ -145,6 +147,7 @@ func (m *mapper) Map(chunk []uint64, first uint64) error {
 func (m *mapper) joinFiltered(part *keyRange) error {
 	m.candidates.prints, m.candidates.first = part.prints, part.first
 	for at := 0; at < len(part.keys); {
+		parallel.StagePermute.Begin()
 		done, full := asm.ScatterHalves(&m.halves.HalfPartitions, part.keys[at:], uint64(at))
 		at += done
 		if full >= 0 {
@@ -164,6 +167,7 @@ func (m *mapper) joinFiltered(part *keyRange) error {
 // filter empties partition i of both halves', adds to the candidates what the map of its half lets pass, and joins
 // those when they are many.
 func (m *mapper) filter(i int) error {
+	parallel.StageScan.Begin()
 	half, words := i/m.halves.count(), m.halves.take(i)
 	for len(words) > 0 {
 		if half != m.half || len(m.candidates.keys)+filteredWords > cap(m.candidates.keys) {
