@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,14 @@ func advice(cmd *cobra.Command, err error) string {
 	}
 	if errors.Is(err, mapreduce.ErrLost) {
 		return "; 'ndd help cluster' says what a shuffle must do"
+	}
+	if errors.Is(err, mapreduce.ErrBad) && cmd.Flags().Lookup("input") != nil {
+		return "; --input says which form it has"
+	}
+	if side := cmd.Flags().Lookup("queries"); side != nil && side.Changed && cmd.Flags().Lookup("partitions") != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == side.Value.String() && errors.Is(err, fs.ErrNotExist) {
+			return ": ship it with the job (-files of Hadoop, --files of Spark)"
+		}
 	}
 	if errors.Is(err, document.ErrBinary) {
 		return "; if it is text, say its --" + formatFlag(cmd)

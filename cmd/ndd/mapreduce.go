@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path"
 	"strconv"
@@ -158,7 +160,11 @@ func (m *mapReduce) run(cmd *cobra.Command, step string, j *mapReduceJob) error 
 	}
 	switch step {
 	case "map":
-		return mapreduce.Map(cmd.Context(), job.(mapreduce.Mapper), o)
+		err := mapreduce.Map(cmd.Context(), job.(mapreduce.Mapper), o)
+		if err != nil && o.Form != "" && o.Form != mapreduce.Lines && !errors.Is(err, mapreduce.ErrRecipe) {
+			return fmt.Errorf("--input %s: %w", o.Form, err)
+		}
+		return err
 	case "combine":
 		return mapreduce.Combine(cmd.Context(), job.(mapreduce.Combiner), o)
 	}
@@ -181,6 +187,14 @@ func (m *mapReduce) options(cmd *cobra.Command, step string, j *mapReduceJob) (o
 		WebHDFS: m.webhdfs, HDFSUser: m.hdfsUser, Threads: 1, Budget: memory.ForProgram(m.g.machine.Limit(limit))}
 	if cmd.Flags().Changed("threads") { // else one: a task has a core
 		o.Threads = m.g.threads
+	}
+	if m.webhdfs != "" {
+		if u, err := url.Parse(m.webhdfs); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return o, usagef("--webhdfs %q: must be an address such as http://namenode:9870", m.webhdfs)
+		}
+	}
+	if queries := cmd.Flags().Lookup("queries"); queries != nil && m.queries == "" {
+		return o, usagef("--queries FILE is required: a file in the working folder of the task")
 	}
 	if m.input != "" {
 		if o.Form, err = mapreduce.ParseForm(m.input); err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/copies"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/mapreduce"
@@ -279,7 +280,8 @@ func TestOtherRecipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := step(t, mapOf(scan), strings.NewReader(fingerprints(simhash.Simhash())), nil)
-	wantError(t, err, mapreduce.ErrRecipe, "")
+	wantError(t, err, mapreduce.ErrRecipe, "one.ndf, beside the map")
+	wantError(t, err, mapreduce.ErrRecipe, "parts are of recipe minwise-")
 	_, err = step(t, mapOf(scan), strings.NewReader(other+"\n"), func(o *mapreduce.Options) { o.Form = mapreduce.Paths })
 	wantError(t, err, mapreduce.ErrRecipe, "other.ndf")
 	// Maps that met different recipes are refused by the reduce.
@@ -293,11 +295,44 @@ func TestOtherRecipe(t *testing.T) {
 	wantError(t, err, mapreduce.ErrRecipe, "")
 }
 
+// TestOtherJob: a reduce refuses what maps of another job, or of other settings, have sent, where it could be taken for its own.
+func TestOtherJob(t *testing.T) {
+	prints := printLines(sets.All(400, 1, 3, 2)[1].Base)
+	edges := "0000000000000001\t0000000000000002\n"
+	signatures := "a\t----------1----------2\nb\t----------1\n"
+	side := filepath.Join(t.TempDir(), "signatures.tsv")
+	if err := os.WriteFile(side, []byte(signatures+mapreduce.EndOf(signatures)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	winnow, spots := copies.Options{Method: copies.Winnow}, copies.Options{Method: copies.SpotSigs}
+	for _, c := range []struct {
+		input  string
+		mapper mapreduce.Mapper
+		other  mapreduce.Reducer
+	}{
+		{prints, mapreduce.Pairs{K: 3}, mapreduce.Pairs{K: 4}},
+		{edges, mapreduce.Stars{Round: mapreduce.LargeStar}, mapreduce.Stars{Round: mapreduce.SmallStar}},
+		{signatures, mapreduce.CopiesDocs{Queries: side, Copies: winnow}, mapreduce.CopiesDocs{Copies: spots}},
+		{signatures, mapreduce.CopiesTerms{Copies: winnow}, mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow, Threshold: 0.9}}},
+		{signatures, mapreduce.CopiesTerms{Copies: winnow}, mapreduce.Index{}},
+	} {
+		mapped, err := step(t, mapOf(c.mapper), strings.NewReader(c.input), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := step(t, reduceOf(c.mapper.(mapreduce.Reducer)), strings.NewReader(sorted(mapped)), nil); err != nil {
+			t.Fatal(err)
+		}
+		_, err = step(t, reduceOf(c.other), strings.NewReader(sorted(mapped)), nil)
+		wantError(t, err, mapreduce.ErrJob, "a map was of ")
+	}
+}
+
 // TestEmptyPart: a part without records gives an end record, in every form, and so does a reduce without any.
 func TestEmptyPart(t *testing.T) {
 	for _, form := range mapreduce.Forms {
 		out, err := step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(""), func(o *mapreduce.Options) { o.Form = mapreduce.Form(form) })
-		if err != nil || out != "--~end\tparts=1 records=0 sum=0000000000000000\n" {
+		if err != nil || out != "--~end\tparts=1 records=0 sum=0000000000000000 job=pairs,k=3,design=paper-4,bits=12\n" {
 			t.Errorf("%s: %q, %v", form, out, err)
 		}
 	}

@@ -65,6 +65,9 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
+	if err := t.sameMethod(&j.Copies); err != nil {
+		return err
+	}
 	reserved, err := t.reserve(fmt.Sprintf("the index of %d documents of the part", len(ids)), bytes)
 	if err != nil {
 		return err
@@ -223,7 +226,12 @@ func (w *copyWriter) write(key []byte, shared int) error {
 // that is what the other job is for, and this one to compare it with.
 type CopiesTerms struct{ Copies copies.Options }
 
-func (j CopiesTerms) mapPart(ctx context.Context, t *task) error { return t.sendPostings(ctx) }
+func (j CopiesTerms) mapPart(ctx context.Context, t *task) error {
+	if err := t.sendPostings(ctx); err != nil {
+		return err
+	}
+	return t.sameMethod(&j.Copies)
+}
 
 // listBytes is what a document of a list takes.
 const listBytes = 64

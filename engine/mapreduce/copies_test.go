@@ -190,4 +190,8 @@ func TestOtherSignatures(t *testing.T) {
 	}
 	_, err = step(t, mapOf(job), strings.NewReader(half), nil)
 	wantError(t, err, mapreduce.ErrLost, "other.tsv")
+	for _, job := range []mapreduce.Mapper{mapreduce.CopiesDocs{Queries: side, Copies: copies.Options{Method: copies.SpotSigs}}, mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.SpotSigs}}} {
+		_, err = step(t, mapOf(job), strings.NewReader(sign(copies.Options{Method: copies.Winnow})), nil)
+		wantError(t, err, mapreduce.ErrRecipe, "signatures of method winnow, and a job of method spotsigs")
+	}
 }

@@ -34,7 +34,7 @@
 // the sum of their hashes is, modulo 2^64:
 //
 //	05~end	parts=0 records=1532 sum=91c2f0e85d7a6b34          a map's, of partition 05
-//	--~end	parts=1 records=12 sum=77aa01c3e94d52f8 recipe=5be1a2c4   of partition 0: there is one for every map
+//	--~end	parts=1 records=12 sum=77aa01c3e94d52f8 recipe=minwise-5be1a2c4 job=scan   of partition 0: there is one for every map
 //	~end	parts=1 records=3811 sum=0c55d1fe1a7390bd          of a result
 //
 // A reduce adds them up and compares them with what arrived ([ErrLost]); that of partition 0 counts the maps too, where
@@ -42,7 +42,8 @@
 // it read on to partition 0, where all differences must come to nothing. Collect does the same with the last results. The key sorts behind
 // all others of its partition. A combiner writes end records that say how many records fewer there are.
 //
-// End records carry the recipe of the fingerprints in short: parts, or a side file, of another recipe are an error ([ErrRecipe]).
+// End records carry the recipe of the fingerprints in short: parts, or a side file, of another recipe are an error ([ErrRecipe]). They carry
+// the job and its settings too: a reduce refuses what maps of another one have sent ([ErrJob]).
 //
 // # What may happen to a task
 //

@@ -77,7 +77,7 @@ const documentBudget = 64 << 20
 
 // ingested counts what was read, and what was left out.
 func (t *task) ingested(r *ingest.Report) error {
-	t.counters.add(recordsIn, int64(r.Units+r.Skipped.Lost()))
+	t.counters.add(recordsIn, int64(r.Units))
 	t.counters.add(bytesIn, r.BytesRead)
 	t.counters.add(repaired, int64(r.Repaired))
 	lost := r.Skipped.Lost()

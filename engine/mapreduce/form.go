@@ -329,7 +329,7 @@ func (t *task) paths(ctx context.Context, each func(name string, first uint64, n
 			t.Status("reading " + fields[0])
 		}
 		if err := each(fields[0], first, numbered); err != nil {
-			return err
+			return fmt.Errorf("line %d: %w", in.n, err)
 		}
 		if err := ctx.Err(); err != nil {
 			return err

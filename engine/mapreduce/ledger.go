@@ -53,6 +53,7 @@ type end struct {
 	inputs  int64  // ends that were read
 	changed int64  // edges that a round changed
 	recipe  string // of the fingerprints, in short; "" if it is not known
+	job     string // of a map, its name; "" of results
 }
 
 // add adds the end of another part. The error wraps [ErrRecipe].
@@ -68,6 +69,9 @@ func (e *end) add(o end) error {
 	if e.recipe == "" {
 		e.recipe = o.recipe
 	}
+	if e.job == "" {
+		e.job = o.job
+	}
 	return nil
 }
 
@@ -82,6 +86,9 @@ func (e *end) append(dst []byte) []byte {
 	}
 	if e.recipe != "" {
 		dst = append(append(dst, " recipe="...), e.recipe...)
+	}
+	if e.job != "" {
+		dst = append(append(dst, " job="...), e.job...)
 	}
 	return dst
 }
@@ -119,6 +126,9 @@ func parseEnd(value []byte) (e end, err error) {
 			continue
 		case "recipe":
 			e.recipe = string(text)
+			continue
+		case "job":
+			e.job = string(text)
 			continue
 		default:
 			return bad()

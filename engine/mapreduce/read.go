@@ -69,7 +69,12 @@ func (t *task) inputEnd(value []byte) error {
 	if err := e.readWhole(); err != nil {
 		return err
 	}
-	return t.read.add(e)
+	if err := t.read.add(e); err != nil && t.beside != "" {
+		return fmt.Errorf("%s, beside the map: %w", t.beside, err)
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // An arrive is what came of a partition.
@@ -140,6 +145,9 @@ func (t *task) arrival(r record, each func(partition int, key, value []byte) err
 			return err
 		}
 		t.counters.add(endRecords, 1)
+		if err := t.sameJob(&e); err != nil {
+			return err
+		}
 		return a.end.add(e)
 	}
 	t.counters.add(recordsIn, 1)

@@ -2,18 +2,23 @@ package mapreduce
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/simhash"
 )
 
-// recipeName returns a recipe in 8 hexadecimal digits, which end records carry; "" for none.
+// recipeName returns a recipe in short, which end records carry: its name, if it has one, and 8 hexadecimal digits; "" for none.
 func recipeName(r *simhash.Recipe) string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("%08x", uint32(xxhash.Sum64String(r.String())))
+	code := fmt.Sprintf("%08x", uint32(xxhash.Sum64String(r.String())))
+	if name := r.Name(); name != "" {
+		return strings.ReplaceAll(name, " ", "-") + "-" + code
+	}
+	return code
 }
 
 // onePrint refuses recipes that make two fingerprints of a document: the lines of these jobs have one. The error wraps [ErrRecipe].

@@ -38,6 +38,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) error {
 	if err := t.sameRecipe(j.Queries, q.Recipe()); err != nil {
 		return err
 	}
+	t.beside = j.Queries
 	queries := q.Fingerprints()
 	if uint64(len(queries)) >= 1<<(6*rowDigits) {
 		return fmt.Errorf("%s: %d queries are more than %d", j.Queries, len(queries), uint64(1)<<(6*rowDigits))

@@ -11,8 +11,8 @@ import (
 	"ndd/engine/memory"
 )
 
-// ErrRecipe is what errors wrap of fingerprints that were made by different recipes.
-var ErrRecipe = errors.New("fingerprints of different recipes")
+// ErrRecipe is what errors wrap of fingerprints, or signatures, that were made by different recipes.
+var ErrRecipe = errors.New("different recipes")
 
 // ErrBad is what errors wrap of a task that met more bad records than it may.
 var ErrBad = errors.New("too many bad records")
@@ -55,6 +55,7 @@ const StatusEvery = 10 * time.Second
 // A Mapper is a job's map: it reads a part of the input and writes records for a shuffle, or results where there is no reduce.
 type Mapper interface {
 	mapPart(ctx context.Context, t *task) error
+	name() string
 }
 
 // A Combiner makes fewer records of a part of a map's.
@@ -65,6 +66,7 @@ type Combiner interface {
 // A Reducer makes results of all records of some partitions.
 type Reducer interface {
 	reduce(ctx context.Context, t *task) error
+	name() string
 }
 
 // Map runs a job's map on one part. What it writes ends with an end record for each partition that has records, and for
@@ -74,6 +76,7 @@ func Map(ctx context.Context, j Mapper, o Options) error {
 	if err != nil {
 		return err
 	}
+	t.job = j.name()
 	return t.run(ctx, "map", func(ctx context.Context) error {
 		if err := j.mapPart(ctx, t); err != nil {
 			return err
@@ -109,12 +112,13 @@ func Combine(ctx context.Context, j Combiner, o Options) error {
 }
 
 // Reduce runs a job's reduce on all records of some partitions, which come sorted by key. The error wraps [ErrLost] if
-// these are not what the maps sent, and then nothing that was written is worth anything.
+// these are not what the maps sent, and [ErrJob] if the maps were of another job, and then nothing that was written is worth anything.
 func Reduce(ctx context.Context, j Reducer, o Options) error {
 	t, err := newTask(o)
 	if err != nil {
 		return err
 	}
+	t.job = j.name()
 	return t.run(ctx, "reduce", func(ctx context.Context) error {
 		if err := j.reduce(ctx, t); err != nil {
 			return err
@@ -129,6 +133,8 @@ type task struct {
 	w        *bufio.Writer
 	line     []byte
 	counters counters
+	job      string // its name, of a map or a reduce
+	beside   string // the file beside a map that the recipe is of; "" if there is none
 
 	read    end             // of the input: its ends, and in before what was read
 	written []count         // of each partition, by a map
@@ -213,7 +219,7 @@ func (t *task) endMap() error {
 	for i, c := range t.written {
 		e := end{count: c}
 		if i == 0 {
-			e.parts, e.before, e.inputs, e.recipe = 1, t.unread(), t.read.parts, t.read.recipe
+			e.parts, e.before, e.inputs, e.recipe, e.job = 1, t.unread(), t.read.parts, t.read.recipe, t.job
 		} else if c == (count{}) {
 			continue
 		}

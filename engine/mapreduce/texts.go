@@ -99,10 +99,10 @@ type Signatures struct {
 // noSignatures stands for those of a document that has too few.
 const noSignatures = "-"
 
-// recipe returns how the signatures are made, in short.
+// recipe returns how the signatures are made, in short: the method, and 8 hexadecimal digits.
 func (j *Signatures) recipe() (string, error) {
 	data, err := json.Marshal(j.Copies.Recipe())
-	return fmt.Sprintf("%08x", uint32(xxhash.Sum64(data))), err
+	return fmt.Sprintf("%s-%08x", j.Copies.Method, uint32(xxhash.Sum64(data))), err
 }
 
 func (j Signatures) mapPart(ctx context.Context, t *task) (err error) {

@@ -1,0 +1,62 @@
+package mapreduce
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ndd/engine/copies"
+)
+
+// ErrJob is what errors wrap of a reduce that is not of the job of its maps, or has other settings.
+var ErrJob = errors.New("map and reduce are not of the same job, or its settings differ")
+
+// name returns what a map and a reduce must have in common: the job, and those settings on which keys or results depend. It has no space.
+// Combiners and map-only jobs have none.
+
+func (j Scan) name() string   { return "scan" }
+func (j Assign) name() string { return "assign" }
+func (j Dedup) name() string  { return "dedup" }
+func (j Index) name() string  { return "index" }
+func (j Stars) name() string  { return "cluster," + string(j.Round) }
+
+func (j Fingerprint) name() string { return "" }
+func (j Tokenize) name() string    { return "" }
+func (j Signatures) name() string  { return "" }
+
+func (j Pairs) name() string {
+	p, err := j.pairing()
+	if err != nil {
+		return "" // which the step itself returns
+	}
+	return fmt.Sprintf("pairs,k=%d,design=%s,bits=%d", j.K, p.design.Name, p.bits)
+}
+
+func (j CopiesDocs) name() string  { return copiesName("copies-docs", &j.Copies) }
+func (j CopiesTerms) name() string { return copiesName("copies-terms", &j.Copies) }
+func (j CopiesSum) name() string   { return copiesName("copies-sum", &j.Copies) }
+
+func copiesName(job string, o *copies.Options) string {
+	p, err := join(o)
+	if err != nil {
+		return "" // which the step itself returns
+	}
+	return fmt.Sprintf("%s,%s,threshold=%g", job, o.Method, p.Threshold)
+}
+
+// sameMethod returns an error that wraps [ErrRecipe] if the signatures that were read are of another method than that of the job.
+func (t *task) sameMethod(o *copies.Options) error {
+	made, _, ok := strings.Cut(t.read.recipe, "-")
+	if !ok || made == string(o.Method) {
+		return nil
+	}
+	return fmt.Errorf("%w: signatures of method %s, and a job of method %s", ErrRecipe, made, o.Method)
+}
+
+// sameJob returns an error that wraps [ErrJob] unless a part's end record is of the job of this reduce.
+func (t *task) sameJob(e *end) error {
+	if t.job == "" || e.job == "" || e.job == t.job {
+		return nil
+	}
+	return fmt.Errorf("%w: a map was of %s, and this is %s", ErrJob, e.job, t.job)
+}
