@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -331,48 +330,6 @@ func mixed(f uint64) uint64 {
 	return oracle.Term(int(f), f) &^ 0xff
 }
 
-// The OpenAPI page names every route, and nothing in it leads elsewhere.
-func TestOpenAPINamesEveryRoute(t *testing.T) {
-	b := start(t, nil, "")
-	status, body := b.send(t, "GET /openapi.json", "", "")
-	var spec struct {
-		Paths map[string]map[string]struct {
-			OperationID string         `json:"operationId"`
-			RequestBody map[string]any `json:"requestBody"`
-		} `json:"paths"`
-	}
-	if err := json.Unmarshal([]byte(body), &spec); err != nil || status != http.StatusOK {
-		t.Fatalf("%d %v", status, err)
-	}
-	var named, routed []string
-	for path, methods := range spec.Paths {
-		for method, o := range methods {
-			named = append(named, strings.ToUpper(method)+" "+path)
-			if o.OperationID == "" || (method == "post") != (o.RequestBody != nil) {
-				t.Errorf("%s %s: %+v", method, path, o)
-			}
-		}
-	}
-	for _, r := range b.routes() {
-		if r.pattern != "GET /openapi.json" {
-			routed = append(routed, r.pattern)
-		}
-	}
-	slices.SortFunc(named, cmp.Compare)
-	slices.SortFunc(routed, cmp.Compare)
-	if !slices.Equal(named, routed) {
-		t.Errorf("described %v\nserved %v", named, routed)
-	}
-	if strings.Contains(body, "http://") || strings.Contains(body, "https://") && !strings.Contains(body, "example") {
-		t.Error("the page links elsewhere")
-	}
-	for _, media := range []string{"text/html", "text/plain", "application/octet-stream", mediaTSV} {
-		if !strings.Contains(body, media) {
-			t.Errorf("%s is not described", media)
-		}
-	}
-}
-
 // A request without k means the largest that the index can answer.
 func TestDefaultKIsTheIndexs(t *testing.T) {
 	b := start(t, newIndex(t, 5, nil, []uint64{0}), "")
@@ -429,49 +386,4 @@ func TestOverview(t *testing.T) {
 		}
 		return queries == 5 && refused == 1
 	})
-}
-
-// Every example in the description is taken as it stands.
-func TestExamplesOfTheDescription(t *testing.T) {
-	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
-	_, body := b.send(t, "GET /openapi.json", "", "")
-	var spec struct {
-		Paths map[string]map[string]struct {
-			OperationID string `json:"operationId"`
-			RequestBody struct {
-				Content map[string]struct {
-					Example any    `json:"example"`
-					Query   string `json:"x-query"`
-				} `json:"content"`
-			} `json:"requestBody"`
-		} `json:"paths"`
-	}
-	if err := json.Unmarshal([]byte(body), &spec); err != nil {
-		t.Fatal(err)
-	}
-	sent := 0
-	for path, methods := range spec.Paths {
-		for method, o := range methods {
-			for media, c := range o.RequestBody.Content {
-				body, ok := c.Example.(string)
-				switch {
-				case media == mediaBytes:
-					body = little([]uint64{0x8c7f2d1e0a9b4455}) // what its printf makes
-				case !ok:
-					data, err := json.Marshal(c.Example)
-					if err != nil || c.Example == nil {
-						t.Fatalf("%s %s: no example: %v", path, media, err)
-					}
-					body = string(data)
-				}
-				if status, answer := b.send(t, strings.ToUpper(method)+" "+path+c.Query, media, body); status != http.StatusOK {
-					t.Errorf("%s%s, %s, %s: %d %s", path, c.Query, media, body, status, answer)
-				}
-				sent++
-			}
-		}
-	}
-	if sent < 12 {
-		t.Errorf("only %d examples", sent)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/dustin/go-humanize"
 
 	"ndd/cmd/ndd/server/access"
 )
@@ -25,7 +26,7 @@ func (s *service) openAPI(api huma.API) http.HandlerFunc {
 		panic(fmt.Sprintf("server: the API has no JSON: %v", err))
 	}
 	unknown := sync.OnceValue(func() []byte {
-		return s.describeAPI(base, traits{ids: true, recipe: true, k: 64, tokens: s.keys != nil})
+		return s.describeAPI(base, traits{ids: true, recipe: true, k: 64, tokens: s.keys != nil, limits: s.limits})
 	})
 	known := sync.OnceValue(func() []byte { return s.describeAPI(base, s.traits()) })
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -43,13 +44,15 @@ type traits struct {
 	ids    bool // documents have ids
 	recipe bool // documents can be fingerprinted
 	k      int  // largest distance
+	prints int  // fingerprints of a document; 0 for one or two
 	tokens bool // are needed
+	limits Limits
 }
 
 // traits returns those of the index, which is there.
 func (s *service) traits() traits {
 	x := s.index.Load()
-	return traits{x.Live().Config().IDs, x.Recipe() != nil, x.Design().K, s.keys != nil}
+	return traits{x.Live().Config().IDs, x.Recipe() != nil, x.Design().K, x.PrintsEach(), s.keys != nil, s.limits}
 }
 
 // An object is one of JSON.
@@ -63,7 +66,7 @@ func (s *service) describeAPI(base []byte, t traits) []byte {
 	}
 	describeSchemas(spec["components"].(object)["schemas"].(object), t)
 	paths := spec["paths"].(object)
-	for path, o := range plainOperations {
+	for path, o := range plainOperations(min(t.limits.Fingerprints, int(t.limits.Body/8))) {
 		paths[path] = o
 	}
 	for _, r := range s.routes() {
@@ -103,6 +106,12 @@ func describeSchemas(schemas object, t traits) {
 	} {
 		schemas[name] = variants(schemas[name].(object), choices)
 	}
+	if copies, ok := schemas["CopiesRequest"].(object); ok {
+		schemas["CopiesRequest"] = variants(copies, [][]string{{"text"}, {"html"}})
+	}
+	for name := range schemas {
+		limitPrints(schemas[name].(object), t.prints)
+	}
 	schemas["Document"].(object)["description"] = "A document of a list. One that has not all that it needs, or more, or is too short, is told of in its result and keeps no other out."
 	for _, name := range []string{"QueryRequest", "CheckRequest", "CompareRequest"} {
 		limitK(schemas[name].(object), t.k)
@@ -129,6 +138,25 @@ func variants(schema object, choices [][]string) object {
 		return list[0].(object)
 	}
 	return object{"oneOf": list}
+}
+
+// printPatterns are of the fingerprints of documents that have one or two.
+var printPatterns = [...]string{1: "^[0-9a-fA-F]{16}$", 2: "^[0-9a-fA-F]{16},[0-9a-fA-F]{16}$"}
+
+// limitPrints says how many fingerprints go into a field of them, wherever a schema has one.
+func limitPrints(schema object, prints int) {
+	list, _ := schema["oneOf"].([]any)
+	for _, one := range list {
+		if one, ok := one.(object); ok {
+			limitPrints(one, prints)
+		}
+	}
+	fields, _ := schema["properties"].(object)
+	if field, ok := fields["fingerprint"].(object); ok && field["pattern"] != nil && prints > 0 {
+		field = clone(field)
+		field["pattern"], field["minLength"], field["maxLength"] = printPatterns[prints], 17*prints-1, 17*prints-1
+		fields["fingerprint"] = field
+	}
 }
 
 // limitK sets the largest k wherever a request's schema has one.
@@ -170,7 +198,7 @@ func describeRoute(o object, r *route, t traits) {
 	if list != nil {
 		o["parameters"] = list
 	}
-	if r.document != nil && t.recipe {
+	if r.document != nil && (t.recipe || r.pattern == "POST /v1/copies") {
 		content := o["requestBody"].(object)["content"].(object)
 		content[mediaText] = object{"schema": object{"type": "string", "format": "document-text", "description": "The document itself"}}
 		content[mediaHTML] = object{"schema": object{"type": "string", "format": "document-html", "description": "The page itself"}}
@@ -207,6 +235,7 @@ var examples = map[string]map[string]example{
 	"check-and-insert": {mediaJSON: {body: object{"id": "https://a.example/", "text": exampleText}},
 		mediaText: {body: exampleText, query: "?id=https://a.example/"}, mediaHTML: {body: "<p>" + exampleText + "</p>", query: "?id=https://a.example/&k=3"}},
 	"delete": {mediaJSON: {body: object{"id": "https://a.example/"}}},
+	"copies": {mediaJSON: {body: object{"text": exampleText}}, mediaText: {body: exampleText, query: "?limit=10"}, mediaHTML: {body: "<p>" + exampleText + "</p>"}},
 }
 
 // describeExamples adds an example to each media type of an operation's body. The extensions x-query and x-bytes
@@ -301,17 +330,20 @@ func describeStatuses(responses object, r *route) {
 	}
 }
 
-// plainOperations describe what is not registered with huma.
-var plainOperations = map[string]any{
-	"/v1/batch": object{"post": object{
-		"operationId": "batch", "summary": "Find near-duplicates of many fingerprints", "description": batchDescription,
-		"requestBody": object{"content": object{mediaBytes: object{"schema": object{"type": "string", "format": "binary", "minLength": 8, "maxLength": 8 * fingerprintsMax, "description": "Fingerprints, 8 bytes each"}}}},
-		"responses": object{"200": object{"description": "A row for each document, in order of query row, distance, fingerprint, and arrival", "content": object{
-			mediaTSV: object{"schema": object{"type": "string"}}, mediaLines: object{"schema": object{"type": "string"}}, mediaBytes: object{"schema": object{"type": "string", "format": "binary"}},
-		}}},
-	}},
-	"/livez":  health("live", "Whether the process runs", "It does"),
-	"/readyz": health("ready", "Whether queries are answered", "They are"),
+// plainOperations describes what is not registered with huma, where a batch may have so many fingerprints.
+func plainOperations(fingerprints int) map[string]any {
+	most := humanize.Comma(int64(fingerprints))
+	return map[string]any{
+		"/v1/batch": object{"post": object{
+			"operationId": "batch", "summary": "Find near-duplicates of many fingerprints", "description": fmt.Sprintf(batchDescription, most),
+			"requestBody": object{"content": object{mediaBytes: object{"schema": object{"type": "string", "format": "binary", "minLength": 8, "maxLength": 8 * fingerprints, "description": "Fingerprints, 8 bytes each"}}}},
+			"responses": object{"200": object{"description": "A row for each document, in order of query row, distance, fingerprint, and arrival", "content": object{
+				mediaTSV: object{"schema": object{"type": "string"}}, mediaLines: object{"schema": object{"type": "string"}}, mediaBytes: object{"schema": object{"type": "string", "format": "binary"}},
+			}}},
+		}},
+		"/livez":  health("live", "Whether the process runs", "It does"),
+		"/readyz": health("ready", "Whether queries are answered", "They are"),
+	}
 }
 
 func health(id, what, yes string) object {
@@ -320,7 +352,8 @@ func health(id, what, yes string) object {
 		"responses": object{"200": object{"description": yes, "content": object{mediaJSON: object{"schema": schema}}}}}}
 }
 
-const batchDescription = `Body: 1 to 65,536 fingerprints of 8 bytes, little-endian: byte 0 has bits 0 to 7. ` +
+// batchDescription has the largest number of fingerprints to be put in.
+const batchDescription = `Body: 1 to %s fingerprints of 8 bytes, little-endian: byte 0 has bits 0 to 7. ` +
 	`The first one is query row 0. Answer, by the header Accept: text/tab-separated-values (the default): query row, fingerprint, distance and id, ` +
 	`with \t, \n, \r and \\ in an id written with a backslash; application/x-ndjson: an object a line with query, fingerprint, distance and id; ` +
 	`application/octet-stream: 32 bytes a row, four little-endian 64-bit integers: bytes 0 to 7 the query row, 8 to 15 the fingerprint, 16 to 23 the distance, ` +

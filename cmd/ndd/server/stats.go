@@ -33,7 +33,7 @@ type statistics struct {
 	IDs          bool            `json:"ids" doc:"Whether documents have ids"`
 	Durable      bool            `json:"durable" doc:"Whether inserted documents survive a restart"`
 	Nodes        []nodeSizes     `json:"nodes,omitempty" doc:"Where the tables are, if they are spread over memory nodes"`
-	Limits       limits          `json:"limits" doc:"What one request may have at most"`
+	Limits       limits          `json:"limits" doc:"What one request, and all together, may have at most"`
 	Version      string          `json:"version" doc:"Version of the server"`
 	Uptime       float64         `json:"uptime_seconds"`
 }
@@ -54,13 +54,22 @@ type nodeSizes struct {
 	Workers uint64 `json:"workers" doc:"Threads that search them"`
 }
 
-// limits are those of one request.
+// limits are what clients may have; each has a flag of ndd serve.
 type limits struct {
-	BodyBytes    int `json:"body_bytes"`
-	Documents    int `json:"documents" doc:"Of an insert, a check-and-insert or a delete"`
-	Fingerprints int `json:"fingerprints" doc:"Of a batch"`
-	IDs          int `json:"ids" doc:"Of the answer to a query"`
-	Connections  int `json:"connections" doc:"At a time"`
+	BodyBytes     int     `json:"body_bytes"`
+	Documents     int     `json:"documents" doc:"Of an insert, a check-and-insert or a delete"`
+	Fingerprints  int     `json:"fingerprints" doc:"Of a batch"`
+	IDs           int     `json:"ids" doc:"Of the answer to a query"`
+	Connections   int     `json:"connections" doc:"At a time"`
+	AnswerBytes   int64   `json:"answer_bytes" doc:"Of the ids in an answer in JSON; those beyond are counted and left out"`
+	RequestMemory int64   `json:"request_memory_bytes" doc:"Of all bodies and answers under way; one client may have a quarter"`
+	Timeout       float64 `json:"timeout_seconds" doc:"Of a request, from the end of its body to the beginning of its answer"`
+	Queue         float64 `json:"queue_seconds" doc:"That queries may wait when there are more than can be answered"`
+}
+
+// shown returns the limits as /v1/stats has them.
+func (l *Limits) shown() limits {
+	return limits{int(l.Body), l.Documents, l.Fingerprints, limitMost, l.Connections, l.Answer, l.RequestMemory, l.Timeout.Seconds(), l.Queue.Seconds()}
 }
 
 // registerStats adds /v1/stats to the API.
@@ -78,7 +87,7 @@ func (s *service) statistics() *statistics {
 		Deleted: t.Deleted, Expired: t.Expired, Durable: x.Live().Durable(), Merging: x.Live().Merging(),
 		TableBytes: t.TableBytes, Layout: string(t.Layout), SegmentList: []segmentSizes{},
 		K: d.K, Design: d.Name, Tables: len(d.Tables), Recipe: x.Recipe(), IDs: x.Live().Config().IDs,
-		Limits:  limits{int(s.limits.Body), s.limits.Documents, s.limits.Fingerprints, limitMost, s.limits.Connections},
+		Limits:  s.limits.shown(),
 		Version: s.version, Uptime: time.Since(s.started).Seconds(),
 	}
 	var held uint64
