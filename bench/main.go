@@ -60,6 +60,7 @@ var benchmarks = []benchmark{
 	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
 	{name: "day", what: "a server that is killed, stopped, merged and backed up while it is written to, for the time of --time, against a model", apart: true, run: day},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked for", run: size},
+	{name: "mapped", what: "an index on disk of which no page is in memory: what a page fault costs", run: mapped},
 	{name: "paper-1", what: "figure 1: precision and recall by distance", apart: true, run: figure1},
 	{name: "paper-2", what: "figures 2a and 2b: how fingerprints are distributed", apart: true, run: figure2},
 	{name: "paper-3.1", what: "section 3.1: designs of tables", apart: true, run: designs},

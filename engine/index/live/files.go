@@ -87,7 +87,7 @@ func (x *Index) toFile(ctx context.Context, g *gathered, dead []DocID, o segment
 	}
 	entry.Beside = &b
 	one := &Manifest{K: x.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
-	made, err = one.openSegment(f.dir, 0, g.from, store.Open)
+	made, err = one.openSegment(f.dir, 0, g.from, one.mapper())
 	if err != nil {
 		return nil, entry, err
 	}

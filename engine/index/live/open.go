@@ -272,13 +272,27 @@ func (m *Manifest) reserve(dir string, o OpenOptions) (*memory.Reservation, erro
 	return o.Budget.Here().Reserve(what, m.bytes())
 }
 
-// A getter opens a file: [store.Open], or one that loads it.
+// A getter opens a file: one that maps it, or one that loads it.
 type getter func(path string, kind store.Kind) (*store.File, error)
+
+// mapper returns what maps the files. Where they are more than the memory there is, single pages of segments are read.
+func (m *Manifest) mapper() getter {
+	if m.bytes() <= (memory.Machine{}).Limit(0).Bytes {
+		return store.Open
+	}
+	return func(path string, kind store.Kind) (*store.File, error) {
+		f, err := store.Open(path, kind)
+		if err == nil && kind == store.KindSegment {
+			f.Scattered()
+		}
+		return f, err
+	}
+}
 
 // openSegments opens the segments that the manifest names, and no others. It returns those that it
 // opened with an error, too.
 func (m *Manifest) openSegments(ctx context.Context, dir string, o OpenOptions) (segments []*Segment, err error) {
-	get := store.Open
+	get := m.mapper()
 	if o.Load {
 		get = func(path string, kind store.Kind) (*store.File, error) { return store.Load(ctx, path, kind, o.Threads) }
 	}

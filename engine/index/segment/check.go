@@ -11,6 +11,7 @@ import (
 // bit of memory a document.
 func (s *Segment) Check() (err error) {
 	defer store.CatchFault(&err)()
+	defer s.inOrder()()
 	if err := s.checkTables(); err != nil {
 		return err
 	}

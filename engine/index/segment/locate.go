@@ -103,6 +103,7 @@ func (s *Segment) AppendDocs(dst []uint64, r Range, most int) ([]uint64, error) 
 // pass over one table. The memory of the list is used again after the call; an error of yield ends it.
 func (s *Segment) ScanEach(query uint64, k int, c *Scratch, yield func(fingerprints []uint64) error) (err error) {
 	defer store.CatchFault(&err)()
+	defer s.inOrder()()
 	perm := &s.perms[0]
 	return table.ScanEach(s.tables[0], perm.Apply(query), k, &c.table, func(keys []uint64) error {
 		asm.Unpermute(keys, keys, perm.Mask())

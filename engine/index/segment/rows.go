@@ -11,6 +11,7 @@ import (
 // some hundreds at a time, until it returns false. Their memory is used again after the call.
 func (s *Segment) Walk(yield func(fingerprints []uint64) bool) (err error) {
 	defer store.CatchFault(&err)()
+	defer s.inOrder()()
 	mask := s.perms[0].Mask()
 	var out []uint64
 	return s.tables[0].Walk(func(keys []uint64) bool {

@@ -21,6 +21,8 @@ type Segment struct {
 	ids    *idlist.List // nil when documents have none
 
 	lengths []uint32 // of texts, by row; nil when they are not kept
+
+	readAhead func() (end func()) // of the source; nil where there is none
 }
 
 // Open opens a segment that [Write] wrote. The source must stay open until [Segment.Close]. Errors wrap
@@ -31,6 +33,9 @@ func Open(source store.Source) (*Segment, error) {
 		return nil, err
 	}
 	s := &Segment{head: head}
+	if f, ok := source.(interface{ ReadAhead() (end func()) }); ok {
+		s.readAhead = f.ReadAhead
+	}
 	if err := head.JSON(&s.meta); err != nil {
 		return nil, err
 	}
@@ -121,6 +126,14 @@ func (s *Segment) Tables() []table.Table { return s.tables }
 
 // IDs returns the documents' IDs by row, nil when they have none.
 func (s *Segment) IDs() *idlist.List { return s.ids }
+
+// inOrder says that much of a table will be read in order, until end is called.
+func (s *Segment) inOrder() (end func()) {
+	if s.readAhead == nil {
+		return func() {}
+	}
+	return s.readAhead()
+}
 
 // Close frees what does not belong to the source. The segment must not be used any more.
 func (s *Segment) Close() {

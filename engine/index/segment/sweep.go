@@ -120,6 +120,7 @@ func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, tea
 	if k < 0 || k > s.meta.Design.K {
 		return nil, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
 	}
+	defer s.inOrder()()
 	w := &sweep{segment: s, plan: s.searchPlan(k), regions: r, queries: queries, limit: limit, orders: make([]order, len(s.tables))}
 	for i := range teams {
 		w.threads += teams[i].Threads

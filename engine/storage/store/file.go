@@ -16,6 +16,10 @@ type File struct {
 	path    string
 	data    []byte
 	release func() error // of data; nil when it is the caller's
+
+	isMapped bool
+	ahead    readAhead
+
 	head    header
 	tail    trailer
 	entries []entry
@@ -25,10 +29,14 @@ type File struct {
 // their size. The error wraps [ErrCorrupt] when the file exists but is not a sound file of that kind.
 // The caller closes the file.
 func Open(path string, kind Kind) (*File, error) {
-	return open(path, kind, func(file *os.File, bytes int64) (data []byte, release func() error, err error) {
+	f, err := open(path, kind, func(file *os.File, bytes int64) (data []byte, release func() error, err error) {
 		data, err = mapFile(file, bytes)
 		return data, func() error { return unmap(data) }, err
 	})
+	if err == nil {
+		f.isMapped = true
+	}
+	return f, err
 }
 
 // open opens the file at path and checks the content that get returns of it.
@@ -251,7 +259,7 @@ func (f *File) Section(name string) (Section, error) {
 // Close gives the memory of the file back. No section of it may be in use.
 func (f *File) Close() error {
 	release := f.release
-	f.data, f.release = nil, nil
+	f.data, f.release, f.ahead.mapped = nil, nil, nil
 	if release == nil {
 		return nil
 	}

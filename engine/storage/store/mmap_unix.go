@@ -35,8 +35,11 @@ func unmap(b []byte) error {
 	return unix.Munmap(b)
 }
 
-// madviseHuge is MADV_HUGEPAGE, which package unix has for Linux only.
-const madviseHuge = 14
+// madviseHuge and madviseNotHuge are MADV_HUGEPAGE and MADV_NOHUGEPAGE, which package unix has for Linux only.
+const (
+	madviseHuge    = 14
+	madviseNotHuge = 15
+)
 
 // adviseHuge asks Linux to read a mapped file in huge pages, when all of it may stay in memory: it reads
 // 2 MiB at a time then. A refusal costs speed only.
@@ -45,3 +48,18 @@ func adviseHuge(b []byte) {
 		unix.Madvise(b, madviseHuge)
 	}
 }
+
+// adviseScattered asks the system to read single pages of a mapped file, or to read ahead again.
+func adviseScattered(b []byte, scattered bool) {
+	advice := unix.MADV_NORMAL
+	if scattered {
+		advice = unix.MADV_RANDOM
+		if runtime.GOOS == "linux" {
+			unix.Madvise(b, madviseNotHuge)
+		}
+	}
+	unix.Madvise(b, advice)
+}
+
+// adviseSoon asks the system to begin to read a part of a mapped file, which begins with a page.
+func adviseSoon(b []byte) { unix.Madvise(b, unix.MADV_WILLNEED) }

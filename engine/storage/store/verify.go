@@ -71,6 +71,9 @@ func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error
 	for i := range f.entries {
 		e := &f.entries[i]
 		n := e.blocks()
+		if from, to := max(from, first), min(to, first+n); from < to {
+			f.soon(e.offset+(from-first)*blockBytes, min(e.offset+(to-first)*blockBytes, e.offset+e.padded()))
+		}
 		for b := max(from, first); b < min(to, first+n); b++ {
 			k := b - first
 			at := e.offset + k*blockBytes

@@ -1,0 +1,56 @@
+package segment
+
+import (
+	"testing"
+
+	"ndd/engine/index/table"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+)
+
+// watched is a source that counts how often it is read in order.
+type watched struct {
+	store.Source
+	begun, under int
+}
+
+func (w *watched) ReadAhead() (end func()) {
+	w.begun, w.under = w.begun+1, w.under+1
+	return func() { w.under-- }
+}
+
+// TestReadAhead: what reads much of a table tells the file so, until it ends; a search does not.
+func TestReadAhead(t *testing.T) {
+	prints := sets.Uniform(5000, 3)
+	var m store.Memory
+	if err := Write(t.Context(), &m, Input{Fingerprints: prints}, Options{Design: design(t, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
+		t.Fatal(err)
+	}
+	source := &watched{Source: m.Source()}
+	s, err := Open(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var c Scratch
+	for _, test := range []struct {
+		name  string
+		begun bool
+		do    func() error
+	}{
+		{"Search", false, func() error { _, err := s.Search(nil, prints[:10], 3, &c); return err }},
+		{"Sweep", true, func() error { _, err := s.Sweep(t.Context(), prints[:10], 3, 1, 1000); return err }},
+		{"Walk", true, func() error { return s.Walk(func([]uint64) bool { return true }) }},
+		{"Rows", true, func() error { return s.Rows(make([]uint64, len(prints))) }},
+		{"Check", true, s.Check},
+		{"ScanEach", true, func() error { return s.ScanEach(prints[0], 3, &c, func([]uint64) error { return nil }) }},
+	} {
+		before := source.begun
+		if err := test.do(); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if (source.begun > before) != test.begun || source.under != 0 {
+			t.Errorf("%s: read in order %d times, %d not ended", test.name, source.begun-before, source.under)
+		}
+	}
+}

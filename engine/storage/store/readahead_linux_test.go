@@ -1,0 +1,75 @@
+package store
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// TestReadAhead reads in /proc what the system knows of a mapped file: that it is read here and there from
+// Scattered on, but while someone reads it in order.
+func TestReadAhead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	w, err := Create(path, KindSegment, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	w.Section("s")
+	if _, err := w.Write(make([]byte, 3*blockBytes)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path, KindSegment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want := func(when string, scattered bool) {
+		t.Helper()
+		if flags := mappingFlags(t, f.data); strings.Contains(flags, " rr") != scattered {
+			t.Errorf("%s: flags %s", when, flags)
+		}
+	}
+	f.ReadAhead()()
+	want("at first", false)
+	f.Scattered()
+	want("scattered", true)
+	first, second := f.ReadAhead(), f.ReadAhead()
+	want("read in order", false)
+	first()
+	want("read in order by one of two", false)
+	second()
+	want("scattered again", true)
+	if err := f.Verify(t.Context(), 2, nil); err != nil {
+		t.Error(err)
+	}
+	want("verified", true)
+}
+
+// mappingFlags returns the line VmFlags of the mapping that begins where data does.
+func mappingFlags(t *testing.T, data []byte) string {
+	t.Helper()
+	maps, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer maps.Close()
+	begin, found := fmt.Sprintf("%08x-", uintptr(unsafe.Pointer(&data[0]))), false
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), begin) {
+			found = true
+		}
+		if flags, ok := strings.CutPrefix(lines.Text(), "VmFlags:"); found && ok {
+			return flags
+		}
+	}
+	t.Fatalf("no mapping at %s", begin)
+	return ""
+}
