@@ -12,7 +12,6 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/copies"
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/segment"
 	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
@@ -99,6 +98,9 @@ func (f *finding) write(g *globals, format string, err error) error {
 }
 
 func (g *globals) check(ctx context.Context, f *finding) error {
+	if isRead(f.Path) {
+		return g.checkPrints(ctx, f)
+	}
 	info, err := os.Stat(f.Path)
 	if err != nil {
 		return err
@@ -206,7 +208,7 @@ func checkLog(f *finding) error {
 
 func (g *globals) checkPrints(ctx context.Context, found *finding) (err error) {
 	defer store.CatchFault(&err)()
-	f, err := ndf.Open(found.Path)
+	f, err := g.openPrintFile(found.Path)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"ndd/engine/corpus/ndf"
@@ -66,13 +65,13 @@ func collectFiles(ctx context.Context, files []*ndf.File) (c *collection, err er
 }
 
 // collectPath reads an index or a fingerprint file.
-func collectPath(ctx context.Context, path string) (*collection, error) {
-	info, err := os.Stat(path)
+func (g *globals) collectPath(ctx context.Context, path string) (*collection, error) {
+	folder, _, err := kindOf(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		f, err := ndf.Open(path)
+	if !folder {
+		f, err := g.openPrintFile(path)
 		if err != nil {
 			return nil, err
 		}

@@ -151,7 +151,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	if err := d.chooseQuality(); err != nil {
 		return err
 	}
-	prints, err := arePrints(inputs)
+	prints, err := d.g.arePrints(inputs, d.docs.format != string(document.Auto))
 	if err != nil {
 		return err
 	}

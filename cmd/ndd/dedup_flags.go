@@ -53,6 +53,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if err = d.checkStreams(inputs, prints); err != nil {
 		return o, read, err
 	}
+	read.Open = d.g.openPrintFile
 	read.Find, read.Threads, read.Budget = o, d.g.threads, memory.ForProgram(d.g.machine.Limit(limit))
 	if o.Verify != nil {
 		o.Verify.Memory = int64(min(read.Budget.Left()/4, dedup.VerifyMemory))

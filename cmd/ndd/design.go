@@ -103,7 +103,7 @@ func (d *designCommand) plan(g *globals, cmd *cobra.Command) (*plan.Plan, error)
 	budget := memory.NewBudget(g.machine.Limit(0))
 	var c *collection
 	if d.sample != "" {
-		if c, err = collectPath(cmd.Context(), d.sample); err != nil {
+		if c, err = g.collectPath(cmd.Context(), d.sample); err != nil {
 			return nil, err
 		}
 		c.request(r)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"text/tabwriter"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine/copies"
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
@@ -44,7 +42,7 @@ Only headers, footers and small sections are verified; 'ndd check' verifies all.
 				show = describeJSON(g.stdout)
 			}
 			for _, path := range args {
-				if err := inspect(path, show); err != nil {
+				if err := g.inspect(path, show); err != nil {
 					return err
 				}
 			}
@@ -98,15 +96,21 @@ type tableInfo struct {
 }
 
 // inspect describes the file at path, or all files of the index there.
-func inspect(path string, show func(*description) error) error {
-	info, err := os.Stat(path)
+func (g *globals) inspect(path string, show func(*description) error) error {
+	folder, _, err := kindOf(path)
 	if err != nil {
 		return err
 	}
-	if info.IsDir() {
-		return inspectIndex(path, show)
+	if folder {
+		return g.inspectIndex(path, show)
 	}
 	d := &description{Path: path}
+	if isRead(path) {
+		if err := d.prints(g); err != nil {
+			return err
+		}
+		return show(d)
+	}
 	kind, ok, err := store.Sniff(path)
 	switch {
 	case err != nil:
@@ -114,7 +118,7 @@ func inspect(path string, show func(*description) error) error {
 	case wal.IsLog(path):
 		err = d.log()
 	case !ok, kind == store.KindFingerprints:
-		err = d.prints()
+		err = d.prints(g)
 	default:
 		err = d.part(kind)
 	}
@@ -126,15 +130,15 @@ func inspect(path string, show func(*description) error) error {
 
 // inspectIndex describes the manifest, the segments that it names with what stands beside them, and the
 // log.
-func inspectIndex(dir string, show func(*description) error) error {
+func (g *globals) inspectIndex(dir string, show func(*description) error) error {
 	if copies.IsIndex(dir) {
-		return inspectCopies(dir, show)
+		return g.inspectCopies(dir, show)
 	}
 	path, err := live.ManifestPath(dir)
 	if err != nil {
 		return err
 	}
-	if err := inspect(path, show); err != nil {
+	if err := g.inspect(path, show); err != nil {
 		return err
 	}
 	m, err := live.ReadManifest(dir)
@@ -146,11 +150,11 @@ func inspectIndex(dir string, show func(*description) error) error {
 		return err
 	}
 	for i, part := range parts {
-		if err := inspect(part, show); err != nil {
+		if err := g.inspect(part, show); err != nil {
 			return err
 		}
 		if b := m.Segments[i].Beside; b != nil {
-			if err := inspect(filepath.Join(dir, b.File), show); err != nil {
+			if err := g.inspect(filepath.Join(dir, b.File), show); err != nil {
 				return err
 			}
 		}
@@ -163,7 +167,7 @@ func inspectIndex(dir string, show func(*description) error) error {
 		return err
 	}
 	for _, path := range logs {
-		if err := inspect(path, show); err != nil {
+		if err := g.inspect(path, show); err != nil {
 			return err
 		}
 	}
@@ -171,13 +175,13 @@ func inspectIndex(dir string, show func(*description) error) error {
 }
 
 // inspectCopies describes the manifest and the postings of an index to find copies.
-func inspectCopies(dir string, show func(*description) error) error {
+func (g *globals) inspectCopies(dir string, show func(*description) error) error {
 	m, err := copies.ReadManifest(dir)
 	if err != nil {
 		return err
 	}
 	for _, path := range m.Paths(dir) {
-		if err := inspect(path, show); err != nil {
+		if err := g.inspect(path, show); err != nil {
 			return err
 		}
 	}
@@ -197,9 +201,9 @@ func (d *description) log() error {
 }
 
 // prints describes a fingerprint file.
-func (d *description) prints() (err error) {
+func (d *description) prints(g *globals) (err error) {
 	defer store.CatchFault(&err)()
-	f, err := ndf.Open(d.Path)
+	f, err := g.openPrintFile(d.Path)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,20 @@ func TestObjectOutputs(t *testing.T) {
 		t.Errorf("%s", hits)
 	}
 	nddOut(t, exitFailed, "fingerprint", "-q", "-o", "s3://docs/prints.ndf", "s3://docs/in")
-	nddOut(t, exitUsage, "dedup", "s3://docs/prints.ndf")
+	// Whatever reads fingerprints reads them from objects.
+	same, err := os.ReadFile(dir + "/prints.ndf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Put(t, "prints.ndf", same)
+	for _, command := range []string{"dedup -q", "check", "inspect", "stats", "design --all --sample", "batch -q --scan " + dir + "/prints.ndf", "batch -q " + dir + "/prints.ndf --scan"} {
+		args := append(strings.Fields(command), "s3://docs/prints.ndf")
+		want := nddOut(t, exitDone, append(strings.Fields(command), dir+"/prints.ndf")...)
+		if got := nddOut(t, exitDone, args...); strings.ReplaceAll(got, "s3://docs/", dir+"/") != want {
+			t.Errorf("ndd %s:\n%s\nwant\n%s", args, got, want)
+		}
+	}
+	nddOut(t, exitUsage, "batch", "-i", dir+"/index", "--shard", "0/2", "-o", "s3://docs/part.tsv", dir+"/prints.ndf")
 }
 
 // TestObjectAborted: a command that fails leaves no object, not even one of several.

@@ -83,9 +83,8 @@ func newQuery(g *globals) *cobra.Command {
 		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
 		Short: "Find near-duplicates of fingerprints or documents",
 		Long: `Find everything in an index within k bits of each query. Queries are fingerprints
-as 16 hexadecimal digits (- reads them from standard input, one per line; two with a
-comma where documents have two), or
-with --document documents, which are fingerprinted with the index's own recipe.
+as 16 hexadecimal digits (- reads them from standard input, one per line, as 'ndd
+fingerprint' prints them; two with a comma where documents have two), or with --document documents, which are fingerprinted with the index's own recipe.
 
 The output is one line per hit: query, tab, fingerprint, tab, distance, tab, id;
 nearest first, each document once. In jsonl and parquet these are the fields query,
@@ -155,20 +154,22 @@ type querier struct {
 	leftOut uint64 // ids
 }
 
-// parse reads as many fingerprints as documents have, separated by commas.
-func (q *querier) parse(text string) (prints []simhash.Fingerprint, err error) {
-	for part := range strings.SplitSeq(text, ",") {
-		f, err := simhash.Parse(part)
+// parse reads as many fingerprints as documents have, separated by commas, 0x before them or not, and returns how the query is called.
+func (q *querier) parse(text string) (name string, prints []simhash.Fingerprint, err error) {
+	parts := strings.Split(strings.ToLower(text), ",")
+	for i, part := range parts {
+		parts[i] = strings.TrimPrefix(part, "0x")
+		f, err := simhash.Parse(parts[i])
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		prints = append(prints, f)
 	}
 	if each := q.index.PrintsEach(); len(prints) != each {
-		return nil, fmt.Errorf("%s: %s, and the documents of the index have %d each: separate two by a comma",
+		return "", nil, fmt.Errorf("%s: %s, and the documents of the index have %d each: separate two by a comma",
 			text, number(len(prints), "fingerprint"), each)
 	}
-	return prints, nil
+	return strings.Join(parts, ","), prints, nil
 }
 
 // ask answers a query: what is near the fingerprints of a text of so many bytes, 0 where that is not known.
@@ -209,29 +210,38 @@ func (g *globals) queryPrints(ctx context.Context, q *querier, args []string) er
 			}
 			continue
 		}
-		prints, err := q.parse(arg)
+		name, prints, err := q.parse(arg)
 		if err != nil {
 			return usagef("%w", err)
 		}
-		if err := q.ask(ctx, strings.ToLower(arg), prints, 0); err != nil {
+		if err := q.ask(ctx, name, prints, 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// queryLines answers the fingerprints of standard input, one per line.
+// queryLines answers the fingerprints of standard input, one per line, with an ID behind a tab or not, as 'ndd fingerprint' prints them.
 func (g *globals) queryLines(ctx context.Context, q *querier) error {
 	lines := bufio.NewScanner(&turnTaking{document.Patient(ctx, g.stdin), g.stdout})
-	n := 1
+	n, short := 1, 0
+	defer func() {
+		if short > 0 {
+			g.log.Info("passed over " + number(short, "document") + " without a fingerprint")
+		}
+	}()
 	for ; lines.Scan(); n++ {
-		text := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
-		if text == "" {
+		text, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "\ufeff"), "\t")
+		switch text = strings.TrimSpace(text); text {
+		case "":
+			continue
+		case noPrint:
+			short++
 			continue
 		}
-		prints, err := q.parse(text)
+		name, prints, err := q.parse(text)
 		if err == nil {
-			err = q.ask(ctx, strings.ToLower(text), prints, 0)
+			err = q.ask(ctx, name, prints, 0)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)

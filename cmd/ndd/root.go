@@ -160,7 +160,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 		Args:              noArgs,
 	}
 	root.SetVersionTemplate("ndd {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef("%w%s", err, didYouMeanFlag(cmd, err)) })
 	f := root.PersistentFlags()
 	f.IntVar(&g.threads, "threads", 0, "threads that work at the same time; at most 4 per processor, or 16 (default: one per processor)")
 	f.StringVar(&g.kernel, "kernel", "", "instruction set to use: auto, avx512, avx2, neon or generic (default auto)")
@@ -202,6 +202,19 @@ func didYouMean(cmd *cobra.Command, name string) string {
 		return ""
 	}
 	return "; did you mean " + strings.Join(like, " or ") + "?"
+}
+
+// didYouMeanFlag is didYouMean for the flag that an error says is unknown.
+func didYouMeanFlag(cmd *cobra.Command, err error) string {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return ""
+	}
+	flags := new(cobra.Command) // one with flags for commands: suggestions are of commands
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: "--" + f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	return didYouMean(flags, "--"+name)
 }
 
 func someArgs(what string) cobra.PositionalArgs {

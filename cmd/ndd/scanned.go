@@ -29,6 +29,7 @@ type scanned struct {
 	open     func() (scan.Source, error)
 	streamed bool            // F is read into buffers
 	once     bool            // and cannot be read again
+	chunk    int             // fingerprints that are read into one, as the plan says
 	total    uint64          // fingerprints of the shard, 0 where it is not known
 	prints   []uint64        // of a file: the shard's
 	first    uint64          // row of the first, or its number in a walk
@@ -51,11 +52,13 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		if b.index.ratio != 0 {
 			return nil, usagef("--max-length-ratio needs the lengths of the texts, which a pipe of integers does not have: scan an .ndf file")
 		}
-		return &scanned{b: b, streamed: true, once: true, open: func() (scan.Source, error) {
+		s := &scanned{b: b, streamed: true, once: true}
+		s.open = func() (scan.Source, error) {
 			return func(yield func(scan.Chunk) bool) error {
-				return b.g.readPipe(cmd.Context(), b.scan, func(r io.Reader) error { return scan.Reader(r)(yield) })
+				return b.g.readPipe(cmd.Context(), b.scan, func(r io.Reader) error { return scan.Reader(r, s.chunk)(yield) })
 			}, nil
-		}}, nil
+		}
+		return s, nil
 	}
 	if b.shardFlag != "" && b.unique {
 		return nil, usagef("--unique cannot be combined with --shard of a file: a part does not know which document is the first of all")
@@ -113,7 +116,7 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	}
 	from, to := b.shard.of(stats.Fingerprints)
 	s := &scanned{b: b, streamed: true, first: from, total: to - from, walked: x, docNames: x.IDs()}
-	s.open = func() (scan.Source, error) { return scan.Walk(s.walk), nil }
+	s.open = func() (scan.Source, error) { return scan.Walk(s.walk, s.chunk), nil }
 	return s, nil
 }
 
@@ -178,6 +181,7 @@ func (s *scanned) plan(counted bool) (p scan.Plan, o scan.Options, err error) {
 	b := s.b
 	o = scan.Options{Threads: b.g.threads, Budget: memory.NewBudget(b.scanLimit()), Temp: b.tempDir(), Disk: b.g.disk, Fingerprints: s.total, Once: s.once, Counted: counted}
 	if p, err = scan.NewPlan(len(b.queries), b.index.k, s.streamed, o); err == nil {
+		s.chunk = p.Chunk
 		s.say(p, o)
 	} else if s.once {
 		err = memory.Advise(err, fmt.Sprintf("the queries must fit at once, because a pipe (%s) cannot be read twice: give more --memory, or write it to a file", b.scan))

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
@@ -115,21 +114,15 @@ type partStats struct {
 
 func (g *globals) stats(ctx context.Context, path string, verify live.Verify) (s *statistics, err error) {
 	defer store.CatchFault(&err)()
-	info, err := os.Stat(path)
+	s = &statistics{Path: path}
+	folder, kind, err := kindOf(path)
 	if err != nil {
 		return nil, err
 	}
-	s = &statistics{Path: path}
-	kind, ok := store.KindFingerprints, false
-	if !info.IsDir() {
-		if kind, ok, err = store.Sniff(path); err != nil {
-			return nil, err
-		}
-	}
 	switch {
-	case info.IsDir():
+	case folder:
 		err = s.index(ctx, g, verify)
-	case ok && kind == store.KindSegment:
+	case kind == store.KindSegment:
 		err = s.segmentFile(ctx, g, verify)
 	default:
 		err = s.prints(ctx, g) // refuses a manifest
@@ -142,6 +135,22 @@ func (g *globals) stats(ctx context.Context, path string, verify live.Verify) (s
 	}
 	s.Leading = s.counts.Leading[:]
 	return s, nil
+}
+
+// kindOf says whether a path is a folder, or else what kind of file it is: fingerprints, unless it says another one.
+func kindOf(path string) (folder bool, kind store.Kind, err error) {
+	if isRead(path) {
+		return false, store.KindFingerprints, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return err == nil, 0, err
+	}
+	kind, ok, err := store.Sniff(path)
+	if !ok {
+		kind = store.KindFingerprints
+	}
+	return false, kind, err
 }
 
 func (s *statistics) index(ctx context.Context, g *globals, verify live.Verify) error {
@@ -216,7 +225,7 @@ func (s *statistics) segment(f *store.File, g *segment.Segment) error {
 }
 
 func (s *statistics) prints(ctx context.Context, g *globals) error {
-	f, err := ndf.Open(s.Path)
+	f, err := g.openPrintFile(s.Path)
 	if err != nil {
 		return err
 	}

@@ -191,10 +191,10 @@ func deep(n int) (s []format.SchemaElement) {
 // TestHostileFooter: a footer's own structure is walked before anything is made of it.
 func TestHostileFooter(t *testing.T) {
 	for name, c := range map[string]struct{ footer, want string }{
-		"list":   {"\x15\x02\x29\xfc\xff\xff\xff\xff\x07", "does not end"},                                   // of 2^31 structures
-		"string": {"\x15\x02\x19\x1c\x48\xff\xff\xff\xff\x07", "does not end"},                               // of 2^31 bytes
-		"deep":   {"\x15\x02" + strings.Repeat("\x1c", 100_000), "nested more than"},                         // structures
-		"map":    {"\x1b\x00", "of type 11"},                                                                 //
+		"list":   {"\x15\x02\x29\xfc\xff\xff\xff\xff\x07", "does not end"},                                         // of 2^31 structures
+		"string": {"\x15\x02\x19\x1c\x48\xff\xff\xff\xff\x07", "does not end"},                                     // of 2^31 bytes
+		"deep":   {"\x15\x02" + strings.Repeat("\x1c", 100_000), "nested more than"},                               // structures
+		"map":    {"\x1b\x00", "of type 11"},                                                                       //
 		"empty":  {"\x15\x02\x19\xfc\x80\x80\x80\x01" + strings.Repeat("\x00", 2<<20) + "\x00", "structures in 2"}, // structures without content
 		"none":   {"", "does not end"},
 	} {

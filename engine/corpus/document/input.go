@@ -163,7 +163,7 @@ func walk(ctx context.Context, root string, yield func(File, error) bool) bool {
 		case d.IsDir():
 			return nil
 		case !d.Type().IsRegular():
-			skip = &Skip{Source: path, Reason: Special}
+			skip = &Skip{Source: path, Reason: Special, Err: errors.New(kindOf(d.Type()) + ", which is read only where it is named itself")}
 		}
 		goOn := false
 		if skip == nil {
@@ -183,6 +183,19 @@ func walk(ctx context.Context, root string, yield func(File, error) bool) bool {
 		yield(File{}, err)
 	}
 	return err == nil
+}
+
+// kindOf says what is neither a file nor a folder.
+func kindOf(t fs.FileMode) string {
+	switch {
+	case t&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case t&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case t&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
 }
 
 // bare names the file once: the errors of package os repeat path and operation.

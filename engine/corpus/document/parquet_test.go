@@ -112,7 +112,7 @@ func TestDamagedParquet(t *testing.T) {
 
 // TestDamagedRowGroup: what is lost of a row group is counted and said, with its column and page, and the other row groups are read.
 func TestDamagedRowGroup(t *testing.T) {
-	data := table(t, 120) // in row groups of 40
+	data := table(t, 120)                      // in row groups of 40
 	magic, at := []byte("\x28\xb5\x2f\xfd"), 0 // of compressed pages, which the texts have
 	half := bytes.Count(data, magic) / 2       // of them: in the second row group
 	for range half {

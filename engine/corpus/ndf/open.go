@@ -84,7 +84,7 @@ func openRaw(path string) (*File, error) {
 // raw returns the file of an array of uint64, or of fingerprints as text.
 func raw(path string, data []byte, unmap func() error) (*File, error) {
 	switch {
-	case isText(data) && isPrintText(data) || filepath.Ext(path) != ".bin" && isPrintText(data):
+	case isText(data) && IsText(data) || filepath.Ext(path) != ".bin" && IsText(data):
 		defer unmap()
 		return readText(path, data)
 	case isNpy(data):

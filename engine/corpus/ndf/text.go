@@ -18,8 +18,8 @@ import (
 // unmarkedText stands where a document has no fingerprint.
 const unmarkedText = "----------------"
 
-// isPrintText reports whether a text begins with a line of a fingerprint.
-func isPrintText(data []byte) bool {
+// IsText reports whether data begins with a line of a fingerprint as text.
+func IsText(data []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(data[:min(len(data), 4096)], "\r\n"), []byte("\n"))
 	_, _, ok := printLine(strings.TrimSuffix(string(line), "\r"))
 	return ok
@@ -28,7 +28,7 @@ func isPrintText(data []byte) bool {
 // printLine takes a line apart. The digits are as they stand, without 0x.
 func printLine(line string) (digits, id string, ok bool) {
 	digits, id, _ = strings.Cut(line, "\t")
-	digits = strings.TrimPrefix(strings.TrimSpace(digits), "0x")
+	digits = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(digits), "0x"), "0X")
 	if digits == unmarkedText {
 		return digits, id, true
 	}

@@ -46,6 +46,9 @@ type ReadOptions struct {
 	Threads int            // goroutines; 0 or less: as many as there are processors
 	Prints  int            // fingerprints of a document; memory depends on them
 
+	// Open opens fingerprint files; nil is [ndf.Open].
+	Open func(path string) (*ndf.File, error)
+
 	// Say, if not nil, is called with the most memory that everything takes, which is
 	// [NeedBytes]: for fingerprints before they are read; for documents before
 	// that, when their number is unknown and 0, and before they are compared.
@@ -205,8 +208,11 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		}
 	}()
 	n := 0
+	if o.Open == nil {
+		o.Open = ndf.Open
+	}
 	for _, path := range paths {
-		f, err := ndf.Open(path)
+		f, err := o.Open(path)
 		if err != nil {
 			return nil, err
 		}

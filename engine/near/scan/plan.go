@@ -13,6 +13,7 @@ type Plan struct {
 	Threads     int    // goroutines that map
 	Tables      uint64 // bytes of the tables on these queries
 	Chunks      uint64 // bytes of the chunks of F that are mapped at a time, and of their partitions
+	Chunk       int    // fingerprints of a chunk where F is streamed, for [Reader] and [Walk]; else 0
 	Hits        uint64 // bytes of hits, beyond which they go to files; or of marks, where they are counted
 	NoPrefilter bool   // there is no prefilter, since that takes memory
 }
@@ -67,10 +68,14 @@ func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time
 	}
 	s := chooseStrategy(workload{p.Queries, k, o.Fingerprints, p.NoPrefilter})
 	buffer, each := uint64(0), s.mapperBytes()
-	if streamed {
-		buffer = 8 * chunkPrints // of each goroutine, and one that is being filled
-	}
 	p.Tables = s.tableBytes(p.Queries)
+	if streamed { // one buffer of each goroutine, and one that is being filled
+		p.Chunk = chunkPrints
+		for all := uint64(o.Threads); p.Chunk > chunkLeast && p.Tables+p.Hits+all*each+(all+1)*8*uint64(p.Chunk) > left; {
+			p.Chunk /= 2
+		}
+		buffer = 8 * uint64(p.Chunk)
+	}
 	if p.Threads = 1; p.Tables+p.Hits+buffer < left {
 		p.Threads = int(min(max((left-p.Tables-p.Hits-buffer)/(each+buffer), 1), uint64(o.Threads)))
 	}

@@ -8,8 +8,10 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// chunkPrints is how many fingerprints a chunk has: the paper's 64 MiB.
-const chunkPrints = 8 << 20
+const (
+	chunkPrints = 8 << 20 // fingerprints of a chunk: the paper's 64 MiB
+	chunkLeast  = 8 << 10 // where memory is little and F is streamed
+)
 
 // A Chunk is a part of F, the unit that is mapped.
 type Chunk struct {
@@ -37,10 +39,10 @@ func Slice(f []uint64, first uint64) Source {
 }
 
 // Reader returns the source of little-endian fingerprints in a stream, such as a
-// pipe. A stream that ends within a fingerprint is an error that wraps [store.ErrCorrupt]. The source can be used once.
-func Reader(r io.Reader) Source {
+// pipe, in chunks of so many, as a [Plan] says. A stream that ends within a fingerprint is an error that wraps [store.ErrCorrupt]. The source can be used once.
+func Reader(r io.Reader, chunk int) Source {
 	return func(yield func(Chunk) bool) error {
-		var free buffers
+		free := buffers{size: chunk}
 		for first := uint64(0); ; {
 			buffer := free.take()
 			n, err := io.ReadFull(r, store.Bytes64(buffer))
@@ -61,10 +63,11 @@ func Reader(r io.Reader) Source {
 }
 
 // Walk returns the source of fingerprints that are handed out some at a time, such as those
-// of an index, whose tables are decoded block by block. Their rows are their numbers in the walk.
-func Walk(walk func(yield func([]uint64) bool) error) Source {
+// of an index, whose tables are decoded block by block, in chunks of so many, as a [Plan] says. Their rows are their numbers in
+// the walk.
+func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
 	return func(yield func(Chunk) bool) error {
-		var free buffers
+		free := buffers{size: chunk}
 		buffer, n, first := free.take(), 0, uint64(0)
 		going := true
 		err := walk(func(prints []uint64) bool {
@@ -91,7 +94,10 @@ func Walk(walk func(yield func([]uint64) bool) error) Source {
 
 // buffers are arrays of chunks that were mapped, to be filled again: as many as are mapped at a
 // time, and one that is being filled.
-type buffers struct{ free chan []uint64 }
+type buffers struct {
+	size int
+	free chan []uint64
+}
 
 // take returns an array that is free, or a new one.
 func (b *buffers) take() []uint64 {
@@ -102,7 +108,7 @@ func (b *buffers) take() []uint64 {
 	case buffer := <-b.free:
 		return buffer
 	default:
-		return make([]uint64, chunkPrints)
+		return make([]uint64, b.size)
 	}
 }
 

@@ -9,7 +9,9 @@
 //
 // The endpoint, region and keys of S3 are those that other programs use: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION or
 // AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the profile AWS_PROFILE of
-// AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials. Without keys, objects are asked for without a signature.
+// ~/.aws/config and ~/.aws/credentials (AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE); then the role of the container or
+// machine, whose service is asked for some seconds at most, unless AWS_EC2_METADATA_DISABLED is true. Without keys, objects are
+// asked for without a signature.
 //
 // A [Store] may be used by many goroutines; an [Object] or [Upload] by one, but for [Object.ReadAt], which many may call.
 package object
@@ -49,28 +51,6 @@ type Config struct {
 	Keys     *credentials.Credentials // nil: none
 	HTTP     *http.Client             // for both kinds of objects; nil: one with timeouts for connecting
 	PartSize int64                    // of uploads, at first; 0: 16 MiB
-}
-
-// FromEnvironment returns the configuration that the variables say, which lookup returns.
-func FromEnvironment(lookup func(string) string) Config {
-	first := func(names ...string) string {
-		for _, name := range names {
-			if v := lookup(name); v != "" {
-				return v
-			}
-		}
-		return ""
-	}
-	c := Config{Endpoint: first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"), Region: first("AWS_REGION", "AWS_DEFAULT_REGION")}
-	if id := lookup("AWS_ACCESS_KEY_ID"); id != "" {
-		c.Keys = credentials.NewStaticV4(id, lookup("AWS_SECRET_ACCESS_KEY"), lookup("AWS_SESSION_TOKEN"))
-	} else {
-		c.Keys = credentials.NewFileAWSCredentials(lookup("AWS_SHARED_CREDENTIALS_FILE"), lookup("AWS_PROFILE"))
-		if _, err := c.Keys.GetWithContext(nil); err != nil {
-			c.Keys = nil // there is no such file or profile
-		}
-	}
-	return c
 }
 
 // A Store is where objects are.

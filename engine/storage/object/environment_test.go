@@ -1,0 +1,107 @@
+package object
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// variables returns a lookup, with files in an empty folder.
+func variables(t *testing.T, set map[string]string) func(string) string {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	for _, name := range []string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"} {
+		t.Setenv(name, set[name]) // of which the library knows by itself
+	}
+	return func(name string) string { return set[name] }
+}
+
+// TestEnvironmentProfile: region, endpoint and keys are those of the profile, and variables come before files.
+func TestEnvironmentProfile(t *testing.T) {
+	dir := t.TempDir()
+	config, keys := filepath.Join(dir, "config"), filepath.Join(dir, "credentials")
+	for path, text := range map[string]string{
+		config: "[default]\nregion = eu-central-1\n# [profile no]\n\n[profile work]\nregion=us-west-2\nendpoint_url = http://localhost:9000\ns3 =\n  region = nested\n",
+		keys:   "[default]\naws_access_key_id = A\naws_secret_access_key = B=C\n[work]\naws_access_key_id = W\naws_secret_access_key = X\naws_session_token = Y\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		set                           map[string]string
+		region, endpoint, key, secret string
+	}{
+		"default":   {nil, "eu-central-1", "", "A", "B=C"},
+		"profile":   {map[string]string{"AWS_PROFILE": "work"}, "us-west-2", "http://localhost:9000", "W", "X"},
+		"variables": {map[string]string{"AWS_PROFILE": "work", "AWS_REGION": "r", "AWS_ENDPOINT_URL": "http://e", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}, "r", "http://e", "k", "s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := map[string]string{"AWS_CONFIG_FILE": config, "AWS_SHARED_CREDENTIALS_FILE": keys}
+			for k, v := range c.set {
+				set[k] = v
+			}
+			got := FromEnvironment(variables(t, set))
+			v, err := got.Keys.GetWithContext(nil)
+			if err != nil || got.Region != c.region || got.Endpoint != c.endpoint || v.AccessKeyID != c.key || v.SecretAccessKey != c.secret {
+				t.Errorf("%+v, %+v, %v", got, v, err)
+			}
+		})
+	}
+}
+
+// TestEnvironmentRole: without keys, those of the machine's role are asked for, by its second protocol, when they are needed.
+func TestEnvironmentRole(t *testing.T) {
+	asked := 0
+	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		switch {
+		case r.Method == http.MethodPut && r.URL.Path == "/latest/api/token":
+			fmt.Fprint(w, "token")
+		case r.Header.Get("X-aws-ec2-metadata-token") != "token":
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/latest/meta-data/iam/security-credentials/":
+			fmt.Fprint(w, "reader")
+		default:
+			fmt.Fprintf(w, `{"Code":"Success","AccessKeyId":"id of %s","SecretAccessKey":"s","Token":"t","Expiration":%q}`, filepath.Base(r.URL.Path), time.Now().Add(time.Hour).Format(time.RFC3339))
+		}
+	}))
+	defer machine.Close()
+	set := map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": machine.URL}
+	c := FromEnvironment(variables(t, set))
+	if asked != 0 {
+		t.Error("the machine is asked before an object is")
+	}
+	for range 2 {
+		if v, err := c.Keys.GetWithContext(nil); err != nil || v.AccessKeyID != "id of reader" || v.SessionToken != "t" {
+			t.Errorf("%+v, %v", v, err)
+		}
+	}
+	if asked != 3 {
+		t.Errorf("the machine was asked %d times, want 3", asked)
+	}
+	set["AWS_EC2_METADATA_DISABLED"] = "true"
+	if c := FromEnvironment(variables(t, set)); c.Keys != nil {
+		t.Error("the machine is asked though that is disabled")
+	}
+}
+
+// TestEnvironmentNobody: where nobody answers, objects are asked for without a signature, and nobody is asked again.
+func TestEnvironmentNobody(t *testing.T) {
+	nobody := httptest.NewServer(http.NotFoundHandler()) // nobody who knows of roles
+	defer nobody.Close()
+	c := FromEnvironment(variables(t, map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": nobody.URL}))
+	v, err := c.Keys.GetWithContext(nil)
+	if err != nil || !v.SignerType.IsAnonymous() || c.Keys.IsExpired() {
+		t.Errorf("%+v, %v", v, err)
+	}
+	// A role that is named must be there.
+	c = FromEnvironment(variables(t, map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": nobody.URL, "AWS_EC2_METADATA_DISABLED": "true"}))
+	if v, err := c.Keys.GetWithContext(nil); err == nil {
+		t.Errorf("%+v without an error", v)
+	}
+}
