@@ -69,7 +69,7 @@
 // What goes wrong is application/problem+json (RFC 9457), with the place:
 //
 //	< 422 {"title":"Unprocessable Entity","status":422,"detail":"validation failed",
-//	       "errors":[{"message":"unexpected property","location":"body.texd"}]}
+//	       "errors":[{"message":"unexpected property: there are fingerprint, html, k, limit, text","location":"body.texd"}]}
 //
 //	400  not JSON, not HTTP, body cut off      429  more than it can do: Retry-After
 //	401  no token, or an unknown one           500  a bug: it is logged and harms this request only

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/activity"
 	"ndd/cmd/ndd/server/admit"
@@ -41,7 +43,8 @@ type service struct {
 	descriptors func() int // that the process may have open
 	recent      activity.Ring
 	census      census
-	copies      *copySource // nil: /v1/copies is not served
+	schemas     huma.Registry // of the bodies of requests and answers
+	copies      *copySource   // nil: /v1/copies is not served
 
 	queries, batches, inserts *admit.Gate
 }
