@@ -58,6 +58,7 @@ var benchmarks = []benchmark{
 	{name: "insert", what: "check-and-insert one by one, in memory and durable", run: checkAndInsert},
 	{name: "grow", what: "an index that is inserted into and merged: queries meanwhile, bytes written, room on the disk", run: grow},
 	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
+	{name: "footprint", what: "memory and processors of a server: idle, and asked for more than it could hold", run: footprint},
 	{name: "day", what: "a server that is killed, stopped, merged and backed up while it is written to, for the time of --time, against a model", apart: true, run: day},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked for", run: size},
 	{name: "mapped", what: "an index on disk of which no page is in memory: what a page fault costs", run: mapped},

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -45,20 +42,15 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
 		return err
 	}
-	design, err := permute.Named("halves", distance, 1)
-	if err != nil {
+	if err := buildServed(ctx, index, path); err != nil {
 		return err
 	}
-	built, err := buildIndex(ctx, index, path, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	if err != nil {
-		return err
-	}
-	built.Close()
 	r.Columns = []string{"a second", "us processor, server", "us processor, generator", "p50 ms at half", "p99 ms at half"}
 	lasts := min(5*time.Second, max(300*time.Millisecond, time.Duration(b.n)*time.Microsecond/5))
 	hex := func(i int) string { return fmt.Sprintf("%016x", prints[i%len(prints)]) }
 	query := load{path: "/v1/query", media: "application/json", connections: serveConnections, lasts: lasts, body: func(i int) []byte { return []byte(`{"fingerprint": "` + hex(i) + `"}`) }}
-	if err := b.serveRow(ctx, dir, r, "net/http alone, a constant", "./bench/bare", nil, query, 1); err != nil {
+	bare, err := b.serveRow(ctx, dir, r, "net/http alone, a constant", "./bench/bare", nil, query, 1)
+	if err != nil {
 		return err
 	}
 	query.check = func(i int, answer []byte) error {
@@ -68,19 +60,29 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 		return nil
 	}
 	served := []string{"serve", "-i", index, "--listen", "127.0.0.1:0", "--admin", "off", "--memory-only", "--quiet"}
-	if err := b.serveRow(ctx, dir, r, "queries, one fingerprint each", "./cmd/ndd", served, query, 1); err != nil {
+	queries, err := b.serveRow(ctx, dir, r, "queries, one fingerprint each", "./cmd/ndd", served, query, 1)
+	if err != nil {
 		return err
 	}
+	r.note("queries: %.2f times the rate of net/http alone, %.2f times its processor time, %.2f times its p99 at half the rate",
+		queries.rate/bare.rate, queries.each/bare.each, queries.p99/bare.p99)
 	batch := load{path: "/v1/batch", media: "application/octet-stream", connections: 2 * runtime.GOMAXPROCS(0), lasts: lasts, body: batchOf(prints, batchPrints), check: func(i int, answer []byte) error {
 		if n := bytes.Count(answer, []byte{'\n'}); n < batchPrints {
 			return fmt.Errorf("%d rows for %d fingerprints", n, batchPrints)
 		}
 		return nil
 	}}
-	if err := b.serveRow(ctx, dir, r, fmt.Sprintf("fingerprints, in batches of %d", batchPrints), "./cmd/ndd", served, batch, batchPrints); err != nil {
+	batches, err := b.serveRow(ctx, dir, r, fmt.Sprintf("fingerprints, in batches of %d", batchPrints), "./cmd/ndd", served, batch, batchPrints)
+	if err != nil {
+		return err
+	}
+	if err := b.batchCommand(ctx, dir, r, index, path, batches); err != nil {
 		return err
 	}
 	if err := b.serveInserts(ctx, dir, r, lasts); err != nil {
+		return err
+	}
+	if err := b.foreign(ctx, dir, r, served, hex, lasts); err != nil {
 		return err
 	}
 	if err := b.overload(ctx, dir, r, served, prints, lasts); err != nil {
@@ -102,32 +104,72 @@ func batchOf(prints []uint64, n int) func(i int) []byte {
 	}
 }
 
+// buildServed builds the index that is served.
+func buildServed(ctx context.Context, index, path string) error {
+	design, err := permute.Named("halves", distance, 1)
+	if err != nil {
+		return err
+	}
+	built, err := buildIndex(ctx, index, path, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+	if err != nil {
+		return err
+	}
+	return built.Close()
+}
+
+// A figure is what was measured of one server.
+type figure struct {
+	rate float64 // things a second
+	each float64 // us of processor for each, of the server
+	p99  float64 // ms at half the rate; not a number where that was missed
+}
+
 // serveRow measures one server by one kind of request, which has so many things in it.
-func (b *bench) serveRow(ctx context.Context, dir string, r *Result, name, program string, args []string, l load, things int) error {
+func (b *bench) serveRow(ctx context.Context, dir string, r *Result, name, program string, args []string, l load, things int) (f figure, err error) {
 	b.say("%s", name)
 	s, err := startServer(ctx, dir, program, args)
 	if err != nil {
-		return err
+		return f, err
 	}
 	defer s.stop()
 	l.address = s.address
 	peak, spent, err := s.under(ctx, &l)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return f, fmt.Errorf("%s: %w", name, err)
 	}
 	n := float64(peak.answered * things)
 	l.rate = peak.rate() / 2
 	half, _, err := s.under(ctx, &l)
 	if err != nil {
-		return fmt.Errorf("%s at half the rate: %w", name, err)
+		return f, fmt.Errorf("%s at half the rate: %w", name, err)
 	}
-	cells := []Cell{number(peak.rate() * float64(things)), number(spent.Seconds() / n * 1e6), number(peak.spent.Seconds() / n * 1e6)}
+	f = figure{peak.rate() * float64(things), spent.Seconds() / n * 1e6, half.quantile(0.99)}
+	cells := []Cell{number(f.rate), number(f.each), number(peak.spent.Seconds() / n * 1e6)}
 	if half.missed {
-		cells = append(cells, word("missed its rate"), word("missed its rate"))
+		cells, f.p99 = append(cells, word("missed its rate"), word("missed its rate")), math.NaN()
 	} else {
-		cells = append(cells, number(half.quantile(0.5)), number(half.quantile(0.99)))
+		cells = append(cells, number(half.quantile(0.5)), number(f.p99))
 	}
 	r.row(name, cells...)
+	return f, nil
+}
+
+// batchCommand measures ndd batch on all fingerprints, beside a server that is asked for as many by batches.
+func (b *bench) batchCommand(ctx context.Context, dir string, r *Result, index, path string, served figure) error {
+	b.say("ndd batch")
+	binary, err := buildProgram(ctx, dir, "./cmd/ndd")
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, binary, "batch", "-i", index, "-o", filepath.Join(dir, "answers.tsv"), path)
+	began := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("ndd batch: %w\n%s", err, out)
+	}
+	took := time.Since(began)
+	each := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds() / float64(b.n) * 1e6
+	r.row("fingerprints, by ndd batch, all at once", number(float64(b.n)/took.Seconds()), number(each), word("-"), word("-"), word("-"))
+	r.note("batches of %d: %.2f times what a core does for ndd batch, which reads each table once for all", batchPrints, each/served.each)
 	return nil
 }
 
@@ -152,7 +194,15 @@ func (b *bench) serveInserts(ctx context.Context, dir string, r *Result, lasts t
 		return nil
 	}}
 	args := []string{"serve", "-i", filepath.Join(dir, "inserted"), "--create", "--listen", "127.0.0.1:0", "--admin", "off", "--quiet"}
-	return b.serveRow(ctx, dir, r, "check-and-inserts of 2 KB, durable", "./cmd/ndd", args, l, 1)
+	if _, err := b.serveRow(ctx, dir, r, "check-and-inserts of 2 KB, durable", "./cmd/ndd", args, l, 1); err != nil {
+		return err
+	}
+	syncs, err := syncRate(dir)
+	if err != nil {
+		return err
+	}
+	r.note("this disk syncs 4 KiB %s times a second for one caller", humanize.CommafWithDigits(syncs, 0))
+	return nil
 }
 
 // overload offers ten times as many large batches as can be answered.
@@ -164,14 +214,16 @@ func (b *bench) overload(ctx context.Context, dir string, r *Result, args []stri
 		return err
 	}
 	defer s.stop()
-	l := load{address: s.address, path: "/v1/batch?unique=true", media: "application/octet-stream", connections: 2 * runtime.GOMAXPROCS(0), lasts: lasts, body: batchOf(prints, heavyPrints)}
+	l := load{address: s.address, path: "/v1/batch?unique=true", media: "application/octet-stream", connections: 8 * runtime.GOMAXPROCS(0), lasts: lasts, body: batchOf(prints, heavyPrints)}
 	peak, spent, err := s.under(ctx, &l)
 	if err != nil {
 		return err
 	}
 	r.row("large batches, at the peak", number(peak.rate()), number(spent.Seconds()/float64(peak.answered)*1e6), number(peak.spent.Seconds()/float64(peak.answered)*1e6), number(peak.quantile(0.5)), number(peak.quantile(0.99)))
 	l.rate, l.connections = 10*peak.rate(), 1024
+	most := s.watch()
 	over, spent, err := s.under(ctx, &l)
+	memory := most()
 	switch {
 	case err != nil:
 		return err
@@ -182,87 +234,6 @@ func (b *bench) overload(ctx context.Context, dir string, r *Result, args []stri
 	n := float64(max(1, over.answered))
 	r.row(name, number(over.rate()), number(spent.Seconds()/n*1e6), number(over.spent.Seconds()/n*1e6), number(over.quantile(0.5)), number(over.quantile(0.99)))
 	r.note("%s: %d answered, %d refused; the p50 and p99 of both rows of large batches are those of that load, not of half of it", name, over.answered, over.refused)
+	r.note("%s: %.2f times the goodput of the peak, %.2f times its p99; the server had %s of memory of its own at most", name, over.rate()/peak.rate(), over.quantile(0.99)/peak.quantile(0.99), humanize.IBytes(memory))
 	return nil
-}
-
-// A served is a server in a process of its own.
-type served struct {
-	cmd     *exec.Cmd
-	address string
-}
-
-// startServer builds a program of this module, starts it, and waits until it is ready.
-func startServer(ctx context.Context, dir, program string, args []string) (*served, error) {
-	binary, err := buildProgram(ctx, dir, program)
-	if err != nil {
-		return nil, err
-	}
-	return startProgram(ctx, binary, args)
-}
-
-// buildProgram builds a program of this module into a folder.
-func buildProgram(ctx context.Context, dir, program string) (binary string, err error) {
-	binary = filepath.Join(dir, filepath.Base(program))
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "ndd/"+strings.TrimPrefix(program, "./"))
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build %s: %w\n%s", program, err, out)
-	}
-	return binary, nil
-}
-
-// startProgram starts a server, and waits until it is ready.
-func startProgram(ctx context.Context, binary string, args []string) (*served, error) {
-	s := &served{cmd: exec.CommandContext(ctx, binary, args...)}
-	var said bytes.Buffer
-	s.cmd.Stderr = &said
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	_, after, ok := strings.Cut(line, "http://")
-	if s.address, _, _ = strings.Cut(after, " "); !ok || err != nil {
-		s.stop()
-		return nil, fmt.Errorf("%s did not become ready: %q, %v\n%s", filepath.Base(binary), line, err, &said)
-	}
-	go io.Copy(io.Discard, out) // until it ends
-	return s, nil
-}
-
-// under runs a load against the server, and returns the server's processor time, too.
-func (s *served) under(ctx context.Context, l *load) (*loaded, time.Duration, error) {
-	before := processTime(s.cmd.Process.Pid)
-	result, err := l.run(ctx)
-	spent := processTime(s.cmd.Process.Pid) - before
-	if err == nil && result.answered == 0 {
-		err = errors.New("nothing was answered")
-	}
-	return result, spent, err
-}
-
-// stop ends the server.
-func (s *served) stop() {
-	s.cmd.Process.Kill()
-	s.cmd.Wait() // which says that it was killed
-}
-
-// processTime returns how long processors have worked for a process, in hundredths of a second; 0 where the system does not tell
-// by /proc.
-func processTime(pid int) time.Duration {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	_, after, _ := strings.Cut(string(data), ") ")
-	var utime, stime int64
-	fields := strings.Fields(after)
-	if len(fields) < 13 {
-		return 0
-	}
-	fmt.Sscan(fields[11], &utime)
-	fmt.Sscan(fields[12], &stime)
-	return time.Duration(utime+stime) * 10 * time.Millisecond
 }

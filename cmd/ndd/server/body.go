@@ -33,10 +33,9 @@ func keepBuffer(body []byte) {
 // within the time of a stall; so long, a body may take as long as it needs.
 func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (body []byte, p *problem) {
 	most := s.limits.Body
-	tooLarge := refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d bytes (--max-body)", most))
 	if r.ContentLength > most {
 		w.Header().Set("Connection", "close") // rather than read it all
-		return nil, tooLarge
+		return nil, tooLarge(most)
 	}
 	in := r.Body
 	if r.ContentLength < 0 {
@@ -70,7 +69,7 @@ func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (bo
 		case errors.Is(err, io.EOF):
 			return body, nil
 		case errors.As(err, new(*http.MaxBytesError)):
-			return nil, tooLarge
+			return nil, tooLarge(most)
 		case v.transfer.Gone():
 			w.Header().Set("Connection", "close")
 			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: %d bytes have come, and no more for a while; others needed the memory (--request-memory)", len(body))).retry(1)
@@ -81,6 +80,10 @@ func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (bo
 			return nil, refusal(http.StatusBadRequest, fmt.Sprintf("body: %v after %d bytes", err, len(body)))
 		}
 	}
+}
+
+func tooLarge(most int64) *problem {
+	return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d bytes (--max-body)", most))
 }
 
 // valuesEach is how many names and values a JSON body may have for each document of the longest list. Each

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A served is a server in a process of its own.
+type served struct {
+	cmd     *exec.Cmd
+	address string
+}
+
+// buildProgram builds a program of this module, unless it is in the folder already, and returns its path.
+func buildProgram(ctx context.Context, dir, program string) (string, error) {
+	binary := filepath.Join(dir, filepath.Base(program))
+	if _, err := os.Stat(binary); err == nil {
+		return binary, nil
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "ndd/"+strings.TrimPrefix(program, "./"))
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build %s: %w\n%s", program, err, out)
+	}
+	return binary, nil
+}
+
+// startServer builds a program of this module, starts it, and waits until it is ready.
+func startServer(ctx context.Context, dir, program string, args []string) (*served, error) {
+	binary, err := buildProgram(ctx, dir, program)
+	if err != nil {
+		return nil, err
+	}
+	return startProgram(ctx, binary, args)
+}
+
+// startProgram starts a server, and waits until it is ready.
+func startProgram(ctx context.Context, binary string, args []string) (*served, error) {
+	s := &served{cmd: exec.CommandContext(ctx, binary, args...)}
+	var said bytes.Buffer
+	s.cmd.Stderr = &said
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	_, after, ok := strings.Cut(line, "http://")
+	if s.address, _, _ = strings.Cut(after, " "); !ok || err != nil {
+		s.stop()
+		return nil, fmt.Errorf("%s did not become ready: %q, %v\n%s", filepath.Base(binary), line, err, &said)
+	}
+	go io.Copy(io.Discard, out) // until it ends
+	return s, nil
+}
+
+// under runs a load against the server, and returns the server's processor time, too.
+func (s *served) under(ctx context.Context, l *load) (*loaded, time.Duration, error) {
+	before := processTime(s.cmd.Process.Pid)
+	result, err := l.run(ctx)
+	spent := processTime(s.cmd.Process.Pid) - before
+	if err == nil && result.answered == 0 {
+		err = errors.New("nothing was answered")
+	}
+	return result, spent, err
+}
+
+// stop ends the server.
+func (s *served) stop() {
+	s.cmd.Process.Kill()
+	s.cmd.Wait() // which says that it was killed
+}
+
+// anonymous returns how many bytes of memory of its own a process has, 0 where the system does not tell by /proc.
+func anonymous(pid int) uint64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(data), "RssAnon:")
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0
+	}
+	kib, err := strconv.ParseUint(fields[0], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kib << 10
+}
+
+// watch looks at the server's own memory each hundredth of a second until stop is called, which returns the most that it saw.
+func (s *served) watch() (stop func() uint64) {
+	var most uint64
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	group.Go(func() {
+		ticker := time.NewTicker(10 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			most = max(most, anonymous(s.cmd.Process.Pid))
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+	return func() uint64 {
+		close(done)
+		group.Wait()
+		return most
+	}
+}
+
+// processTime returns how long processors have worked for a process, in hundredths of a second; 0 where the system does not tell
+// by /proc.
+func processTime(pid int) time.Duration {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(data), ") ")
+	var utime, stime int64
+	fields := strings.Fields(after)
+	if len(fields) < 13 {
+		return 0
+	}
+	fmt.Sscan(fields[11], &utime)
+	fmt.Sscan(fields[12], &stime)
+	return time.Duration(utime+stime) * 10 * time.Millisecond
+}
