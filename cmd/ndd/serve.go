@@ -88,6 +88,7 @@ is refused with 413 or 429, and the answer names the flag.`,
 	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: ./ndd-data, made if it does not exist)")
 	f.BoolVar(&s.mayCreate, "create", false, "make the index of -i if there is nothing at that path")
 	f.StringArrayVar(&s.load, "load", nil, "documents to add at the start: file, glob, folder, or -; may be repeated, and further arguments count as more of them")
+	f.BoolVar(&s.options.ShowFiles, "show-files", false, "show who may read what a text has that a file of --load has not: /v1/compare and the page at / take the ids of such files, and of no others")
 	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserted documents are lost when the server stops")
 	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), interval=DURATION, or never (when the system writes them)")
 	registerConflict(cmd, &s.onConflict)

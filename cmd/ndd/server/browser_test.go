@@ -202,6 +202,42 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
+// Where documents are kept as files, the page shows what the pasted text has that a file has not, and the other way round.
+func TestPageShowsWhatDiffers(t *testing.T) {
+	b, id, pasted := shownBench(t)
+	p := newTab(t)
+	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
+	p.until(`document.querySelectorAll("#bits-chart rect").length === 64`)
+	p.do(chromedp.SetValue("#subject", pasted), chromedp.Click("#query button"), chromedp.WaitVisible("#answer .hit .ids button"))
+	if name := evaluate(p, chromedp.Evaluate[string](`document.querySelector("#answer .ids button").getAttribute("aria-label")`)); name != "What differs from "+id {
+		t.Errorf("the button is called %q", name)
+	}
+	p.do(chromedp.Focus("#answer .ids button"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#answer .difference .two"))
+	got := p.text("#answer .difference")
+	for _, want := range []string{"Only in your text", "zeppelin", "Only in the stored document", "word200"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("what differs has no %q: %s", want, got)
+		}
+	}
+	for _, l := range looks {
+		p.look(l.width, l.height, l.scheme)
+		if over := evaluate(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`)); over > 0 {
+			t.Errorf("%s: the page is %g pixels too wide", l.name, over)
+		}
+		p.picture("differs-" + l.name)
+	}
+	if err := os.WriteFile(id, []byte(pageB), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.do(chromedp.Click("#answer .ids button"), chromedp.WaitNotPresent("#answer .difference"), chromedp.Click("#answer .ids button"), chromedp.WaitVisible("#answer .difference .two"))
+	if got := p.text("#answer .difference"); !strings.Contains(got, "has changed since it was loaded") {
+		t.Errorf("a file that was changed: %s", got)
+	}
+	if faults := p.complaints(); len(faults) > 0 {
+		t.Errorf("the browser complained of %q", faults)
+	}
+}
+
 // All is done by keyboard: what has the focus is seen, and in an order that makes sense.
 func TestPageByKeyboard(t *testing.T) {
 	b := pageIndex(t)

@@ -16,9 +16,10 @@ const passagesMax = 100
 
 // compareRequest is the body of /v1/compare.
 type compareRequest struct {
-	A Subject  `json:"a" doc:"One of them"`
-	B Subject  `json:"b" doc:"The other one"`
-	K *integer `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Distance up to which they are near; the default is the index's own k"`
+	A  Subject  `json:"a" doc:"One of them"`
+	B  *Subject `json:"b,omitempty" doc:"The other one"`
+	ID *string  `json:"b_id,omitempty" minLength:"1" maxLength:"2048" doc:"Or the id of the other one, of which the server shows the file that it was loaded from (--show-files)"`
+	K  *integer `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Distance up to which they are near; the default is the index's own k"`
 }
 
 // compareAnswer says how near two subjects are, and of two documents what they share.
@@ -70,9 +71,13 @@ func (s *service) compare(ctx context.Context, in *compareRequest) (*compareAnsw
 	if p != nil {
 		return nil, p
 	}
+	other, p := s.otherSide(ctx, in)
+	if p != nil {
+		return nil, p
+	}
 	var sides [2]sketch
 	var texts []string
-	for i, side := range []*Subject{&in.A, &in.B} {
+	for i, side := range []*Subject{&in.A, other} {
 		place := at("body", []string{"a", "b"}[i])
 		of, p := s.sketch(ctx, side, place)
 		if p != nil {
@@ -102,6 +107,18 @@ func (s *service) compare(ctx context.Context, in *compareRequest) (*compareAnsw
 		answer.Texts = &textComparison{c.Shared, c.Jaccard, c.AInB, c.BInA, passages(texts[0], &c.A), passages(texts[1], &c.B)}
 	}
 	return answer, nil
+}
+
+// otherSide returns the second subject of a comparison: as it was sent, or a document that the server shows.
+func (s *service) otherSide(ctx context.Context, in *compareRequest) (*Subject, *problem) {
+	switch {
+	case (in.B == nil) == (in.ID == nil):
+		return nil, misfit("body", "expected required property b, or else b_id")
+	case in.B != nil:
+		return in.B, nil
+	}
+	text, p := s.shownText(ctx, *in.ID, at("body", "b_id"))
+	return &Subject{Text: &text}, p
 }
 
 // differing returns the bits in which two fingerprints differ, the leading one first.

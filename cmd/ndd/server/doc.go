@@ -66,6 +66,9 @@
 //	> POST /v1/compare {"a": {"text": "..."}, "b": {"html": "<p>..."}}
 //	< 200 {"near":true,"k":3,"distance":1,"bits":[63],"a":"...","b":"...","texts":{"jaccard":0.97,"a_in_b":...,"only_a":[...],...}}
 //
+// With --show-files b_id is the id of a document that was loaded from a file of its own, instead of b: no path from a request
+// reaches the file system, the id is looked up among those that were loaded.
+//
 // What goes wrong is application/problem+json (RFC 9457), with the place:
 //
 //	< 422 {"title":"Unprocessable Entity","status":422,"detail":"validation failed",

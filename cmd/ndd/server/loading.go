@@ -19,6 +19,7 @@ type Loading struct {
 
 	mu      sync.Mutex
 	samples []sample
+	paths   map[string]string // by ID, of documents that may be shown; nil for none
 }
 
 // A sample is a document that was loaded.
@@ -33,11 +34,16 @@ func (l *Loading) Stage(name string) { l.stage.Store(&name) }
 // Loaded counts a document with its fingerprints that went into the index. The first ones are kept,
 // so that the ready line can ask for one that is there.
 func (l *Loading) Loaded(id string, prints ...simhash.Fingerprint) {
-	if l.documents.Add(1) > samplesMax {
+	n := l.documents.Add(1)
+	if n > samplesMax && l.paths == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.remember(id)
+	if n > samplesMax {
+		return
+	}
 	l.samples = append(l.samples, sample{id, sketch{prints: prints}})
 }
 

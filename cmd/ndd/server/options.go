@@ -52,6 +52,8 @@ type Options struct {
 	// be nil. The server closes what it returns.
 	Copies func(context.Context) (*copies.Index, error)
 
+	ShowFiles bool // documents that were loaded from files of their own are shown to who may read
+
 	Scrub time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never
 
 	Limits Limits // zero fields stand for the defaults

@@ -55,6 +55,9 @@ func newService(o *Options) (*service, error) {
 		return nil, err
 	}
 	s.transfers = admit.NewTransfers(memory.Limit{Bytes: uint64(s.limits.RequestMemory), Source: "for requests (--request-memory)"})
+	if o.ShowFiles {
+		s.loading.show()
+	}
 	s.openGates()
 	s.metrics = newMetrics(s, o)
 	if o.TLSCert != "" {

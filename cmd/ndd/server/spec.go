@@ -26,7 +26,7 @@ func (s *service) openAPI(api huma.API) http.HandlerFunc {
 		panic(fmt.Sprintf("server: the API has no JSON: %v", err))
 	}
 	unknown := sync.OnceValue(func() []byte {
-		return s.describeAPI(base, traits{ids: true, recipe: true, k: 64, tokens: s.keys != nil, limits: s.limits})
+		return s.describeAPI(base, traits{ids: true, recipe: true, k: 64, tokens: s.keys != nil, shown: s.loading.shows(), limits: s.limits})
 	})
 	known := sync.OnceValue(func() []byte { return s.describeAPI(base, s.traits()) })
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -46,13 +46,14 @@ type traits struct {
 	k      int  // largest distance
 	prints int  // fingerprints of a document; 0 for one or two
 	tokens bool // are needed
+	shown  bool // files are
 	limits Limits
 }
 
 // traits returns those of the index, which is there.
 func (s *service) traits() traits {
 	x := s.index.Load()
-	return traits{x.Live().Config().IDs, x.Recipe() != nil, x.Design().K, x.PrintsEach(), s.keys != nil, s.limits}
+	return traits{x.Live().Config().IDs, x.Recipe() != nil, x.Design().K, x.PrintsEach(), s.keys != nil, s.loading.shows(), s.limits}
 }
 
 // An object is one of JSON.
@@ -106,6 +107,7 @@ func describeSchemas(schemas object, t traits) {
 	} {
 		schemas[name] = variants(schemas[name].(object), choices)
 	}
+	describeCompare(schemas["CompareRequest"].(object), t.shown)
 	if copies, ok := schemas["CopiesRequest"].(object); ok {
 		schemas["CopiesRequest"] = variants(copies, [][]string{{"text"}, {"html"}})
 	}
@@ -118,6 +120,19 @@ func describeSchemas(schemas object, t traits) {
 	}
 	schemas["CheckAnswer"].(object)["required"] = []string{"inserted"}
 	schemas["ErrorModel"].(object)["description"] = "What went wrong, as RFC 9457 has it"
+}
+
+// describeCompare says that one of b and b_id is given; b_id only where files are shown.
+func describeCompare(schema object, shown bool) {
+	fields := schema["properties"].(object)
+	if !shown {
+		delete(fields, "b_id")
+		schema["required"] = []string{"a", "b"}
+		return
+	}
+	delete(schema, "additionalProperties") // which looks at properties beside it only
+	schema["oneOf"] = []any{object{"required": []string{"a", "b"}}, object{"required": []string{"a", "b_id"}}}
+	delete(schema, "required")
 }
 
 // variants returns a schema of which exactly one of some sets of fields is given, with any of the fields that are
@@ -293,6 +308,7 @@ var statuses = []struct {
 	{400, "Not JSON, not HTTP, empty, or cut off", hasBody},
 	{401, "No token, or an unknown one", func(r *route) bool { return r.least > access.Anyone }},
 	{403, "The token's role is too low, or the request comes from another web site's page", always},
+	{404, "No document that may be shown has the id", func(r *route) bool { return r.pattern == "POST /v1/compare" }},
 	{408, "The body did not come in time", hasBody},
 	{409, "The id is taken, and that is to be an error (on_conflict)", func(r *route) bool { return r.least == access.Write }},
 	{413, "The body is too large, or has too many fingerprints or documents", hasBody},

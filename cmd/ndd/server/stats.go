@@ -33,6 +33,7 @@ type statistics struct {
 	IDs          bool            `json:"ids" doc:"Whether documents have ids"`
 	Durable      bool            `json:"durable" doc:"Whether inserted documents survive a restart"`
 	Nodes        []nodeSizes     `json:"nodes,omitempty" doc:"Where the tables are, if they are spread over memory nodes"`
+	Shown        bool            `json:"files_shown" doc:"Whether documents that were loaded from files of their own are shown: /v1/compare takes their ids"`
 	Limits       limits          `json:"limits" doc:"What one request, and all together, may have at most"`
 	Version      string          `json:"version" doc:"Version of the server"`
 	Uptime       float64         `json:"uptime_seconds"`
@@ -87,7 +88,7 @@ func (s *service) statistics() *statistics {
 		Deleted: t.Deleted, Expired: t.Expired, Durable: x.Live().Durable(), Merging: x.Live().Merging(),
 		TableBytes: t.TableBytes, Layout: string(t.Layout), SegmentList: []segmentSizes{},
 		K: d.K, Design: d.Name, Tables: len(d.Tables), Recipe: x.Recipe(), IDs: x.Live().Config().IDs,
-		Limits:  s.limits.shown(),
+		Limits: s.limits.shown(), Shown: s.loading.shows(),
 		Version: s.version, Uptime: time.Since(s.started).Seconds(),
 	}
 	var held uint64

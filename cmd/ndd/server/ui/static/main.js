@@ -2,7 +2,7 @@
 
 import { ask } from "/ui/api.js";
 import { columns, lines, meter } from "/ui/charts.js";
-import { setK, setup, setupCompare } from "/ui/search.js";
+import { setK, setShown, setup, setupCompare } from "/ui/search.js";
 import { bytes, count, duration, element, integer, milliseconds, short } from "/ui/words.js";
 
 const statsEvery = 4000; // milliseconds
@@ -100,6 +100,7 @@ async function refresh() {
     const s = await ask("/v1/stats");
     state("Ready", "ready");
     setK(s.k);
+    setShown(s.files_shown);
     showTiles(s);
     showSegments(s);
     recent = await ask("/v1/activity");

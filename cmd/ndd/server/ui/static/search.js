@@ -37,18 +37,51 @@ function strip(fingerprint, bits) {
   return node;
 }
 
-function idList(hit) {
+let shown = false; // whether the server shows the files of documents
+
+// setShown says whether the server shows the files of documents.
+export function setShown(is) { shown = is; }
+
+function idList(hit, subject) {
   const list = element("ul", { class: "ids" });
   for (const id of hit.ids.slice(0, idsShown)) {
     const link = /^https?:\/\//i.test(id) ? element("a", { href: id, rel: "noopener noreferrer nofollow", target: "_blank" }, id) : id;
-    list.append(element("li", {}, link));
+    const item = element("li", {}, link);
+    if (shown && subject && !subject.fingerprint) item.append(" ", differenceButton(id, hit, subject));
+    list.append(item);
   }
   const more = hit.documents - Math.min(hit.ids.length, idsShown);
   if (more > 0) list.append(element("li", { class: "quiet" }, `and ${count(more, "more document")}`));
   return list;
 }
 
-function hitOf(hit, asked) {
+// differenceButton shows, when it is pressed, what a stored document's file and the text that was pasted differ in.
+function differenceButton(id, hit, subject) {
+  const button = element("button", { type: "button", class: "small", "aria-expanded": "false", "aria-label": `What differs from ${id}` }, "What differs");
+  let out = null;
+  button.addEventListener("click", async () => {
+    if (out) {
+      out.remove();
+      out = null;
+      button.setAttribute("aria-expanded", "false");
+      return;
+    }
+    out = element("div", { class: "difference", role: "status" }, element("p", { class: "quiet" }, "Comparing"));
+    button.after(out);
+    button.setAttribute("aria-expanded", "true");
+    const to = out;
+    try {
+      const c = await ask("/v1/compare", { a: subject, b_id: id });
+      const changed = c.b === hit.fingerprint ? [] : [element("p", {}, "The file has changed since it was loaded.")];
+      to.replaceChildren(...changed, ...sharing(c.texts, "Only in your text", "Only in the stored document"));
+    } catch (error) {
+      to.replaceChildren(element("p", { class: "error" }, error.message));
+    }
+  });
+  return button;
+}
+
+function hitOf(hit, asked, subject) {
   const bits = differing(hit.fingerprint, asked);
   const badge = hit.distance === 0 ? "same fingerprint" : `${count(hit.distance, "bit")} differ${hit.distance === 1 ? "s" : ""}`;
   const node = element("li", { class: "hit" },
@@ -57,16 +90,16 @@ function hitOf(hit, asked) {
       element("span", { class: hit.distance === 0 ? "badge same" : "badge" }, badge)),
     strip(hit.fingerprint, bits));
   if (bits.length) node.append(element("p", { class: "quiet" }, `Differs in ${bits.length === 1 ? "bit" : "bits"} ${bits.join(", ")}; 63 is the leading one.`));
-  node.append(idList(hit));
+  node.append(idList(hit, subject));
   return node;
 }
 
-function show(answer) {
+function show(answer, subject) {
   const list = element("ol", { class: "hits" },
     element("li", { class: "hit asked" },
       element("header", {}, element("h3", { class: "mono" }, answer.fingerprint), element("span", { class: "quiet" }, "the fingerprint of what you asked for")),
       strip(answer.fingerprint, [])));
-  for (const hit of answer.hits) list.append(hitOf(hit, answer.fingerprint));
+  for (const hit of answer.hits) list.append(hitOf(hit, answer.fingerprint, subject));
   document.getElementById("answer").replaceChildren(list);
 }
 
@@ -92,12 +125,13 @@ export function setup() {
     summary.textContent = "Searching";
     try {
       const k = Number(document.getElementById("k").value);
-      const answer = await ask("/v1/query", { ...subjectOf(text, kind), k, limit: 1000 });
+      const about = subjectOf(text, kind);
+      const answer = await ask("/v1/query", { ...about, k, limit: 1000 });
       const what = { text: "As text", html: "As an HTML page", fingerprint: "As a fingerprint" }[kind];
       summary.textContent = answer.documents
         ? `${what}: ${count(answer.documents, "document")} with ${count(answer.hits.length, "fingerprint")} within ${count(k, "bit")}${answer.truncated ? ", of which the first are shown" : ""}.`
         : `${what}: nothing within ${count(k, "bit")}.`;
-      show(answer);
+      show(answer, about);
     } catch (error) {
       summary.classList.add("error");
       summary.textContent = error.message + (error.retryAfter ? `; try again in ${count(error.retryAfter, "second")}` : "");
@@ -123,6 +157,13 @@ function passages(title, list) {
   return node;
 }
 
+// sharing says what two texts share, and lists what only one of them has.
+function sharing(texts, first, other) {
+  const percent = (part) => `${(100 * part).toFixed(1)} %`;
+  return [element("p", {}, `Of the first, ${percent(texts.a_in_b)} is in the other, and ${percent(texts.b_in_a)} of the other in the first; ${percent(texts.jaccard)} of all is shared.`),
+    element("div", { class: "two" }, passages(first, texts.only_a), passages(other, texts.only_b))];
+}
+
 // setupCompare makes the second box work: what is in the first one is compared with it.
 export function setupCompare() {
   const form = document.getElementById("compare"), summary = document.getElementById("compare-summary"), out = document.getElementById("comparison");
@@ -146,11 +187,7 @@ export function setupCompare() {
         list.append(element("li", { class: "hit" }, element("header", {}, element("h3", { class: "mono" }, fingerprint), element("span", { class: "quiet" }, title)), strip(fingerprint, bits)));
       }
       out.append(list);
-      if (c.texts) {
-        const percent = (part) => `${(100 * part).toFixed(1)} %`;
-        out.append(element("p", {}, `Of the first, ${percent(c.texts.a_in_b)} is in the other, and ${percent(c.texts.b_in_a)} of the other in the first; ${percent(c.texts.jaccard)} of all is shared.`),
-          element("div", { class: "two" }, passages("Only in the first", c.texts.only_a), passages("Only in the other", c.texts.only_b)));
-      }
+      if (c.texts) out.append(...sharing(c.texts, "Only in the first", "Only in the other"));
     } catch (error) {
       summary.classList.add("error");
       summary.textContent = error.message;
