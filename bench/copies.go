@@ -33,7 +33,7 @@ const termsMost = 30_000
 // Napkin for a million texts of 150 spot signatures: 1.5e8 signatures, 1.2 GB of sets, two radix sorts and a look-up each: 20 s;
 // and 1e6 queries of some 20 look-ups and a dozen candidates, 10 us each: 10 s.
 func allCopies(ctx context.Context, b *bench, r *Result) error {
-	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "growth", "candidates", "pairs", "slices", "records", "MB sent", "term-split s", "partial overlaps", "MB sent", "peak GiB"}
+	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "growth", "lookups", "postings", "candidates", "pairs", "slices", "records", "MB sent", "term-split s", "partial overlaps", "MB sent", "peak GiB"}
 	c := newEdited(3)
 	first := 0.0 // seconds a document
 	texts := max(b.n/100, 100)
@@ -48,7 +48,7 @@ func allCopies(ctx context.Context, b *bench, r *Result) error {
 	}
 	r.note("texts of about 1,100 bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one is half of another; 300 in a row share a sentence; spotsigs, threshold 0.45, %d threads", runtime.GOMAXPROCS(0))
 	r.note("verified: every copy with 1 word in 40 replaced is found, and both splits find the same pairs (term-split up to %s texts)", humanize.Comma(termsMost))
-	r.note("growth: processor seconds a document, of those with the fewest documents; records: documents to the slices and pairs from them; MB: 10^6 bytes")
+	r.note("growth: processor seconds a document, of those with the fewest documents; lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; records: documents to the slices and pairs from them; MB: 10^6 bytes")
 	return nil
 }
 
@@ -73,7 +73,8 @@ func (b *bench) copiesOf(ctx context.Context, c *edited, n int, first *float64, 
 		*first = perText
 	}
 	t := signed.report.Traffic
-	cells := []Cell{number(float64(signed.bytes) / 1e6 / signed.signing), number(signed.seconds), number(signed.processor), number(perText / *first), number(float64(signed.report.Candidates)),
+	cells := []Cell{number(float64(signed.bytes) / 1e6 / signed.signing), number(signed.seconds), number(signed.processor), number(perText / *first),
+		number(float64(signed.report.Lookups) / float64(n)), number(float64(signed.report.Postings) / float64(n)), number(float64(signed.report.Candidates)),
 		number(float64(len(signed.pairs))), number(float64(signed.report.Slices)), number(float64(t.Sent + t.Partial)), number(float64(t.SentBytes+t.PartialBytes) / 1e6)}
 	if n > termsMost {
 		cells = append(cells, word("-"), word("-"), word("-"))

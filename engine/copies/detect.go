@@ -108,6 +108,7 @@ type Report struct {
 	// What the joins say, added up; see [postings.Report].
 	Common, Frequent, Slices int
 	Candidates               uint64
+	Lookups, Postings        uint64
 	Traffic                  postings.Traffic
 }
 
@@ -118,6 +119,8 @@ func (r *Report) add(j *postings.Report) {
 	r.Unlisted += j.Unlisted
 	r.Slices += j.Slices
 	r.Candidates += j.Candidates
+	r.Lookups += j.Lookups
+	r.Postings += j.Postings
 	r.Traffic.Add(j.Traffic)
 }
 

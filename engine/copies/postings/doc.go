@@ -39,8 +39,10 @@
 //
 // # Cost
 //
-// n postings: two radix sorts of n hashes, a look-up in a hash table each (30 to 60 ns from memory), 16 bytes of memory
-// each while the index is built and 8 afterwards, beside the sets, 8 bytes a signature in memory or in a temporary file.
+// n signatures: two counters of two bits each at random, in pages of 2 MiB; of the n that several documents may have, about a third of
+// all, two radix sorts and a look-up in a hash table, whose lines are requested ahead; 16 bytes of memory each while the index is built and 8
+// afterwards, beside the sets, 8 bytes a signature in memory or in a temporary file. A document of 56 signatures is looked up in 5.3 lists,
+// of which 3.4 entries are read, however many documents there are.
 // The join depends on the data: a candidate costs 50 to 100 ns.
 //
 // # Concurrency

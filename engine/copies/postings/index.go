@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"ndd/asm"
+	"ndd/engine/memory"
 )
 
 // An Index is the inverted index of some documents' sets; see the package comment.
@@ -39,6 +42,7 @@ type slicing struct {
 	frequent []uint64 // signatures that find no candidates, ascending
 	repeated *repeated
 	single   bool // also those of one document, which others may be compared with
+	lasting  bool // the index is used for longer than a call
 	threads  int
 }
 
@@ -52,7 +56,7 @@ func (b *Builder) Slice(ctx context.Context, threads int) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := b.index(ctx, slicing{docs: r.docs, single: true, threads: threads})
+	x, err := b.index(ctx, slicing{docs: r.docs, single: true, lasting: true, threads: threads})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +80,7 @@ func (b *Builder) index(ctx context.Context, s slicing) (*Index, error) {
 	ends := make([]int, len(s.docs))
 	for i, d := range x.docs {
 		x.sizes[i] = uint32(b.size(d))
-		kept = s.repeated.keep(kept, b.set(d))
+		kept = s.repeated.keep(kept, d, b.set(d))
 		ends[i] = len(kept)
 	}
 	n, err := number(ctx, kept, s)
@@ -85,10 +89,13 @@ func (b *Builder) index(ctx context.Context, s slicing) (*Index, error) {
 	}
 	x.common = n.common
 	if err := x.store(ctx, kept, ends, n); err != nil {
+		n.free()
 		return nil, err
 	}
 	if s.single {
 		x.numbers = n
+	} else {
+		n.free()
 	}
 	return x, nil
 }
@@ -99,19 +106,41 @@ type numbers struct {
 	shift  uint
 	count  int
 	common int
+	buffer *memory.Buffer[slot] // of slots; nil: in the heap
+	ends   []uint32             // by documents of a signature: the number behind those with so many
+	places []uint64             // of slots, to prefetch
 }
 
-type slot struct {
-	hash   uint64 // as it is: 0 may be a signature
-	number uint32 // from 1; 0: free
-}
+// A slot is a signature, as it is, for 0 may be one, and its number, from 1; 0: free.
+type slot = [2]uint64
 
 func (n *numbers) find(hash uint64) *slot {
 	mask := uint64(len(n.slots) - 1)
-	for i := hash * 0x9e3779b97f4a7c15 >> n.shift; ; i = (i + 1) & mask {
-		if s := &n.slots[i]; s.number == 0 || s.hash == hash {
+	for i := spread(hash) >> n.shift; ; i = (i + 1) & mask {
+		if s := &n.slots[i]; s[1] == 0 || s[0] == hash {
 			return s
 		}
+	}
+}
+
+// make makes the slots: outside the heap, in large pages, where they are freed again.
+func (n *numbers) make(lasting bool) (err error) {
+	size := 1 << (64 - n.shift)
+	if lasting {
+		n.slots = make([]slot, size)
+		return nil
+	}
+	if n.buffer, err = memory.Make[slot](size); err == nil {
+		n.slots = n.buffer.Data
+	}
+	return err
+}
+
+// free gives the slots back. It may be called on nil.
+func (n *numbers) free() {
+	if n != nil {
+		n.buffer.Free()
+		n.slots = nil
 	}
 }
 
@@ -145,7 +174,9 @@ func number(ctx context.Context, signatures []uint64, s slicing) (*numbers, erro
 	for len(hashes)*3/2 >= 1<<(64-n.shift) {
 		n.shift--
 	}
-	n.slots = make([]slot, 1<<(64-n.shift))
+	if err := n.make(s.lasting); err != nil {
+		return nil, err
+	}
 	starts := make([]uint32, len(s.docs)+3) // of the numbers of each count
 	for _, c := range counts {
 		starts[c+1]++
@@ -155,25 +186,56 @@ func number(ctx context.Context, signatures []uint64, s slicing) (*numbers, erro
 	}
 	for i, hash := range hashes {
 		starts[counts[i]]++
-		*n.find(hash) = slot{hash, starts[counts[i]]}
+		*n.find(hash) = slot{hash, uint64(starts[counts[i]])}
 	}
+	n.ends = starts
 	return n, ctx.Err()
+}
+
+// counts returns how many documents have each signature; 0 for those that find no candidates.
+func (n *numbers) counts() []uint64 {
+	all := make([]uint64, n.count)
+	from := 0
+	for documents, end := range n.ends {
+		for i := from; i < min(int(end), n.common); i++ {
+			all[i] = uint64(documents)
+		}
+		from = max(from, int(end))
+	}
+	return all
+}
+
+// prefetch requests the slots of signatures.
+func (n *numbers) prefetch(hashes []uint64) {
+	n.places = n.places[:0]
+	for _, hash := range hashes {
+		n.places = append(n.places, spread(hash)>>n.shift)
+	}
+	asm.PrefetchAt(n.slots, n.places)
 }
 
 // store writes both directions of the index.
 func (x *Index) store(ctx context.Context, kept []uint64, ends []int, n *numbers) error {
 	x.sets.ends = make([]uint64, len(x.docs))
-	counts := make([]uint64, n.count)
+	x.sets.values = make([]uint32, 0, len(kept))
+	counts := n.counts()
 	at := 0
 	for rank, end := range ends {
 		if rank%65536 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if rank+1 < len(ends) {
+			n.prefetch(kept[end:ends[rank+1]])
+		}
 		from := len(x.sets.values)
 		for _, hash := range kept[at:end] {
-			if s := n.find(hash); s.number != 0 {
-				x.sets.values = append(x.sets.values, s.number-1)
-				counts[s.number-1]++
+			number := n.find(hash)[1]
+			if number == 0 {
+				continue
+			}
+			x.sets.values = append(x.sets.values, uint32(number-1))
+			if int(number) > n.common {
+				counts[number-1]++
 			}
 		}
 		at = end

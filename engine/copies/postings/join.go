@@ -29,6 +29,8 @@ type Report struct {
 	Equal      int    // documents whose set another one had before
 	Unlisted   int    // of these, those in groups of more than Options.MaxEqual: each is in one pair, with the first of its group
 	Candidates uint64 // pairs that were verified, or summed
+	Lookups    uint64 // of the doc-split: lists that documents were looked up in
+	Postings   uint64 // of these: documents of lists that were read
 	Pairs      int
 	Slices     int // that the documents, or the signatures, were split in
 	Traffic    Traffic
@@ -155,11 +157,7 @@ func (b *Builder) slices(docs []uint32, repeated *repeated, o *Options) (ends []
 	sums := make([]uint64, len(docs))
 	total := uint64(0)
 	for i, d := range docs {
-		for _, hash := range b.set(d) {
-			if repeated.has(hash) {
-				total++
-			}
-		}
+		total += repeated.count(d)
 		sums[i] = total
 	}
 	n := uint64(o.Slices)
@@ -181,7 +179,10 @@ func (b *Builder) slices(docs []uint32, repeated *repeated, o *Options) (ends []
 // splitDocuments makes an index of each slice of the documents, and every document that is no larger than the largest of the
 // slice a query against it. Of each pair the document of lower rank is the query, so that each is found once.
 func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []uint64, o *Options, r *Report) (pairs []Pair, err error) {
-	repeated := b.repeated(docs)
+	repeated, err := b.repeated(docs)
+	if err != nil {
+		return nil, err
+	}
 	ends := b.slices(docs, repeated, o)
 	r.Slices = len(ends)
 	from := 0
@@ -197,6 +198,7 @@ func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []
 		}
 		first := sort.Search(from, func(i int) bool { return o.largest(b.size(docs[i])) >= b.size(docs[from]) })
 		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, repeated, o, r, progress)
+		x.numbers.free()
 		if err != nil {
 			return nil, err
 		}
@@ -250,6 +252,8 @@ func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *I
 		defer mu.Unlock()
 		pairs = append(pairs, j.pairs...)
 		r.Candidates += j.verified
+		r.Lookups += j.lookups
+		r.Postings += j.postings
 		r.Traffic.Add(j.sent)
 		return nil
 	}
@@ -277,7 +281,7 @@ func (j *join) document(query int, doc uint32) {
 	if rank := query - j.own; rank >= 0 {
 		j.numbers = append(j.numbers[:0], j.index.sets.at(rank)...)
 	} else {
-		j.kept = j.repeated.keep(j.kept[:0], j.sets.set(doc))
+		j.kept = j.repeated.keep(j.kept[:0], doc, j.sets.set(doc))
 		j.look(j.kept)
 	}
 	j.candidates(from, size, j.o.least(size), func(rank, shared int) {

@@ -3,6 +3,8 @@ package postings
 import (
 	"math"
 	"slices"
+
+	"ndd/asm"
 )
 
 // A Match is a document of an index that is similar to a set.
@@ -66,12 +68,16 @@ func (s *Searcher) append(dst []Match, set []uint64, from, least int) []Match {
 
 // A search is what one goroutine needs to compare sets with an index.
 type search struct {
-	index    *Index
-	o        *Options
-	seen     []uint32 // by rank: the last set, counted from 1, that it was a candidate of
-	sets     uint32
-	numbers  []uint32 // of the set's signatures that the index has, ascending
-	verified uint64
+	index   *Index
+	o       *Options
+	seen    []uint32 // by rank: the last set, counted from 1, that it was a candidate of
+	sets    uint32
+	numbers []uint32 // of the set's signatures that the index has, ascending
+
+	lists [][]uint32 // of the signatures that find candidates
+	lasts []uint64   // and their last documents, to prefetch
+
+	verified, lookups, postings uint64 // candidates, lists that were looked at, and documents of these
 }
 
 func newSearch(x *Index, o *Options) search {
@@ -82,8 +88,8 @@ func newSearch(x *Index, o *Options) search {
 func (s *search) look(set []uint64) {
 	s.numbers = s.numbers[:0]
 	for _, hash := range set {
-		if slot := s.index.numbers.find(hash); slot.number != 0 {
-			s.numbers = append(s.numbers, slot.number-1)
+		if number := s.index.numbers.find(hash)[1]; number != 0 {
+			s.numbers = append(s.numbers, uint32(number-1))
 		}
 	}
 	slices.Sort(s.numbers)
@@ -102,12 +108,10 @@ func (s *search) candidates(from, size, least int, yield func(rank, shared int))
 		s.sets = 1
 	}
 	largest := s.o.largest(size)
-	for _, number := range s.numbers[:prefix] {
-		if int(number) >= x.common {
-			return // and so are all that follow
-		}
-		list := x.lists.at(int(number))
+	for _, list := range s.listsOf(s.numbers[:prefix]) {
 		at, _ := slices.BinarySearch(list, uint32(from))
+		s.lookups++
+		s.postings += uint64(len(list) - at)
 		for _, other := range list[at:] {
 			if int(x.sizes[other]) > largest {
 				break
@@ -118,6 +122,21 @@ func (s *search) candidates(from, size, least int, yield func(rank, shared int))
 			}
 		}
 	}
+}
+
+// listsOf returns the lists of those numbers that find candidates: the first ones. Their lines are requested all together.
+func (s *search) listsOf(numbers []uint32) [][]uint32 {
+	x := s.index
+	if end, _ := slices.BinarySearch(numbers, uint32(x.common)); end < len(numbers) {
+		numbers = numbers[:end]
+	}
+	s.lists, s.lasts = s.lists[:0], s.lasts[:0]
+	for _, number := range numbers {
+		s.lists = append(s.lists, x.lists.at(int(number)))
+		s.lasts = append(s.lasts, x.lists.ends[number]-1)
+	}
+	asm.PrefetchAt(x.lists.values, s.lasts)
+	return s.lists
 }
 
 // verify counts what the set shares with a document, and passes it on if that is enough.
