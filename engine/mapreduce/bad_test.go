@@ -422,6 +422,7 @@ func TestWebHDFS(t *testing.T) {
 		}
 		http.Redirect(w, r, "/data", http.StatusTemporaryRedirect)
 	})
+	mux.HandleFunc("/webhdfs/v1/f/mute.bin", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") })
 	mux.HandleFunc("/data", func(w http.ResponseWriter, _ *http.Request) {
 		w.Write(raw[:400])
 		w.(http.Flusher).Flush()
@@ -448,6 +449,8 @@ func TestWebHDFS(t *testing.T) {
 	lie = 8
 	_, err = read("hdfs://namenode/f/chunk.bin", "me")
 	wantError(t, err, store.ErrCorrupt, "8 bytes are missing: cut in the middle")
+	_, err = read("hdfs://namenode/f/mute.bin", "me")
+	wantError(t, err, nil, "does not tell its length: its answer has no FileStatus.length")
 	lie = -8
 	_, err = read("hdfs://namenode/f/chunk.bin", "me")
 	wantError(t, err, store.ErrCorrupt, "more bytes come than it has")

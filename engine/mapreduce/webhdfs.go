@@ -3,6 +3,7 @@ package mapreduce
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -83,7 +84,10 @@ func (t *task) openRemote(ctx context.Context, name string) (body io.ReadCloser,
 	}
 	err = json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&status)
 	answer.Body.Close()
-	if err != nil || status.FileStatus.Length == nil {
+	if err == nil && status.FileStatus.Length == nil {
+		err = errors.New("its answer has no FileStatus.length")
+	}
+	if err != nil {
 		return nil, 0, fmt.Errorf("%s: WebHDFS does not tell its length: %w", name, err)
 	}
 	if answer, err = t.get(ctx, name, "OPEN"); err != nil {

@@ -1,0 +1,36 @@
+package mapreduce_test
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ndd/engine/mapreduce"
+)
+
+// TestStatus: a task says that it is alive however long its input takes to come: what is silent for ten minutes is killed.
+func TestStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, w := io.Pipe()
+		var out bytes.Buffer
+		var said []string
+		done := make(chan error)
+		go func() {
+			done <- mapreduce.Map(t.Context(), mapreduce.Assign{}, mapreduce.Options{In: in, Out: &out, Partitions: 64, Status: func(m string) { said = append(said, m) }})
+		}()
+		if _, err := io.WriteString(w, printLines([]uint64{1, 2, 3})); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2*mapreduce.StatusEvery + mapreduce.StatusEvery/2) // of the test's own clock
+		w.Close()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if len(said) != 2 || !strings.Contains(said[1], "map: 3 records in") {
+			t.Errorf("it said %q", said)
+		}
+	})
+}
