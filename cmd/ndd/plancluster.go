@@ -111,8 +111,17 @@ func (p *planCluster) run(w io.Writer) error {
 	return t.Flush()
 }
 
-// seconds returns a time as a plan writes it.
-func seconds(s float64) string { return plan.Duration(s * 1e9) }
+// seconds returns a time as a plan writes it, long ones in hours too.
+func seconds(s float64) string {
+	text := plan.Duration(s * 1e9)
+	if s >= 1800 {
+		text += fmt.Sprintf(" (%.1f hours)", s/3600)
+	}
+	return text
+}
+
+// containerBytes is what a task of Hadoop takes beside the filter: its Java side.
+const containerBytes = 300 << 20
 
 func writeScanEstimate(w io.Writer, queries int, e mapreduce.ScanEstimate) {
 	fmt.Fprintf(w, "\nscan, %s\n", number(queries, "query"))
@@ -120,7 +129,7 @@ func writeScanEstimate(w io.Writer, queries int, e mapreduce.ScanEstimate) {
 	if e.Passes > 1 {
 		fmt.Fprintf(w, "  jobs\t%d, each with a part of the queries: the tables of all do not fit a task\n", e.Passes)
 	}
-	fmt.Fprintf(w, "  memory of a map\t%s\n", plan.Size(e.TaskBytes))
+	fmt.Fprintf(w, "  memory of a map\t%s, for --memory; in a container of %s\n", plan.Size(e.TaskBytes), plan.Size(e.TaskBytes+containerBytes))
 	fmt.Fprintf(w, "  read\t%s, and %s of queries copied to the machines\n", plan.Size(e.Read), plan.Size(e.SideFile))
 	fmt.Fprintf(w, "  shuffled\t%s\n", plan.Size(e.Shuffle))
 	fmt.Fprintf(w, "  time\t%s, of which the maps %s\n", seconds(e.Seconds), seconds(e.Work))
