@@ -331,7 +331,7 @@ func BenchmarkFingerprint(b *testing.B) {
 		name string
 		text func(uint64, int) string
 	}{{"english", pseudoEnglish}, {"chinese", pseudoChinese}} {
-		for _, size := range []int{1 << 10, 16 << 10} {
+		for _, size := range []int{512, 1 << 10, 16 << 10} { // short news, a page, a chapter
 			for _, recipe := range Names() {
 				b.Run(fmt.Sprintf("recipe=%s/text=%s/bytes=%d", recipe, c.name, size), func(b *testing.B) {
 					benchmarkFingerprint(b, recipe, c.text, size)
