@@ -133,7 +133,7 @@ func (g *growing) reopen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.r.note("opened in %v after a clean stop, with --verify fast", took.Round(100*time.Microsecond))
+	g.r.note("opened in %v after a clean stop, with --checksums fast", took.Round(100*time.Microsecond))
 	return nil
 }
 

@@ -23,6 +23,7 @@ type answerer interface {
 	answer(ctx context.Context, line func(result.Row) error) error
 	count(ctx context.Context, t *result.Tally) error
 	Name(doc uint64) (string, error)
+	hasIDs() bool // or else a name is a number
 	// record returns what identifies the fingerprints that it answers from, and their recipe.
 	record(ctx context.Context) (fileRecord, *simhash.Recipe, error)
 	Close() error
@@ -30,7 +31,7 @@ type answerer interface {
 
 // made returns what the shard's output depends on.
 func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made, err error) {
-	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format.String(), Unique: b.unique, MaxIDs: b.most, MaxLengthRatio: float64(b.index.ratio)}
+	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format.String(), Unique: b.unique, MaxIDs: b.most, MaxLengthRatio: float64(b.index.ratio), Verify: b.texts.String()}
 	if m.Queries, err = recordOf(ctx, bytes.NewReader(store.Bytes64(b.queries))); err != nil {
 		return m, err
 	}
@@ -69,6 +70,7 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 	return simhash.Compatible(what, r, q.Path(), q.Recipe())
 }
 
+func (a *indexed) hasIDs() bool                    { return a.index.Live().Config().IDs }
 func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
 func (a *indexed) Close() error                    { return a.index.Close() }
 

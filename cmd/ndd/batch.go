@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/result"
 	"ndd/engine/storage/object"
@@ -32,6 +33,11 @@ them: about 55 million fingerprints per second and core for a million queries. I
 the queries do not fit in --memory, F is read once for each part of them that
 does. Hits that do not fit are sorted in temporary files, in --temp.
 
+--verify 'jaccard>=0.7' compares texts as well, which lets a larger k find more without
+more that is wrong ('ndd help recipes'). Fingerprints have no texts: --query-docs and
+--against-docs name the files that Q and the index, or F, were made from. Hits are held
+in memory then, 16 bytes each, and the queries are answered twice.
+
 The last line on standard error counts queries and hits. --count writes no hits,
 so their number is not limited by memory or disk; with -q the count goes to standard
 output.
@@ -50,6 +56,7 @@ order, are the whole result (but for parquet). Parts of F are merged (tsv) by
   LC_ALL=C sort -s -m -t"$(printf '\t')" -k1,1n -k3,3n -k2,2 hits.0 hits.1 ...`,
 		Example: `  ndd batch -i index -o hits.tsv Q.bin
   ndd batch -i index --count Q.bin
+  ndd batch -i index -k 6 --verify 'jaccard>=0.7' --query-docs new.jsonl --against-docs old.jsonl new.ndf
   ndd batch -i index --shard 3/16 -o hits.3.tsv Q.bin
   ndd batch --scan F.bin -o hits.tsv Q.bin
   cat F*.bin | ndd batch --scan - --memory 4GiB Q.bin`,
@@ -58,6 +65,8 @@ order, are the whole result (but for parquet). Parts of F are merged (tsv) by
 	}
 	b.index.register(cmd)
 	b.index.spread.register(cmd)
+	b.reading.register(cmd, "document-format")
+	b.texts.register(cmd, true)
 	g.registerForce(cmd)
 	f := cmd.Flags()
 	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (-k defaults to 3 unless it is an index)")
@@ -78,6 +87,8 @@ order, are the whole result (but for parquet). Parts of F are merged (tsv) by
 type batch struct {
 	g          *globals
 	index      indexFlags
+	reading    documentFlags // of texts
+	texts      textFlags
 	scan       string
 	out        string
 	format     tableFormat
@@ -96,6 +107,8 @@ type batch struct {
 	lengths []uint32 // of their texts, with --max-length-ratio; else nil
 	first   int      // row of the first
 
+	ids   *ndf.Lookup // of the queries, with --verify
+	read  ingest.Config
 	rows  *result.Writer
 	tally result.Tally
 }
@@ -109,6 +122,9 @@ func (b *batch) check(q string) (err error) {
 		return err
 	}
 	if err := b.index.ratio.check(); err != nil {
+		return err
+	}
+	if err := b.texts.check(b.g, append(documentFlagNames, "document-format")...); err != nil {
 		return err
 	}
 	_, stream, err := destination(b.out)
@@ -125,6 +141,8 @@ func (b *batch) check(q string) (err error) {
 	switch {
 	case b.scan != "" && b.index.dir != "":
 		return usagef("-i and --scan cannot be given together")
+	case b.texts.verify != "" && b.scan != "" && document.ReadOnce(b.scan):
+		return usagef("--verify answers the queries twice, and a pipe (%s) can be read only once: write it to a file first", b.scan)
 	case b.scan == document.Stdin && q == document.Stdin:
 		return usagef("--scan and the queries cannot both be standard input: one of them must be a file")
 	case sharded && (b.out == "" || b.out == "-" || stream || b.count):
@@ -166,7 +184,7 @@ func (b *batch) checkScan(sharded bool) error {
 	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
 		return nil
 	}
-	return b.g.refuse("applies only to an index, and "+b.scan+" is none", "verify", "preload")
+	return b.g.refuse("applies only to an index, and "+b.scan+" is none", "checksums", "preload")
 }
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
@@ -198,6 +216,9 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer against.Close()
+	if err := b.comparable(q, against); err != nil {
+		return err
+	}
 	var m made
 	if b.shardFlag != "" {
 		var done *success
@@ -258,9 +279,12 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 		b.rows = result.NewWriter(o, b.format.Format, against.Name)
 	}
 	begun := time.Now()
-	if b.count {
+	switch {
+	case b.texts.verify != "":
+		err = b.verified(ctx, against)
+	case b.count:
 		err = against.count(ctx, &b.tally)
-	} else {
+	default:
 		err = against.answer(ctx, b.line)
 	}
 	if err != nil {
@@ -276,6 +300,59 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 		}
 	}
 	return totalsOf(len(b.queries)/b.each, &b.tally), nil
+}
+
+// comparable prepares --verify: it refuses queries and documents without IDs, by which their texts are found.
+func (b *batch) comparable(q *ndf.File, against answerer) (err error) {
+	if b.texts.verify == "" {
+		return nil
+	}
+	if !q.HasIDs() {
+		return usagef("--verify finds texts by the ids of documents, and %s has none: it holds raw fingerprints", q.Path())
+	}
+	if !against.hasIDs() {
+		return usagef("--verify finds texts by the ids of documents, and %s keeps none", cmp.Or(b.scan, b.index.dir))
+	}
+	b.ids = q.Lookup()
+	b.read, err = b.reading.config(b.g, q.Recipe())
+	return err
+}
+
+// verified answers the queries twice: to know whose texts are to be compared, and then for the lines of those that are alike.
+func (b *batch) verified(ctx context.Context, against answerer) error {
+	t := &b.texts
+	err := against.answer(ctx, func(r result.Row) error {
+		query, err := b.ids.ID(uint64(r.Query))
+		if err != nil {
+			return err
+		}
+		found, err := against.Name(r.DocID)
+		if err == nil {
+			t.pairs.Add(query, found)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	shares, err := t.compare(ctx, b.g, b.read)
+	if err != nil {
+		return err
+	}
+	err = against.answer(ctx, func(r result.Row) error {
+		if len(shares) == 0 {
+			return fmt.Errorf("what is searched has changed between two passes: run again while nothing writes to it")
+		}
+		share := shares[0]
+		if shares = shares[1:]; !t.keeps(share) {
+			return nil
+		}
+		return b.line(r)
+	})
+	if err == nil {
+		t.report(b.g)
+	}
+	return err
 }
 
 // report says the totals.
@@ -331,7 +408,7 @@ func (g *globals) readPipe(ctx context.Context, path string, read func(io.Reader
 
 // line takes one line of the answer: it counts, and writes it.
 func (b *batch) line(r result.Row) error {
-	if !b.tally.Count(r, 1) {
+	if !b.tally.Count(r, 1) || b.count {
 		return nil
 	}
 	return b.rows.Write(r)

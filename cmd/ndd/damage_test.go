@@ -30,7 +30,7 @@ func TestDamagedIndex(t *testing.T) {
 		}
 		commands := [][]string{
 			{"batch", "-i", dir, filepath.Join(golden, "pages.ndf")},
-			{"batch", "--verify", "fast", "--preload", "-i", dir, filepath.Join(golden, "pages.ndf")}, // all sections are small
+			{"batch", "--checksums", "fast", "--preload", "-i", dir, filepath.Join(golden, "pages.ndf")}, // all sections are small
 			{"query", "-i", dir, "0123456789abcdef"},
 			{"serve", "-i", dir, "--listen", "127.0.0.1:0", "--admin", "off"},
 			{"check", dir},

@@ -56,7 +56,7 @@ func TestPreloadRefused(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"batch", "--preload", "-i", dir, pages},
-		{"batch", "--preload", "--verify", "fast", "-i", dir, pages},
+		{"batch", "--preload", "--checksums", "fast", "-i", dir, pages},
 		{"query", "--preload", "-i", dir, "0123456789abcdef"},
 		{"serve", "--preload", "-i", dir, "--listen", "127.0.0.1:0", "--admin", "off"},
 	} {

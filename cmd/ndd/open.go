@@ -19,7 +19,7 @@ type openFlags struct {
 }
 
 func (o *openFlags) register(cmd *cobra.Command) {
-	cmd.Flags().Var(&o.verify, "verify", "how to verify the index: full checks every checksum before the first answer; fast opens in milliseconds and leaves large sections to 'ndd check'")
+	cmd.Flags().Var(&o.verify, "checksums", "how to verify the index: full checks every checksum before the first answer; fast opens in milliseconds and leaves large sections to 'ndd check'")
 	cmd.Flags().BoolVar(&o.preload, "preload", false, "read the index into huge pages instead of mapping its files; fails at once if there is not enough memory")
 }
 
@@ -40,7 +40,7 @@ func (o *openFlags) open(ctx context.Context, g *globals, dir string, options en
 	did := x.Live().Opening()
 	g.log.Debug(fmt.Sprintf("%s: %v", dir, did))
 	if did.Skipped > 0 {
-		g.log.Info(fmt.Sprintf("%s: --verify fast: %s of %s were not verified; run 'ndd check %s' to verify them",
+		g.log.Info(fmt.Sprintf("%s: --checksums fast: %s of %s were not verified; run 'ndd check %s' to verify them",
 			dir, humanize.IBytes(did.Skipped), humanize.IBytes(did.Bytes), dir))
 	}
 	return x, nil

@@ -78,6 +78,7 @@ func newQuery(g *globals) *cobra.Command {
 	var docs documentFlags
 	var asDocuments, exitCode bool
 	var most uint64
+	var texts textFlags
 	var format tableFormat
 	cmd := &cobra.Command{
 		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
@@ -86,12 +87,16 @@ func newQuery(g *globals) *cobra.Command {
 as 16 hexadecimal digits (- reads them from standard input, one per line, as 'ndd
 fingerprint' prints them; two with a comma where documents have two), or with --document documents, which are fingerprinted with the index's own recipe.
 
+--verify 'jaccard>=0.7' compares the texts of documents as well: an index holds
+fingerprints only, so --against-docs names the files that it was made from.
+
 The output is one line per hit: query, tab, fingerprint, tab, distance, tab, id;
 nearest first, each document once. In jsonl and parquet these are the fields query,
 fingerprint, distance and id. With --exit-code the exit status is 1 if there is
 no hit, as that of grep; other failures have the same status, but with a message.`,
 		Example: `  ndd query -i index 0123456789abcdef
   ndd query -i index --document new.html
+  ndd query -i index --document --verify 'jaccard>=0.7' --against-docs old.jsonl new/
   ndd query -i index -k 1 --format jsonl - < prints.txt`,
 		Args: someArgs("query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -99,9 +104,13 @@ no hit, as that of grep; other failures have the same status, but with a message
 				return err
 			}
 			if !asDocuments {
-				if err := g.refuse("applies only with --document", append(documentFlagNames, "document-format", "max-length-ratio", "skipped", "force")...); err != nil {
+				if err := g.refuse("applies only with --document", append(documentFlagNames, "document-format", "max-length-ratio", "skipped", "force", "verify", "against-docs", "shingle-words", "shingle-chars")...); err != nil {
 					return err
 				}
+			}
+			texts.queryDocs = args
+			if err := texts.check(g); err != nil {
+				return err
 			}
 			x, err := index.open(cmd, g)
 			if err != nil {
@@ -114,7 +123,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 				return ids.ID(engine.DocID(doc))
 			})}
 			if asDocuments {
-				err = g.queryDocuments(cmd, q, args, &docs)
+				err = g.queryDocuments(cmd, q, args, &docs, &texts)
 			} else {
 				err = g.queryPrints(cmd.Context(), q, args)
 			}
@@ -132,6 +141,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 	}
 	index.register(cmd)
 	docs.register(cmd, "document-format")
+	texts.register(cmd, false)
 	g.skipped.register(cmd)
 	g.registerForce(cmd)
 	cmd.Flags().BoolVar(&asDocuments, "document", false, "the arguments are documents, not fingerprints")
@@ -150,8 +160,9 @@ type querier struct {
 	k       int
 	most    uint64 // ids of a fingerprint; 0: all
 	rows    *result.Writer
-	hit     bool   // there was one
-	leftOut uint64 // ids
+	held    func(query string, r result.Row) error // takes the rows instead of the writer; nil: it does not
+	hit     bool                                   // there was one
+	leftOut uint64                                 // ids
 }
 
 // parse reads as many fingerprints as documents have, separated by commas, 0x before them or not, and returns how the query is called.
@@ -179,7 +190,7 @@ func (q *querier) ask(ctx context.Context, query string, prints []simhash.Finger
 		docs = int(min(q.most, engine.AllDocs))
 	}
 	return q.index.QueryPrints(ctx, prints, bytes, q.k, docs, func(hits []engine.Hit) error {
-		q.hit = true
+		q.hit = q.hit || q.held == nil
 		for i := range hits {
 			if err := q.write(query, &hits[i]); err != nil {
 				return err
@@ -192,7 +203,11 @@ func (q *querier) ask(ctx context.Context, query string, prints []simhash.Finger
 // write writes a row for each document of a hit.
 func (q *querier) write(query string, h *engine.Hit) error {
 	for _, doc := range h.Docs {
-		if err := q.rows.WriteNamed(query, result.Row{Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}); err != nil {
+		write := q.rows.WriteNamed
+		if q.held != nil {
+			write = q.held
+		}
+		if err := write(query, result.Row{Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}); err != nil {
 			return err
 		}
 	}
@@ -273,7 +288,7 @@ func (t *turnTaking) Read(p []byte) (int, error) {
 	return t.in.Read(p)
 }
 
-func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, docs *documentFlags) error {
+func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, docs *documentFlags, texts *textFlags) error {
 	recipe := q.index.Recipe()
 	if recipe == nil {
 		return fmt.Errorf("%w: the index was built from raw fingerprints, so it has no recipe for documents", engine.ErrMixed)
@@ -283,12 +298,57 @@ func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, 
 		return err
 	}
 	ctx := cmd.Context()
-	err = g.ingest(ctx, args, c, func(r ingest.Record) error {
+	if texts.verify != "" {
+		return g.queryTexts(ctx, q, args, c, texts)
+	}
+	return g.askDocuments(ctx, q, args, c)
+}
+
+// queryTexts queries documents and writes those hits whose texts are alike.
+func (g *globals) queryTexts(ctx context.Context, q *querier, args []string, c ingest.Config, texts *textFlags) error {
+	if !q.index.Live().Config().IDs {
+		return usagef("--verify finds texts by the ids of documents, and the index keeps none")
+	}
+	type row struct {
+		query string
+		result.Row
+	}
+	var rows []row
+	ids := q.index.IDs()
+	q.held = func(query string, r result.Row) error {
+		id, err := ids.ID(engine.DocID(r.DocID))
+		texts.pairs.Add(query, id)
+		rows = append(rows, row{query, r})
+		return err
+	}
+	partly := g.askDocuments(ctx, q, args, c)
+	if partly != nil && !errors.Is(partly, errPartly) {
+		return partly
+	}
+	shares, err := texts.compare(ctx, g, c)
+	if err != nil {
+		return err
+	}
+	for i, r := range rows {
+		if !texts.keeps(shares[i]) {
+			continue
+		}
+		q.hit = true
+		if err := q.rows.WriteNamed(r.query, r.Row); err != nil {
+			return err
+		}
+	}
+	texts.report(g)
+	return partly
+}
+
+// askDocuments fingerprints documents and asks for each what is near.
+func (g *globals) askDocuments(ctx context.Context, q *querier, args []string, c ingest.Config) error {
+	return g.ingest(ctx, args, c, func(r ingest.Record) error {
 		if !r.OK {
 			g.log.Warn(r.ID + ": too short for a fingerprint; not queried")
 			return nil
 		}
 		return q.ask(ctx, r.ID, []simhash.Fingerprint{r.Fingerprint, r.Second}[:q.index.PrintsEach()], textBytes(r.TextBytes))
 	})
-	return err
 }

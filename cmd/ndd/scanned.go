@@ -133,6 +133,10 @@ func (s *scanned) walk(yield func([]uint64) bool) error {
 	})
 }
 
+func (s *scanned) hasIDs() bool {
+	return s.names != nil || s.walked != nil && s.walked.Live().Config().IDs
+}
+
 func (s *scanned) Name(doc uint64) (string, error) {
 	switch {
 	case s.walked != nil:

@@ -77,7 +77,8 @@ type made struct {
 	Unique  bool            `json:"unique"`
 	MaxIDs  uint64          `json:"maxIDs"` // 0: all
 
-	MaxLengthRatio float64 `json:"maxLengthRatio,omitempty"`
+	MaxLengthRatio float64 `json:"maxLengthRatio"`
+	Verify         string  `json:"verify"` // how texts are compared; empty: they are not
 }
 
 // successVersion counts changes of outputs and of this record.

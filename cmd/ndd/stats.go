@@ -37,7 +37,7 @@ fingerprints can be; and how the fingerprints are distributed: how often each bi
 is set (figure 2a of the paper), and how many fingerprints are in each of 128
 intervals (figure 2b). All fingerprints are read. --plot draws both figures as SVG.`,
 		Example: `  ndd stats index
-  ndd stats --verify fast --format json index
+  ndd stats --checksums fast --format json index
   ndd stats --plot figures pages.ndf`,
 		Args: oneArg("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,7 +59,7 @@ intervals (figure 2b). All fingerprints are read. --plot draws both figures as S
 			return s.text(g.stdout)
 		},
 	}
-	cmd.Flags().Var(&verify, "verify", "how to verify an index: full, or fast, which does not verify large sections")
+	cmd.Flags().Var(&verify, "checksums", "how to verify an index: full, or fast, which does not verify large sections")
 	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
 	g.registerForce(cmd)
 	cmd.Flags().StringVar(&plots, "plot", "", "folder to create, with figure-2a.svg and figure-2b.svg")

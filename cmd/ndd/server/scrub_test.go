@@ -108,9 +108,9 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// What --preload reads is checked as it is read, also with --verify fast.
+// What --preload reads is checked as it is read, also with --checksums fast.
 func TestLoadedIsVerified(t *testing.T) {
-	dir := buildIndex(t, sets.Uniform(1_000_000, 5)) // sections of more than 1 MiB, which --verify fast leaves out
+	dir := buildIndex(t, sets.Uniform(1_000_000, 5)) // sections of more than 1 MiB, which --checksums fast leaves out
 	segment := filepath.Join(dir, "00000001.segment")
 	info, err := os.Stat(segment)
 	if err != nil {

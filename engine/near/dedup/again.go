@@ -13,7 +13,7 @@ import (
 
 // shingle reads the documents again and puts the sets of the members, which
 // are ascending, into s.
-func (c *Corpus) shingle(ctx context.Context, v *Verify, s *sets, members []uint32, threads int) error {
+func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, members []uint32, threads int) error {
 	row, next := -1, 0
 	member := map[int]int{} // by unit, of those that are on their way
 	var mu sync.Mutex       // of member
@@ -44,7 +44,7 @@ func (c *Corpus) shingle(ctx context.Context, v *Verify, s *sets, members []uint
 					return none, changed(c.ID(members[i]))
 				}
 				set = shingler.Append(set[:0], doc.Text)
-				return none, s.put(i, set)
+				return none, s.Put(i, set)
 			}, err
 		},
 		Emit: func(struct{}) error { made++; return nil },

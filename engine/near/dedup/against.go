@@ -36,8 +36,8 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 		rows[i] = k.Row
 		a.wanted[k.ID] = append(a.wanted[k.ID], i)
 	}
-	a.sets = newSets(v, len(rows))
-	defer func() { err = cmp.Or(err, a.sets.close()) }()
+	a.sets = shingle.NewSets(len(rows), v.memory(), v.TempDir, v.Disk)
+	defer func() { err = cmp.Or(err, a.sets.Close()) }()
 	if err := r.corpus.shingle(ctx, v, a.sets, rows, threads); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ type against struct {
 	corpus *Corpus
 	v      *Verify
 	wanted map[string][]int // indexes in Result.Known, by the ID of the old document
-	sets   *sets            // of the new documents, by these indexes
+	sets   *shingle.Sets    // of the new documents, by these indexes
 	shares []atomic.Uint64  // 0 if the old document has not been seen, else 1 and the bits of the similarity
 }
 
@@ -105,7 +105,7 @@ func (a *against) read(ctx context.Context, threads int) error {
 				}
 				set = shingler.Append(set[:0], doc.Text)
 				for _, i := range near {
-					if own, buf, err = a.sets.get(i, buf); err != nil {
+					if own, buf, err = a.sets.Get(i, buf); err != nil {
 						return none, err
 					}
 					a.raise(i, shingle.Jaccard(own, set))

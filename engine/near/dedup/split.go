@@ -48,7 +48,7 @@ type splitter struct {
 	ratio   float64                // of lengths, at most; 0: any
 	near    func(a, b uint32) bool // nil: any
 	least   float64                // Jaccard of texts; 0: any
-	sets    *sets                  // of the members; nil where texts are not compared
+	sets    *shingle.Sets          // of the members; nil where texts are not compared
 	members []uint32               // ascending
 	prefer  func(a, b int) int
 	bufs    [2][]uint64
@@ -111,16 +111,16 @@ func (p *splitter) find(leaders []leader, one leader) (g int, share float64, err
 		if p.sets == nil {
 			return i, 0, nil
 		}
-		if shingle.JaccardBound(p.sets.size(leader.member), p.sets.size(one.member)) < p.least {
+		if shingle.JaccardBound(p.sets.Len(leader.member), p.sets.Len(one.member)) < p.least {
 			continue
 		}
 		if set == nil {
-			if set, p.bufs[0], err = p.sets.get(one.member, p.bufs[0]); err != nil {
+			if set, p.bufs[0], err = p.sets.Get(one.member, p.bufs[0]); err != nil {
 				return 0, 0, err
 			}
 		}
 		var other []uint64
-		if other, p.bufs[1], err = p.sets.get(leader.member, p.bufs[1]); err != nil {
+		if other, p.bufs[1], err = p.sets.Get(leader.member, p.bufs[1]); err != nil {
 			return 0, 0, err
 		}
 		if share := shingle.Jaccard(other, set); share >= p.least {

@@ -107,8 +107,8 @@ func (r *Result) verify(ctx context.Context, v *Verify, threads int, p splitter)
 	}
 	members := slices.Clone(r.rows)
 	slices.Sort(members)
-	s := newSets(v, len(members))
-	defer func() { err = cmp.Or(err, s.close()) }()
+	s := shingle.NewSets(len(members), v.memory(), v.TempDir, v.Disk)
+	defer func() { err = cmp.Or(err, s.Close()) }()
 	if err := r.corpus.shingle(ctx, v, s, members, threads); err != nil {
 		return err
 	}
