@@ -71,6 +71,7 @@ type description struct {
 	Tables        []tableInfo    `json:"tables,omitempty"`
 	Distribution  []string       `json:"distribution,omitempty"`
 	Log           *logInfo       `json:"log,omitempty"`
+	Beside        *besideInfo    `json:"beside,omitempty"`
 }
 
 // logInfo is what inspect says of a file of a write-ahead log.
@@ -238,6 +239,9 @@ func (d *description) part(kind store.Kind) (err error) {
 		d.Documents, d.Distribution = documents, copyStats(stats)
 		return err
 	}
+	if kind == store.KindDocuments {
+		return d.beside(f)
+	}
 	if kind != store.KindSegment {
 		return nil
 	}
@@ -341,6 +345,8 @@ func (d *description) text(w io.Writer) error {
 		}
 	case d.Distribution != nil:
 		fmt.Fprintf(w, "documents: %s\n", humanize.Comma(int64(d.Documents)))
+	case d.Beside != nil:
+		return d.Beside.text(w, d.Documents)
 	}
 	return inWords(w, d.Distribution)
 }

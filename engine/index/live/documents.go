@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
+	"time"
 	"unsafe"
 
 	"ndd/engine/storage/store"
@@ -149,4 +150,47 @@ func moments(w []uint64) []moment {
 }
 func momentWords(m []moment) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.SliceData(m)), len(m))
+}
+
+// Beside is what the file beside a segment says of its rows, of which a document has one for each of its fingerprints.
+type Beside struct {
+	Rows    uint64
+	First   DocID  // number of the first row
+	Last    DocID  // of the last one
+	Deleted uint64 // rows of earlier segments
+
+	Expire   uint64    // how many of the rows do,
+	Earliest time.Time // when the first of them does,
+	Latest   time.Time // and the last one
+}
+
+// ReadBeside reads the file beside a segment. The error wraps [store.ErrCorrupt] where it lies.
+func ReadBeside(f *store.File) (b Beside, err error) {
+	defer store.CatchFault(&err)()
+	s, err := f.Section("documents")
+	if err != nil {
+		return b, err
+	}
+	var head documentsHead
+	if err := s.JSON(&head); err != nil {
+		return b, err
+	}
+	var of ManifestSegment
+	of.ID, of.Documents = head.Segment, head.Rows
+	d, err := parseDocuments(f, &of)
+	if err != nil {
+		return b, err
+	}
+	b = Beside{Rows: head.Rows, First: d.numbers.first(), Last: max(d.numbers.end(), 1) - 1, Deleted: uint64(len(d.tombstones))}
+	latest := moment(0)
+	for r := range d.expires.runs {
+		if r.at != 0 {
+			b.Expire += r.n
+			latest = max(latest, r.at)
+		}
+	}
+	if b.Expire > 0 {
+		b.Earliest, b.Latest = time.Unix(int64(d.expires.first), 0).UTC(), time.Unix(int64(latest), 0).UTC()
+	}
+	return b, nil
 }
