@@ -18,7 +18,7 @@ import (
 )
 
 func newCheck(g *globals) *cobra.Command {
-	var format string
+	var format reportFormat
 	cmd := &cobra.Command{
 		Use:   "check INDEX|FILE...",
 		Short: "Verify every byte of indexes and fingerprint files",
@@ -32,9 +32,10 @@ bytes or documents, and error.`,
   ndd check index/00000001.segment pages.ndf`,
 		Args: someArgs("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
+			if err := format.check(g); err != nil {
 				return err
 			}
+			var rows []cellRow
 			var wrong []error // of each that is
 			for _, path := range args {
 				f := &finding{Path: path}
@@ -42,13 +43,40 @@ bytes or documents, and error.`,
 				if ended := cmd.Context().Err(); ended != nil {
 					return ended
 				}
-				wrong = append(wrong, err, f.write(g, format, err))
+				if format.isTable() {
+					rows, wrong = append(rows, f.row(err)), append(wrong, err)
+					continue
+				}
+				wrong = append(wrong, err, f.write(g, format.isJSON(), err))
+			}
+			if format.isTable() {
+				wrong = append(wrong, format.table(g, findingColumns, rows))
 			}
 			return errors.Join(wrong...)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
+	format.register(cmd, "text", "a row for each INDEX or FILE")
 	return cmd
+}
+
+var findingColumns = columnsOf("path sound:b kind? bytes:i? documents:i? fingerprints:i? too_short:i? deleted:i? expired:i? error?")
+
+// row returns the finding as a row of a table.
+func (f *finding) row(err error) cellRow {
+	some := func(n uint64) any {
+		if n == 0 {
+			return nil
+		}
+		return n
+	}
+	r := cellRow{f.Path, err == nil, nil, some(f.Bytes), some(f.Documents), some(f.Fingerprints), some(f.TooShort), some(f.Deleted), some(f.Expired), nil}
+	if f.Kind != "" {
+		r[2] = f.Kind
+	}
+	if err != nil {
+		r[9] = err.Error()
+	}
+	return r
 }
 
 // checkFormat returns wrong usage unless the format is text or json.
@@ -81,8 +109,8 @@ type finding struct {
 }
 
 // write prints the finding; text says nothing of what is not sound, as the error does that.
-func (f *finding) write(g *globals, format string, err error) error {
-	if format == "json" {
+func (f *finding) write(g *globals, asJSON bool, err error) error {
+	if asJSON {
 		if f.Sound = err == nil; err != nil {
 			f.Error = err.Error()
 		}

@@ -24,7 +24,7 @@ type compareFlags struct {
 	in       []string
 	k        int
 	passages int
-	format   string
+	format   reportFormat
 }
 
 func newCompare(g *globals) *cobra.Command {
@@ -57,14 +57,15 @@ with --in they are the ids of documents in those files and folders.`,
 	fl.StringArrayVar(&f.in, "in", nil, "files and folders that hold the documents whose IDs are A and B; may be given more than once")
 	fl.IntVarP(&f.k, "k", "k", 3, "distance up to which fingerprints are near")
 	fl.IntVar(&f.passages, "passages", 10, "passages to show of each document, the longest ones")
-	fl.StringVar(&f.format, "format", "text", "output format: text or json")
+	f.format.register(cmd, "text", "a row without the passages")
 	return cmd
 }
 
 func (g *globals) compare(ctx context.Context, a, b string, f *compareFlags) error {
+	if err := f.format.check(g); err != nil {
+		return err
+	}
 	switch {
-	case f.format != "text" && f.format != "json":
-		return usagef("--format %q: must be text or json", f.format)
 	case f.k < 0 || f.k > 64:
 		return usagef("-k %d: must be 0 to 64", f.k)
 	case f.passages < 0:
@@ -85,8 +86,11 @@ func (g *globals) compare(ctx context.Context, a, b string, f *compareFlags) err
 		return err
 	}
 	r := &comparison{c, config.Recipe, texts, f.k, f.passages}
-	if f.format == "json" {
+	switch {
+	case f.format.isJSON():
 		return r.json(g.stdout)
+	case f.format.isTable():
+		return f.format.table(g, comparisonColumns, []cellRow{r.row()})
 	}
 	r.text(g.stdout)
 	return nil
@@ -242,6 +246,22 @@ func excerpt(s string) string {
 		runes = slices.Concat(runes[:most/2], []rune(" [...] "), runes[len(runes)-most/2:])
 	}
 	return result.Escape(string(runes))
+}
+
+var comparisonColumns = columnsOf("id_a id_b near:b k:i distance:i? fingerprint_a? fingerprint_b? expected_distance:r shared_shingles:i jaccard:r a_in_b:r b_in_a:r")
+
+// row returns the comparison without its passages.
+func (c *comparison) row() cellRow {
+	r := cellRow{c.docs[0].ID, c.docs[1].ID, c.Distance >= 0 && c.Distance <= c.k, c.k, nil, nil, nil, c.Expected, c.Shared, c.Jaccard, c.AInB, c.BInA}
+	if c.Distance >= 0 {
+		r[4] = c.Distance
+	}
+	for i, t := range []*compare.Text{&c.A, &c.B} {
+		if t.OK {
+			r[5+i] = c.prints(t)
+		}
+	}
+	return r
 }
 
 func (c *comparison) json(w io.Writer) error {

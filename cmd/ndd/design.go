@@ -18,10 +18,11 @@ import (
 
 // designCommand are the flags of ndd design.
 type designCommand struct {
-	n, sample              string
-	purpose, format, costs string
-	all, list              bool
-	choice                 tableChoice
+	n, sample      string
+	purpose, costs string
+	format         reportFormat
+	all, list      bool
+	choice         tableChoice
 }
 
 // designDocs is the paper's collection.
@@ -48,8 +49,11 @@ sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
   ndd design --sample pages.ndf --format json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := d.format.check(g); err != nil {
+				return err
+			}
 			if d.list {
-				return d.choice.flags.list(g.stdout, d.format)
+				return d.choice.flags.list(g, &d.format)
 			}
 			return d.run(g, cmd)
 		},
@@ -60,7 +64,7 @@ sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 	f.StringVar(&d.sample, "sample", "", "index or fingerprint file that is typical of the data")
 	d.choice.registerIDs(cmd, plan.IDsNames, "what is kept of documents and counts towards the memory limit: names (numbers, and the IDs of a sample that is the collection itself), rows (numbers) or none")
 	f.StringVar(&d.purpose, "for", string(plan.Online), "query time to minimise: online or batch")
-	f.StringVar(&d.format, "format", "table", "output format: table or json")
+	d.format.register(cmd, "table", "the designs")
 	f.StringVar(&d.costs, "costs", "", "file with a machine's costs, as --format json prints them, instead of the fixed cost model")
 	f.BoolVar(&d.list, "list", false, "list the names and tables of the designs for -k, which --design takes, and stop")
 	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat")
@@ -68,15 +72,15 @@ sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 }
 
 func (d *designCommand) run(g *globals, cmd *cobra.Command) error {
-	if d.format != "table" && d.format != "json" {
-		return usagef("--format %q: must be table or json", d.format)
-	}
 	p, err := d.plan(g, cmd)
 	if err != nil {
 		return err
 	}
-	if d.format == "json" {
+	switch {
+	case d.format.isJSON():
 		return writePlanJSON(g.stdout, p)
+	case d.format.isTable():
+		return d.format.table(g, optionColumns, optionRows(p))
 	}
 	return d.write(g.stdout, p)
 }
@@ -145,6 +149,19 @@ func writePlanJSON(w io.Writer, p *plan.Plan) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, plan.BoundBits(r.Fingerprints), p.Choice, p.Why, p.Options, r.Machine})
+}
+
+var optionColumns = columnsOf("design layout tables:i leading_least:i leading_most:i radius_least:i radius_most:i probes:r candidates:r bytes:i " +
+	"bytes_per_fingerprint:r online_ns:r batch_ns:r fits:b frontier:b chosen:b")
+
+// optionRows returns all designs.
+func optionRows(p *plan.Plan) (rows []cellRow) {
+	for i := range p.Options {
+		o := &p.Options[i]
+		rows = append(rows, cellRow{o.Name, string(o.Layout), o.Tables, o.Leading[0], o.Leading[1], o.Radius[0], o.Radius[1], o.Probes, o.Candidates,
+			o.Bytes, o.PerFingerprint(p.Request.Fingerprints), o.OnlineNS, o.BatchNS, o.Fits, o.Frontier, o.Name == p.Choice.Name && o.Layout == p.Choice.Layout})
+	}
+	return rows
 }
 
 func readCosts(path string) (*plan.Machine, error) {

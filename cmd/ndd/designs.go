@@ -10,18 +10,24 @@ import (
 )
 
 // list writes the catalogue's designs for the distance that was given, fewest tables first.
-func (d *designFlags) list(w io.Writer, format string) error {
+func (d *designFlags) list(g *globals, format *reportFormat) error {
 	if err := d.check(); err != nil {
 		return err
 	}
 	all := permute.Catalogue(d.k, designSeed)
-	switch format {
-	case "table":
-		return listText(w, all)
-	case "json":
-		return listJSON(w, all)
+	switch {
+	case format.isJSON():
+		return listJSON(g.stdout, all)
+	case format.isTable():
+		var rows []cellRow
+		for i := range all {
+			least, most := all[i].Leading()
+			radius := radii(&all[i])
+			rows = append(rows, cellRow{all[i].Name, len(all[i].Tables), least, most, radius[0], radius[1]})
+		}
+		return format.table(g, columnsOf("design tables:i leading_least:i leading_most:i radius_least:i radius_most:i"), rows)
 	}
-	return usagef("--format %q: must be table or json", format)
+	return listText(g.stdout, all)
 }
 
 func listText(w io.Writer, all []permute.Design) error {

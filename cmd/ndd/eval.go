@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -23,13 +23,14 @@ import (
 
 // evalFlags are those of ndd eval.
 type evalFlags struct {
-	docs                  documentFlags
-	pairs, truth, n       string
-	plots, report, format string
-	compare, copies       []string
-	verify                []float64
-	sample, keys          int
-	seed                  uint64
+	docs            documentFlags
+	pairs, truth, n string
+	plots, report   string
+	format          reportFormat
+	compare, copies []string
+	verify          []float64
+	sample, keys    int
+	seed            uint64
 }
 
 func newEval(g *globals) *cobra.Command {
@@ -73,7 +74,7 @@ texts are held in memory.`,
 	fl.Uint64Var(&f.seed, "seed", 1, "without --pairs: seed of the edits")
 	fl.IntVar(&f.keys, "keys", 1, "measure the spread of recall over so many hash keys")
 	fl.StringVarP(&f.n, "number", "n", "8e9", "documents of the index for which unrelated hits are told")
-	fl.StringVar(&f.format, "format", "text", "output format: text or json")
+	f.format.register(cmd, "text", "recall, a row for each method, kind of pairs and k")
 	fl.StringVar(&f.plots, "plot", "", "make this folder, with recall.svg and figure-1.svg, and signatures.svg with --copies")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	return cmd
@@ -138,6 +139,9 @@ func (g *globals) eval(cmd *cobra.Command, inputs []string, f *evalFlags) error 
 
 // options checks the flags.
 func (f *evalFlags) options(g *globals) (o eval.Options, err error) {
+	if err := f.format.check(g); err != nil {
+		return o, err
+	}
 	o = eval.Options{Threads: g.threads, Keys: f.keys}
 	n, err := parseCount(f.n)
 	if err != nil {
@@ -145,8 +149,6 @@ func (f *evalFlags) options(g *globals) (o eval.Options, err error) {
 	}
 	o.N = float64(n)
 	switch {
-	case f.format != "text" && f.format != "json":
-		return o, usagef("--format %q: must be text or json", f.format)
 	case f.sample < 1:
 		return o, usagef("--sample %d: must be at least 1", f.sample)
 	case f.keys < 1 || f.keys > 100:
@@ -312,10 +314,36 @@ func (g *globals) evalWrite(r *eval.Result, f *evalFlags, dir folder) error {
 			return err
 		}
 	}
-	if f.format == "json" {
-		e := json.NewEncoder(g.stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+	switch {
+	case f.format.isJSON():
+		return f.format.json(g, r)
+	case f.format.isTable():
+		return f.format.table(g, recallColumns, recallRows(r))
 	}
 	return r.WriteText(g.stdout)
+}
+
+var recallColumns = columnsOf("method lang label band pairs:i groups:i identical:i k:i threshold:r? found:i per_pair:r? per_group:r? per_pair_edited:r? per_group_edited:r? expected:r?")
+
+// recallRows returns recall by method, kind of pairs and distance, or threshold of signatures.
+func recallRows(r *eval.Result) (rows []cellRow) {
+	cell := func(v float64) any {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return v
+	}
+	for _, m := range r.Methods {
+		for _, of := range m.Recall {
+			for k := range of.PerPair {
+				var threshold any
+				if k < len(m.Thresholds) {
+					threshold = m.Thresholds[k]
+				}
+				rows = append(rows, cellRow{m.Name, of.Lang, of.Kind, of.Band, of.Pairs, of.Groups, of.Identical, k, threshold, of.Found[k],
+					cell(of.PerPair[k]), cell(of.PerGroup[k]), cell(of.PerPairEdited[k]), cell(of.PerGroupEdited[k]), cell(of.Expected[k])})
+			}
+		}
+	}
+	return rows
 }

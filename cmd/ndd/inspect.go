@@ -21,7 +21,7 @@ import (
 )
 
 func newInspect(g *globals) *cobra.Command {
-	var format string
+	var format reportFormat
 	cmd := &cobra.Command{
 		Use:   "inspect FILE...",
 		Short: "Describe a file: header, sections, distribution",
@@ -34,23 +34,43 @@ Only headers, footers and small sections are verified; 'ndd check' verifies all.
   ndd inspect index`,
 		Args: someArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
+			if err := format.check(g); err != nil {
 				return err
 			}
 			show := describeText(g.stdout)
-			if format == "json" {
+			var rows []cellRow
+			switch {
+			case format.isJSON():
 				show = describeJSON(g.stdout)
+			case format.isTable():
+				show = func(d *description) error { rows = append(rows, d.rows()...); return nil }
 			}
 			for _, path := range args {
 				if err := g.inspect(path, show); err != nil {
 					return err
 				}
 			}
+			if format.isTable() {
+				return format.table(g, sectionColumns, rows)
+			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
+	format.register(cmd, "text", "sections")
 	return cmd
+}
+
+var sectionColumns = columnsOf("path kind section? offset:i? bytes:i documents:i?")
+
+// rows returns the sections of a file, or a row of it as a whole.
+func (d *description) rows() (rows []cellRow) {
+	for _, s := range d.Sections {
+		rows = append(rows, cellRow{d.Path, d.Kind, s.Name, s.Offset, s.Bytes, d.Documents})
+	}
+	if len(rows) == 0 {
+		rows = append(rows, cellRow{d.Path, d.Kind, nil, nil, d.Bytes, d.Documents})
+	}
+	return rows
 }
 
 // A description is what inspect says of one file.

@@ -18,6 +18,7 @@ type planCluster struct {
 	n, queries, memory, read, network string
 	k, nodes, slots                   int
 	hits, jobStart, taskStart         float64
+	format                            reportFormat
 }
 
 func newPlanCluster(g *globals) *cobra.Command {
@@ -37,8 +38,9 @@ with Hadoop 3.4 on one machine with two cores. 'ndd help cluster' says what to t
 		Example: `  ndd plan-cluster
   ndd plan-cluster -n 1e12 --nodes 1000 --slots 8 --memory 4GiB --queries 10M`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return p.run(g.stdout) },
+		RunE: func(*cobra.Command, []string) error { return p.run(g) },
 	}
+	p.format.register(cmd, "text", "a row for each job")
 	f := cmd.Flags()
 	f.StringVarP(&p.n, "fingerprints", "n", designDocs, "number of fingerprints, such as 8e9 or 100M")
 	f.IntVarP(&p.k, "distance", "k", 3, "largest Hamming distance, 0 to 8")
@@ -83,7 +85,10 @@ func (p *planCluster) cluster() (c mapreduce.Cluster, err error) {
 	return c, nil
 }
 
-func (p *planCluster) run(w io.Writer) error {
+func (p *planCluster) run(g *globals) error {
+	if err := p.format.check(g); err != nil {
+		return err
+	}
 	c, err := p.cluster()
 	if err != nil {
 		return err
@@ -96,7 +101,6 @@ func (p *planCluster) run(w io.Writer) error {
 	if err != nil || queries > 1<<30 {
 		return usagef("--queries %q: must be a number from 1 to 2^30, such as 1e6", p.queries)
 	}
-	fmt.Fprintf(w, "%s, k = %d, on %s of %s, %s each\n", number(n, "fingerprint"), p.k, number(c.Nodes, "machine"), number(c.Slots, "task"), plan.Size(c.Memory))
 	scan, err := mapreduce.EstimateScan(n, p.k, int(queries), p.hits, c)
 	if err != nil {
 		return err
@@ -105,11 +109,23 @@ func (p *planCluster) run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case p.format.isJSON():
+		return p.format.json(g, map[string]any{"fingerprints": n, "k": p.k, "queries": queries, "nodes": p.nodes, "slots": p.slots, "scan": scan, "pairs": pairs})
+	case p.format.isTable():
+		return p.format.table(g, jobColumns, []cellRow{
+			{"scan", nil, scan.Chunks, scan.Waves, scan.TaskBytes, scan.Read, scan.Shuffle, scan.Seconds},
+			{"pairs", pairs.Design, nil, nil, pairs.TaskBytes, nil, pairs.Shuffle, pairs.Seconds}})
+	}
+	w := g.stdout
+	fmt.Fprintf(w, "%s, k = %d, on %s of %s, %s each\n", number(n, "fingerprint"), p.k, number(c.Nodes, "machine"), number(c.Slots, "task"), plan.Size(c.Memory))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	writeScanEstimate(t, int(queries), scan)
 	writePairsEstimate(t, pairs)
 	return t.Flush()
 }
+
+var jobColumns = columnsOf("job design? chunks:i? waves:i? task_bytes:i read_bytes:i? shuffle_bytes:i seconds:r")
 
 // seconds returns a time as a plan writes it, long ones in hours too.
 func seconds(s float64) string {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -26,7 +25,8 @@ import (
 
 func newStats(g *globals) *cobra.Command {
 	var verify live.Verify
-	var format, plots string
+	var format reportFormat
+	var plots string
 	cmd := &cobra.Command{
 		Use:   "stats INDEX|FILE [--plot DIR]",
 		Short: "Report sizes, bits per fingerprint, and distributions",
@@ -41,7 +41,7 @@ intervals (figure 2b). All fingerprints are read. --plot draws both figures as S
   ndd stats --plot figures pages.ndf`,
 		Args: oneArg("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
+			if err := format.check(g); err != nil {
 				return err
 			}
 			s, err := g.stats(cmd.Context(), args[0], verify)
@@ -53,14 +53,17 @@ intervals (figure 2b). All fingerprints are read. --plot draws both figures as S
 					return err
 				}
 			}
-			if format == "json" {
-				return s.json(g.stdout)
+			switch {
+			case format.isJSON():
+				return format.json(g, s)
+			case format.isTable():
+				return format.table(g, partColumns, s.rows())
 			}
 			return s.text(g.stdout)
 		},
 	}
 	cmd.Flags().Var(&verify, "checksums", "how to verify an index: full, or fast, which does not verify large sections")
-	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
+	format.register(cmd, "text", "sections and parts of tables")
 	g.registerForce(cmd)
 	cmd.Flags().StringVar(&plots, "plot", "", "folder to create, with figure-2a.svg and figure-2b.svg")
 	return cmd
@@ -277,10 +280,26 @@ func bitsEach(bytes, n uint64) float64 {
 	return float64(bytes) * 8 / float64(n)
 }
 
-func (s *statistics) json(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(s)
+var partColumns = columnsOf("path table:i? part bytes:i bits_per_fingerprint:r")
+
+// rows returns the sections of all files, and the parts of their tables.
+func (s *statistics) rows() (rows []cellRow) {
+	for _, f := range s.Files {
+		for _, p := range append(f.Sections[:len(f.Sections):len(f.Sections)], f.Container) {
+			if p.Name != "" {
+				rows = append(rows, cellRow{f.Path, nil, p.Name, p.Bytes, p.Bits})
+			}
+		}
+		for i, t := range f.Tables {
+			for _, p := range t.Parts {
+				rows = append(rows, cellRow{f.Path, i, p.Name, p.Bytes, p.Bits})
+			}
+		}
+		if len(f.Sections) == 0 {
+			rows = append(rows, cellRow{f.Path, nil, "fingerprints", f.Bytes, bitsEach(f.Bytes, s.Documents)})
+		}
+	}
+	return rows
 }
 
 func (s *statistics) text(w io.Writer) error {

@@ -28,16 +28,16 @@ const ChunkPrints = 8 << 20
 
 // A ScanEstimate is what the job scan should take.
 type ScanEstimate struct {
-	Chunks    uint64
-	Waves     uint64 // of maps, one chunk each
-	Passes    int    // jobs, each with a part of Q, where the tables of all do not fit a task
-	TaskBytes uint64 // memory of a map
-	Read      uint64 // bytes of F
-	SideFile  uint64 // bytes of Q that are copied to the nodes
-	Shuffle   uint64 // bytes of hits
-	Seconds   float64
-	Work      float64 // of them: the maps read and compare
-	Single    float64 // seconds of one machine with one node's slots, without a framework
+	Chunks    uint64  `json:"chunks"`
+	Waves     uint64  `json:"waves"`      // of maps, one chunk each
+	Passes    int     `json:"passes"`     // jobs, each with a part of Q, where the tables of all do not fit a task
+	TaskBytes uint64  `json:"task_bytes"` // memory of a map
+	Read      uint64  `json:"read"`       // bytes of F
+	SideFile  uint64  `json:"side_file"`  // bytes of Q that are copied to the nodes
+	Shuffle   uint64  `json:"shuffle"`    // bytes of hits
+	Seconds   float64 `json:"seconds"`
+	Work      float64 `json:"work"`   // of them: the maps read and compare
+	Single    float64 `json:"single"` // seconds of one machine with one node's slots, without a framework
 }
 
 const (
@@ -78,15 +78,15 @@ func EstimateScan(n uint64, k, queries int, hits float64, c Cluster) (e ScanEsti
 
 // A PairsEstimate is what the job pairs should take.
 type PairsEstimate struct {
-	Design     string
-	Tables     int
-	Bits       int    // that a group shares
-	Group      uint64 // fingerprints of one, if they are uniform
-	TaskBytes  uint64 // memory of a reduce
-	Shuffle    uint64 // bytes
-	Compressed uint64 // bytes, if the shuffle is compressed by DEFLATE
-	Entropy    uint64 // bytes, of sets of a map's fingerprints, a table each
-	Seconds    float64
+	Design     string  `json:"design"`
+	Tables     int     `json:"tables"`
+	Bits       int     `json:"bits"`       // that a group shares
+	Group      uint64  `json:"group"`      // fingerprints of one, if they are uniform
+	TaskBytes  uint64  `json:"task_bytes"` // memory of a reduce
+	Shuffle    uint64  `json:"shuffle"`    // bytes
+	Compressed uint64  `json:"compressed"` // bytes, if the shuffle is compressed by DEFLATE
+	Entropy    uint64  `json:"entropy"`    // bytes, of sets of a map's fingerprints, a table each
+	Seconds    float64 `json:"seconds"`
 }
 
 const (
