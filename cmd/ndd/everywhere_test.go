@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/oracle/bucket"
+	"ndd/engine/result"
+)
+
+// The same three documents in every container that holds several, and what is read of each.
+var everywhere = []struct{ id, text string }{
+	{"one", "The boats at the quay have been painted and the sails are with the maker until the spring."},
+	{"two", "The committee met four times this year and agreed on rules about noise, parking and dogs."},
+	{"three", "Rivers carry stones from the mountains to the plain, and they become smaller on the way."},
+}
+
+// container writes the documents, or the first of them where it holds one.
+type container struct {
+	name   string // ending of the file
+	single bool   // it holds one document, whose ID is the file's name
+	seeks  bool   // it is read from its end: from files and objects as they are
+	write  func(t *testing.T) []byte
+}
+
+func lines(format string) func(*testing.T) []byte {
+	return func(*testing.T) []byte {
+		var b strings.Builder
+		for _, d := range everywhere {
+			fmt.Fprintf(&b, format, d.id, d.text)
+		}
+		return []byte(b.String())
+	}
+}
+
+var containers = []container{
+	{name: "jsonl", write: lines("{\"id\":%q,\"text\":%q}\n")},
+	{name: "json", write: func(t *testing.T) []byte {
+		return []byte("[" + strings.TrimSuffix(strings.ReplaceAll(string(lines("{\n \"id\": %q,\n \"text\": %q\n}\n")(t)), "}\n{", "},\n{"), "\n") + "]\n")
+	}},
+	{name: "csv", write: func(t *testing.T) []byte { return append([]byte("id,text\n"), lines("%s,%q\n")(t)...) }},
+	{name: "tsv", write: func(t *testing.T) []byte { return append([]byte("id\ttext\n"), lines("%s\t%s\n")(t)...) }},
+	{name: "warc", write: func(*testing.T) []byte {
+		var b strings.Builder
+		for _, d := range everywhere {
+			fmt.Fprintf(&b, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", d.id, len(d.text), d.text)
+		}
+		return []byte(b.String())
+	}},
+	{name: "parquet", seeks: true, write: func(t *testing.T) []byte {
+		var b bytes.Buffer
+		w := result.NewTableWriter(&b, result.Parquet, result.Column{Name: "id", Kind: result.Text}, result.Column{Name: "text", Kind: result.Text})
+		for _, d := range everywhere {
+			w.Text(d.id).Text(d.text).End()
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}},
+	{name: "txt", single: true, write: func(*testing.T) []byte { return []byte(everywhere[0].text) }},
+	{name: "html", single: true, write: func(*testing.T) []byte { return []byte("<html><body><p>" + everywhere[0].text + "</p></body></html>") }},
+}
+
+// packings compress. xz and bzip2 have no writer here: the files of those are made once, of the first container.
+var packings = []struct {
+	ending string
+	pack   func([]byte) []byte
+	only   string // the container that there is a file of
+}{
+	{"", func(b []byte) []byte { return b }, ""},
+	{".gz", func(b []byte) []byte {
+		var to bytes.Buffer
+		w := gzip.NewWriter(&to)
+		w.Write(b)
+		w.Close()
+		return to.Bytes()
+	}, ""},
+	{".zst", func(b []byte) []byte {
+		w, err := zstd.NewWriter(nil)
+		if err != nil {
+			return nil
+		}
+		defer w.Close()
+		return w.EncodeAll(b, nil)
+	}, ""},
+	{".xz", fixed(xzJSONL), "jsonl"},
+	{".bz2", fixed(bzip2JSONL), "jsonl"},
+}
+
+func fixed(digits string) func([]byte) []byte {
+	return func([]byte) []byte {
+		b, err := hex.DecodeString(digits)
+		if err != nil {
+			return nil
+		}
+		return b
+	}
+}
+
+// places are where a file stands: each returns the inputs, and what standard input has. It is nil where there is no such thing.
+type whereabouts struct {
+	name  string
+	pipe  bool
+	input func(dir, file string) string
+}
+
+func places(s *bucket.Server) []whereabouts {
+	return []whereabouts{
+		{"named", false, func(dir, file string) string { return filepath.Join(dir, "in", file) }},
+		{"in a folder", false, func(dir, _ string) string { return filepath.Join(dir, "in") }},
+		{"in a glob", false, func(dir, file string) string { return filepath.Join(dir, "i*", "*"+file[len(file)-3:]) }},
+		{"from standard input", true, func(string, string) string { return "-" }},
+		{"named on S3", false, func(_, file string) string { return "s3://docs/in/" + file }},
+		{"below a prefix of S3", false, func(string, string) string { return "s3://docs/in/" }},
+		{"in a glob of S3", false, func(_, file string) string { return "s3://docs/in/*" + file[len(file)-3:] }},
+		{"from a web server", false, func(_, file string) string { return s.URL + "/docs/in/" + file }},
+	}
+}
+
+// impossible says why there is no such cell, or "".
+func (c *container) impossible(packing string, p whereabouts) string {
+	switch {
+	case c.seeks && packing != "":
+		return "a Parquet file is compressed page by page, and read from its end"
+	case c.seeks && p.pipe:
+		return "a Parquet file is read from its end, and a pipe has been read there"
+	}
+	return ""
+}
+
+// format is what must be said of standard input: a name would say it.
+func (c *container) format() string {
+	switch c.name {
+	case "tsv": // only the name says that tabs separate
+		return ""
+	case "txt":
+		return "text"
+	}
+	return c.name
+}
+
+// TestEverywhere is the table of inputs: every container, in every compression, wherever it stands, is read to the same documents; where
+// that cannot be, the error says why.
+func TestEverywhere(t *testing.T) {
+	for _, c := range containers {
+		for _, packing := range packings {
+			if packing.only != "" && packing.only != c.name {
+				continue
+			}
+			t.Run(c.name+packing.ending, func(t *testing.T) {
+				s := bucket.New(t)
+				for name, value := range map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"} {
+					t.Setenv(name, value)
+				}
+				dir, file := t.TempDir(), "docs."+c.name+packing.ending
+				content := packing.pack(c.write(t))
+				if err := os.MkdirAll(filepath.Join(dir, "in"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, "in", file), content, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				s.Put(t, "in/"+file, content)
+				for _, p := range places(s) {
+					c.check(t, p, packing.ending, dir, file, content)
+				}
+			})
+		}
+	}
+}
+
+// check reads a cell of the table.
+func (c *container) check(t *testing.T, p whereabouts, packing, dir, file string, content []byte) {
+	t.Helper()
+	args := []string{"fingerprint"}
+	if p.pipe {
+		if c.format() == "" {
+			return // there is no --format for it
+		}
+		args = append(args, "--format", c.format())
+	}
+	input := p.input(dir, file)
+	var out, said bytes.Buffer
+	status := run(t.Context(), append(args, input), bytes.NewReader(content), &out, &said)
+	if why := c.impossible(packing, p); why != "" {
+		if status == exitDone || !strings.Contains(said.String(), "a Parquet file is read from its end") {
+			t.Errorf("%s: status %d, %s: want an error, since %s", p.name, status, &said, why)
+		}
+		return
+	}
+	var want []string
+	for _, d := range everywhere {
+		want = append(want, printOf(t, d.text)+"\t"+d.id)
+		if c.single {
+			want[0] = printOf(t, d.text) + "\t" + input
+			if strings.HasSuffix(p.name, "folder") || strings.Contains(p.name, "glob") || strings.Contains(p.name, "prefix") {
+				want[0] = printOf(t, d.text) + "\t" + filepath.Join(dir, "in", file)
+				if strings.Contains(p.name, "S3") {
+					want[0] = printOf(t, d.text) + "\ts3://docs/in/" + file
+				}
+			}
+			break
+		}
+	}
+	if got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"); status != exitDone || !slices.Equal(got, want) {
+		t.Errorf("%s: status %d, %s: %q, want %q", p.name, status, &said, got, want)
+	}
+}
+
+// printOf returns the fingerprint of a text, as it is printed.
+func printOf(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if status := run(t.Context(), []string{"fingerprint", "-q", "--format", "text", "-"}, strings.NewReader(text), &out, &out); status != exitDone {
+		t.Fatal(&out)
+	}
+	print, _, _ := strings.Cut(out.String(), "\t")
+	return print
+}
+
+// The first container, compressed by xz and by bzip2.
+const (
+	xzJSONL    = "fd377a585a000004e6d6b4460200210116000000742fe5a3e0015100e45d003d88892681935385c9e5110d44cbcf1760d76709c79f6caf970209811b36e2e8b1c65ed873822c9de550ce1ef5f4e0c03f121ae33f3b47561539cb52b2620fea89d36438e671d4cbfdfbdd442e5bea8a7c54903186117963456e625eb49fdd4979a6bb12079df385ec49b3a2447e69d240e569cf847bfa31424b8ce390ee4394f6b9aec3741b8dab36c878ce325346017cf83ecab21c3b618e1f457bc72e143c60556cf5790d65c5bb1ade94ad25c421fb0af6389e9534d9a9c5084337838d67815abb70c201e87fddbc3ad7162e22e63a02d4c03acf777140ec20975569145fc7e78380003296758aa22b30c100018002d20200001936fc28b1c467fb020000000004595a"
+	bzip2JSONL = "425a68393141592653596b9ff4ed0000a65b8000105005001014003fefffea3000d8588a78a69a7a86650f500003489e8d351ea00000d069a12626a699a6a686d434d1f92f95eab271cd4297f6cee8cf1de300a530db7bce7792d284e21488c5209aa7e43921164c6564ce9a320160d9e5eea2004cb6eb5b71cba5cc8e8a491f11b9924081d08f2d1d2df2b038066d7ed1674124a740e3ad60fc050836430269d544e5ad388616ef9ed079e7b2b362cb650f800a14291888ac9f975d0101eb9f890a1855a624fb39a0c2332791983636449c46cb3240b794a4403cde2d48426da238463405600e2e399297e2ee48a70a120d73fe9da0"
+)
