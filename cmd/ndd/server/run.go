@@ -35,6 +35,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	defer roomyHeap(heapRoom)()
 	if o.started != nil {
 		o.started(s)
 	}
