@@ -139,47 +139,15 @@ func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 	return flush()
 }
 
-// rowID returns a function that appends the row of the i-th fingerprint, behind a name if there is one.
-func rowID(name string, first uint64) func([]byte, int) ([]byte, error) {
-	return func(dst []byte, i int) ([]byte, error) {
-		if name != "" {
-			dst = append(appendEscaped(dst, name), ':')
-		}
-		return strconv.AppendUint(dst, first+uint64(i), 10), nil
-	}
-}
-
-// noID is the field of a fingerprint of which neither ID nor row is known.
-const noID = "-"
-
-func withoutID(dst []byte, _ int) ([]byte, error) { return append(dst, noID...), nil }
-
-// hand hands on raw little-endian fingerprints.
-func (t *task) hand(raw []byte, buffer *[]uint64, id func([]byte, int) ([]byte, error), each func(chunk) error) error {
-	if len(raw)%8 != 0 {
-		return fmt.Errorf("%w: %d bytes are no fingerprints of 8 bytes: cut in the middle", store.ErrCorrupt, len(raw))
-	}
-	prints := (*buffer)[:0]
-	for ; len(raw) > 0; raw = raw[8:] {
-		prints = append(prints, binary.LittleEndian.Uint64(raw))
-	}
-	*buffer = prints
-	t.counters.add(fingerprints, int64(len(prints)))
-	if len(prints) == 0 {
-		return nil
-	}
-	return each(chunk{prints, id})
-}
-
 // rawChunks reads records of Hadoop's rawbytes. The key is the offset of the value in its file.
 func (t *task) rawChunks(ctx context.Context, each func(chunk) error) error {
 	in := bufio.NewReaderSize(t.In, 1<<18)
-	var buffer []uint64
+	b := rawBatch{t: t, each: each, name: t.File}
 	var key, value []byte
 	for n := 0; ; n++ {
 		var err error
 		if key, err = rawField(in, key); errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
+			return b.flush()
 		}
 		if err == nil {
 			if value, err = rawField(in, value); errors.Is(err, io.EOF) {
@@ -197,11 +165,12 @@ func (t *task) rawChunks(ctx context.Context, each func(chunk) error) error {
 		}
 		t.counters.add(recordsIn, 1)
 		t.counters.add(bytesIn, int64(len(value)))
-		id := withoutID
-		if len(key) == 8 {
-			id = rowID(t.File, binary.BigEndian.Uint64(key)/8)
+		var first uint64
+		known := len(key) == 8
+		if known {
+			first = binary.BigEndian.Uint64(key) / 8
 		}
-		if err := t.hand(value, &buffer, id, each); err != nil {
+		if err := b.add(value, first, known); err != nil {
 			return fmt.Errorf("record %d: %w", n, err)
 		}
 	}
@@ -229,13 +198,13 @@ func rawField(in io.Reader, buffer []byte) ([]byte, error) {
 
 // base64Chunks reads lines of raw fingerprints.
 func (t *task) base64Chunks(ctx context.Context, each func(chunk) error) error {
-	var buffer []uint64
+	b := rawBatch{t: t, each: each}
 	var raw []byte
 	in := newLines(t.In)
 	for {
 		line, err := in.next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return b.flush()
 		}
 		if err == nil {
 			err = ctx.Err()
@@ -248,18 +217,18 @@ func (t *task) base64Chunks(ctx context.Context, each func(chunk) error) error {
 		}
 		t.counters.add(recordsIn, 1)
 		t.counters.add(bytesIn, int64(len(line))+1)
-		id := withoutID
-		if row, rest, ok := bytes.Cut(line, []byte{'\t'}); ok {
-			first, err := strconv.ParseUint(string(row), 10, 64)
-			if err != nil {
+		var first uint64
+		row, rest, known := bytes.Cut(line, []byte{'\t'})
+		if known {
+			if first, err = strconv.ParseUint(string(row), 10, 64); err != nil {
 				return fmt.Errorf("%w: line %d: %.40q is no row", store.ErrCorrupt, in.n, row)
 			}
-			line, id = rest, rowID("", first)
+			line = rest
 		}
 		if raw, err = base64.StdEncoding.AppendDecode(raw[:0], line); err != nil {
 			return fmt.Errorf("%w: line %d is cut in the middle, or not base64: %w", store.ErrCorrupt, in.n, err)
 		}
-		if err := t.hand(raw, &buffer, id, each); err != nil {
+		if err := b.add(raw, first, known); err != nil {
 			return fmt.Errorf("line %d: %w", in.n, err)
 		}
 	}

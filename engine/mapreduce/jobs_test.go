@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -187,6 +188,35 @@ func TestFingerprint(t *testing.T) {
 		l.options.Form = mapreduce.Paths
 		same(t, "paths", l.collect(l.run(job, parts), len(parts)), want)
 	})
+}
+
+// TestRawRows: hits in raw fingerprints have the rows that their lines say, however these are ordered, or none.
+func TestRawRows(t *testing.T) {
+	const lines = 70_000 // more than a batch has runs of rows
+	prints := sets.Uniform(2*lines, 4)
+	q := filepath.Join(t.TempDir(), "q.bin")
+	var input strings.Builder
+	var queries []uint64
+	var want []string
+	for i := range lines {
+		row, id := strconv.Itoa(10*(lines-i))+"\t", strconv.Itoa(10*(lines-i)+1)
+		if i%7 == 3 {
+			row, id = "", "-"
+		}
+		two := prints[2*i : 2*i+2]
+		fmt.Fprintf(&input, "%s%s\n", row, base64.StdEncoding.EncodeToString(store.Bytes64(two)))
+		if i%50 < 2 { // those of the second
+			want = append(want, fmt.Sprintf("%d\t%016x\t0\t%s\n", len(queries), two[1], id))
+			queries = append(queries, two[1])
+		}
+	}
+	if err := os.WriteFile(q, store.Bytes64(queries), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(want)
+	l := newLocal(t, 1, 3)
+	l.options.Form = mapreduce.Base64
+	same(t, "rows", l.collect(l.run(mapreduce.Scan{Queries: q}, []string{input.String()}), l.reduces), want)
 }
 
 // TestForms: the hits of raw fingerprints are the same in every form.

@@ -61,6 +61,9 @@ func (j Scan) mapPart(ctx context.Context, t *task) error {
 		return err
 	}
 	defer s.Close()
+	if t.Form == Paths { // which brings chunks whole, not in batches
+		batch.Release()
+	}
 	return t.chunks(ctx, func(c chunk) error { return j.sendHits(ctx, t, s, c) })
 }
 
