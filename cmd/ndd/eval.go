@@ -48,13 +48,13 @@ deleted or moved, text cut off, boilerplate added) and measures how many copies 
 found; precision is then that of the documents themselves.
 
 The report has, for each recipe (--recipe, and others given with --compare) and each
---verify, and for each method of 'ndd copies' given with --copies: recall by pair and by group of pairs, without identical texts, beside the
-recall that theory predicts; pairs labelled different that are within k; precision over all
-pairs of the corpus within k; how often unrelated texts are within k, also as the
-expected hits of a query in an index of -n documents; and figure 1 of the paper.
+--verify, and for each method of 'ndd copies' given with --copies: recall by pair and
+by group of pairs, without identical texts, beside the recall that theory predicts;
+pairs labelled different that are within k; precision over all pairs of the corpus
+within k; how often unrelated texts are within k, also as the expected hits of a query
+in an index of -n documents; and figure 1 of the paper.
 A pair is right with a Jaccard of at least 0.5: ccdet and winnow also report what
-one document has of another, which is not. All
-texts are held in memory.`,
+one document has of another, which is not. All texts are held in memory.`,
 		Example: `  ndd eval docs/
   ndd eval --pairs pairs.tsv --truth allpairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --compare mine.json --keys 5 --plot figures docs.jsonl.zst`,
@@ -145,7 +145,12 @@ func (f *evalFlags) options(g *globals) (o eval.Options, err error) {
 	o = eval.Options{Threads: g.threads, Keys: f.keys}
 	n, err := parseCount(f.n)
 	if err != nil {
-		return o, err
+		return o, usagef("-n %q: %w", f.n, err)
+	}
+	if f.pairs != "" {
+		if err := g.refuse("applies only without --pairs: it is about copies that ndd edits", "sample", "seed"); err != nil {
+			return o, err
+		}
 	}
 	o.N = float64(n)
 	switch {

@@ -52,10 +52,11 @@ func TestReadLabels(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for in, want := range map[string]string{
-		"":                            "p.tsv, line 1: empty; the first line must name the columns id_a, id_b, label",
-		"id_a\tb\n":                   "p.tsv, line 1: no column id_b; the header has id_a, b",
-		"id_a\tid_b\tlabel\na\tb\n":   "p.tsv, line 2: 2 columns, where the header has 3",
-		"id_a\tid_b\tlabel\na\tb\t\n": "p.tsv, line 2: the label is empty",
+		"":                                "p.tsv, line 1: empty; the first line must name the columns id_a, id_b, label",
+		"id_a\tb\n":                       "p.tsv, line 1: no column id_b; the header has id_a, b",
+		"id_a\tid_b\tlabel\na\tb\n":       "p.tsv, line 2: 2 columns, where the header has 3",
+		"id_a\tid_b\tlabel\na\tb\t\n":     "p.tsv, line 2: the label is empty",
+		"id_a\tid_b\tlabel\na\ta\tsame\n": `p.tsv, line 2: "a" is paired with itself`,
 		"id_a\tid_b\tlabel\tjaccard\na\tb\tsame\t2\n": `p.tsv, line 2: jaccard "2": must be from 0 to 1`,
 		"id_a\tid_b\tlabel\tjaccard\na\tb\tsame\tx\n": `p.tsv, line 2: jaccard "x": not a number`,
 	} {
@@ -63,6 +64,10 @@ func TestReadLabels(t *testing.T) {
 		if e, ok := errors.AsType[*TableError](err); !ok || e.Error() != want {
 			t.Errorf("%q: %v, want %s", in, err, want)
 		}
+	}
+	twice, err := ReadLabels(strings.NewReader("id_a\tid_b\tlabel\na\tb\tsame\nb\ta\tsame\na\tb\tcontains\n"), "p.tsv")
+	if err != nil || len(twice) != 2 || twice[0].Line != 2 || twice[1].Kind != Contains {
+		t.Errorf("a pair that comes twice: %+v, %v", twice, err)
 	}
 	if truth, err := ReadTruth(strings.NewReader("id_a\tid_b\tjaccard\nb\ta\t0.75\n"), "t"); err != nil || truth[pairKey("a", "b")] != 0.75 {
 		t.Error(truth, err)

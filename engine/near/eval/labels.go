@@ -40,13 +40,22 @@ func (e *TableError) Error() string { return fmt.Sprintf("%s, line %d: %s", e.Fi
 
 // ReadLabels reads a table of labelled pairs: tab-separated values under a header line with at least the columns
 // id_a, id_b and label; the columns jaccard and lang are used where they are there, and others are
-// passed over. Jaccard is NaN where the table does not have it. The error is a [TableError], or of r.
+// passed over. Jaccard is NaN where the table does not have it. A pair that comes again with the same label, either way round,
+// counts once. The error is a [TableError], or of r.
 func ReadLabels(r io.Reader, file string) ([]Label, error) {
 	var labels []Label
+	type labelled struct {
+		pair [2]string
+		kind string
+	}
+	seen := map[labelled]bool{}
 	err := readTable(r, file, []string{"id_a", "id_b", "label"}, func(line int, get func(string) string) error {
 		l := Label{A: get("id_a"), B: get("id_b"), Kind: get("label"), Lang: get("lang"), Jaccard: math.NaN(), Line: line}
 		if l.Kind == "" {
 			return &TableError{file, line, "the label is empty"}
+		}
+		if l.A == l.B {
+			return &TableError{file, line, fmt.Sprintf("%.200q is paired with itself", l.A)}
 		}
 		if s := get("jaccard"); s != "" {
 			var err error
@@ -54,7 +63,10 @@ func ReadLabels(r io.Reader, file string) ([]Label, error) {
 				return &TableError{file, line, fmt.Sprintf("jaccard %q: %v", s, err)}
 			}
 		}
-		labels = append(labels, l)
+		if this := (labelled{pairKey(l.A, l.B), l.Kind}); !seen[this] {
+			seen[this] = true
+			labels = append(labels, l)
+		}
 		return nil
 	})
 	return labels, err
