@@ -105,6 +105,11 @@ func TestBoundedMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		most = max(most, w.version.memory())
+		for _, m := range w.version.memtables {
+			if m.memory() > 2*x.memtableBytes() {
+				t.Fatalf("a memtable of %d bytes, where %d fill one", m.memory(), x.memtableBytes())
+			}
+		}
 		w.Release()
 	}
 	if limit := uint64(24<<20 + 4<<20); most > limit {
