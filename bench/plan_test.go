@@ -27,6 +27,7 @@ var (
 	planFingerprints = flag.Int("plan.n", 10_000_000, "fingerprints of BenchmarkPlan")
 	planMeasure      = flag.Bool("plan.measure", false, "let BenchmarkPlan predict by the costs of this machine, instead of the fixed ones")
 	planWith         = flag.String("plan.design", "", "the one design of BenchmarkPlan, instead of six")
+	planAll          = flag.Bool("plan.all", false, "let BenchmarkPlan take every design that 'ndd design' lists, in both layouts")
 )
 
 // BenchmarkPlan builds indexes of six designs, queries them one query at a time and
@@ -35,10 +36,7 @@ var (
 // the best of many rounds, each of other queries, which have no answers; those of
 // other queries are held against a linear scan first.
 func BenchmarkPlan(b *testing.B) {
-	cases := []struct {
-		design string
-		layout table.Layout
-	}{
+	cases := []planCase{
 		{"one", table.LayoutPlanar},
 		{"halves", table.LayoutPlanar},
 		{"mixed-3-1000", table.LayoutPlanar},
@@ -49,6 +47,9 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	const k = 3
 	n := *planFingerprints
+	if *planAll {
+		cases = allPlanCases(b, n, k)
+	}
 	prints := bigMemory()
 	if n > len(prints) {
 		b.Fatalf("%d fingerprints: at most %d", n, len(prints))
@@ -96,6 +97,24 @@ func BenchmarkPlan(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
+}
+
+// A planCase is a design in a layout.
+type planCase struct {
+	design string
+	layout table.Layout
+}
+
+// allPlanCases returns those that a plan for n fingerprints looks at.
+func allPlanCases(b *testing.B, n, k int) (cases []planCase) {
+	p, err := plan.New(b.Context(), plan.Request{Fingerprints: uint64(n), K: k})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, o := range p.Options {
+		cases = append(cases, planCase{o.Design.Name, o.Layout})
+	}
+	return cases
 }
 
 func benchIndex(b *testing.B, path string, o segment.Options) *engine.Index {

@@ -49,11 +49,12 @@ func newWork(t permute.Table, leading int, n float64, k int, e entry) work {
 }
 
 // newUniformWork returns the work of table t over n uniform keys, whose probes fix as many leading
-// bits as tell its buckets or blocks apart, where there are flips.
+// bits as the table itself lets them fix.
 func newUniformWork(md model, t permute.Table, n float64, k int, e entry) work {
 	leading := t.Leading()
 	if t.Radius > 0 {
-		leading = min(leading, md.bucketBits(n, e))
+		s := table.KeySample{Layout: md.layout(), Table: n, BucketBits: md.bucketBits(n, e)}
+		leading = s.Probing(leading, t.Radius, k).Leading
 	}
 	return newWork(t, leading, n, k, e)
 }

@@ -52,6 +52,9 @@ const (
 	directoryAhead = 6
 	locateAhead    = 3
 	hitsMax        = 2 * asm.PlanarLongest
+	// fewProbes make a round all of whose lines are prefetched before the first is read, and all extents before the first
+	// is scanned. A query alone has ranges of one probe where a table takes one: three of them ahead are far too few.
+	fewProbes = locateAhead * rangeMax
 	// spanBits is how many leading bits less than a bucket has a search may fix
 	// and still probe bucket by bucket: up to eight of them.
 	spanBits = 3
@@ -147,16 +150,20 @@ func (r *planarRound) answer(n int) error {
 		from = to
 	}
 	r.long = r.long[:0]
+	lines, extents := directoryAhead-locateAhead, locateAhead
+	if n <= fewProbes {
+		lines, extents = len(r.ranges), len(r.ranges)
+	}
 	prefetched, located, hits, long := 0, 0, 0, 0
 	parallel.StageLocate.Begin()
-	for ; prefetched < min(len(r.ranges), directoryAhead-locateAhead); prefetched++ {
+	for ; prefetched < min(len(r.ranges), lines); prefetched++ {
 		r.ranges[prefetched].prefetchLines(r)
 	}
 	for i := range r.ranges {
 		s := &r.ranges[i]
 		parallel.StageLocate.Begin()
-		for ; located < min(len(r.ranges), i+locateAhead); located++ {
-			if err := r.locate(located, located+directoryAhead-locateAhead); err != nil {
+		for ; located < min(len(r.ranges), i+extents); located++ {
+			if err := r.locate(located, located+lines); err != nil {
 				return err
 			}
 		}
