@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -27,7 +28,7 @@ func ingest(ctx context.Context, b *bench, r *Result) error {
 		return err
 	}
 	defer remove()
-	r.Columns = []string{"MB/s of text, 1 thread", "all threads", "reading alone, 1 thread", "MB of file"}
+	r.Columns = []string{"MB/s of text, 1 thread", "all threads", "reading alone, 1 thread", "reading alone, all threads", "times reading alone", "MB of file"}
 	for _, language := range []struct {
 		name   string
 		corpus *corpus
@@ -37,7 +38,7 @@ func ingest(ctx context.Context, b *bench, r *Result) error {
 		if err != nil {
 			return err
 		}
-		r.row(language.name+" texts in memory", took.rate(float64(size)/1e6), word("-"), word("-"), number(float64(size)/1e6))
+		r.row(language.name+" texts in memory", took.rate(float64(size)/1e6), word("-"), word("-"), word("-"), word("-"), number(float64(size)/1e6))
 		for _, f := range formats {
 			if language.name != "English" && f.name != "jsonl" {
 				continue
@@ -53,8 +54,14 @@ func ingest(ctx context.Context, b *bench, r *Result) error {
 			}
 			r.row(language.name+", "+f.name, cells...)
 		}
+		if language.name == "English" {
+			if err := b.pages(ctx, dir, texts, r); err != nil {
+				return err
+			}
+		}
 	}
 	r.note("%d texts of invented words, about 4 KB each; default recipe", b.n/1000)
+	r.note("times reading alone: the time of reading and fingerprinting over that of reading, both on all threads; pages have about as much markup as text")
 	r.note("verified: every format gives the fingerprints of the texts; reading alone: to texts, without fingerprints")
 	return nil
 }
@@ -102,14 +109,21 @@ func (b *bench) ingestFile(ctx context.Context, path string, want []simhash.Fing
 	if err != nil {
 		return nil, err
 	}
-	reading, err := rounds(b.rounds, func() error {
-		_, err := ndd.Extract(ctx, []string{path}, ndd.Config{Recipe: simhash.Default(), Threads: 1}, ndd.Steps[struct{}]{
-			Worker: func() (func(int, *document.Document) (struct{}, error), error) {
-				return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
-			},
-		})
-		return err
-	})
+	alone := func(threads int) func() error {
+		return func() error {
+			_, err := ndd.Extract(ctx, []string{path}, ndd.Config{Recipe: simhash.Default(), Threads: threads}, ndd.Steps[struct{}]{
+				Worker: func() (func(int, *document.Document) (struct{}, error), error) {
+					return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
+				},
+			})
+			return err
+		}
+	}
+	reading, err := rounds(b.rounds, alone(1))
+	if err != nil {
+		return nil, err
+	}
+	readingAll, err := rounds(b.rounds, alone(0))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +132,66 @@ func (b *bench) ingestFile(ctx context.Context, path string, want []simhash.Fing
 		return nil, err
 	}
 	mb := float64(size) / 1e6
-	return []Cell{one.rate(mb), all.rate(mb), reading.rate(mb), number(float64(info.Size()) / 1e6)}, nil
+	return []Cell{one.rate(mb), all.rate(mb), reading.rate(mb), readingAll.rate(mb), all.scale(1 / readingAll.Value), number(float64(info.Size()) / 1e6)}, nil
+}
+
+// pages fingerprints pages of HTML, a file each, on one thread: all their text, or the main part of it.
+func (b *bench) pages(ctx context.Context, dir string, texts []string, r *Result) error {
+	dir = filepath.Join(dir, "pages")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	size := 0
+	for i, t := range texts {
+		page := pageOf(i, t)
+		size += len(page)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%07d.html", i)), []byte(page), 0o644); err != nil {
+			return err
+		}
+	}
+	for _, how := range []document.Extract{document.ExtractAll, document.ExtractMain} {
+		recipe := simhash.Default()
+		recipe.Extract = string(how)
+		if how == document.ExtractAll {
+			recipe.Extract = ""
+		}
+		n := 0
+		took, err := rounds(b.rounds, func() error {
+			n = 0
+			_, err := ndd.Run(ctx, []string{dir}, ndd.Config{Recipe: recipe, Threads: 1}, func(d ndd.Record) error {
+				if d.OK {
+					n++
+				}
+				return nil
+			})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if n != len(texts) {
+			return fmt.Errorf("%d pages have fingerprints, want %d", n, len(texts))
+		}
+		r.row("pages of HTML, --extract "+string(how)+", MB of HTML", took.rate(float64(size)/1e6), word("-"), word("-"), word("-"), word("-"), number(float64(size)/1e6))
+	}
+	return nil
+}
+
+// pageOf returns a page with a text: as much markup as text, as pages have.
+func pageOf(i int, text string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page %d</title><link rel=\"stylesheet\" href=\"/static/style.css?v=%d\"></head>\n<body class=\"docs layout-%d\">\n<nav class=\"navbar\"><ul>", i, i, i%7)
+	for k := range 20 {
+		fmt.Fprintf(&b, "<li class=\"item item-%d\"><a href=\"/section/%d/%d.html\" title=\"Section %d\">Section %d</a></li>\n", k, k, i, k, k)
+	}
+	b.WriteString("</ul></nav>\n<main id=\"content\">\n")
+	for k, paragraph := range strings.Split(text, "\n\n") {
+		fmt.Fprintf(&b, "<div class=\"section\" id=\"s%d\"><h2><a class=\"anchor\" href=\"#s%d\">%d</a></h2><p data-line=\"%d\">", k, k, k, k)
+		b.WriteString(strings.ReplaceAll(paragraph, ". ", ".</p>\n<p class=\"text\">"))
+		b.WriteString("</p></div>\n")
+	}
+	b.WriteString("</main>\n<footer class=\"footer\"><p>Copyright &copy; nobody</p></footer><script>var x = 1 < 2;</script></body></html>\n")
+	return b.String()
 }
 
 // formats are the files that texts are written to.
