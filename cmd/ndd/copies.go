@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -149,6 +150,7 @@ func (g *globals) copies(ctx context.Context, inputs []string, f *copiesFlags) e
 	d := copies.NewDetector(o)
 	defer d.Close()
 	var ids []string
+	began := time.Now()
 	partly := g.signAll(ctx, inputs, config, o, &f.signatures, func(s *signed) error {
 		d.Add(s.sets)
 		ids = append(ids, s.id)
@@ -157,16 +159,20 @@ func (g *globals) copies(ctx context.Context, inputs []string, f *copiesFlags) e
 	if partly != nil && !errors.Is(partly, errPartly) {
 		return partly
 	}
+	signed := time.Now()
 	show = g.newBar("comparing", 0, countUnit)
 	pairs, report, err := d.Pairs(ctx)
 	show.end()
 	if err != nil {
 		return err
 	}
+	compared := time.Now()
 	if err := g.writeCopies(ids, pairs, f); err != nil {
 		return err
 	}
 	g.sayCopies(&report)
+	g.log.Debug(fmt.Sprintf("read and signed in %.3g s, compared in %.3g s, written in %.3g s",
+		signed.Sub(began).Seconds(), compared.Sub(signed).Seconds(), time.Since(compared).Seconds()))
 	return partly
 }
 
@@ -260,6 +266,7 @@ func (g *globals) sayCopies(r *copies.Report) {
 	if r.Dropped > 0 {
 		g.log.Info(fmt.Sprintf("%s left out by --idf or --site-features", number(r.Dropped, "signature")))
 	}
+	g.log.Debug(fmt.Sprintf("%s of signatures in lists, %s read", number(r.Lookups, "look-up"), number(r.Postings, "posting")))
 	t := &r.Traffic
 	g.log.Debug(fmt.Sprintf("%s, %s compared; divided over machines, this would send %s (%s) to them and %s (%s) from them",
 		number(r.Slices, "slice"), number(r.Candidates, "candidate pair"), number(t.Sent, "record"), humanize.IBytes(t.SentBytes),
