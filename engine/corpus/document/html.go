@@ -15,7 +15,7 @@ import (
 // Markup, comments, scripts, styles, templates, drawings and what is for browsers without scripts go; block
 // elements and br break the line, cells are set apart; white space is one space outside pre.
 type pageText struct {
-	out       bytes.Buffer
+	out       []byte
 	space     bool // white space is due before the next character
 	breakLine bool // and it is a line break
 	pre       int  // depth of pre elements
@@ -23,25 +23,29 @@ type pageText struct {
 	zones *zones // nil where all is taken
 }
 
-// hiddenElement lists the elements whose contents are no text.
-var hiddenElement = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Svg: true,
-	atom.Math: true, atom.Iframe: true, atom.Object: true, atom.Noembed: true, atom.Noframes: true,
-	atom.Audio: true, atom.Video: true, atom.Canvas: true, atom.Datalist: true,
+// isHidden tells the elements whose contents are no text.
+func isHidden(a atom.Atom) bool {
+	switch a {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object,
+		atom.Noembed, atom.Noframes, atom.Audio, atom.Video, atom.Canvas, atom.Datalist:
+		return true
+	}
+	return false
 }
 
-// blockElement lists the elements that stand on lines of their own.
-var blockElement = map[atom.Atom]bool{
-	atom.Address: true, atom.Article: true, atom.Aside: true, atom.Blockquote: true, atom.Body: true,
-	atom.Br: true, atom.Button: true, atom.Caption: true, atom.Center: true, atom.Dd: true, atom.Details: true,
-	atom.Dialog: true, atom.Dir: true, atom.Div: true, atom.Dl: true, atom.Dt: true, atom.Fieldset: true,
-	atom.Figcaption: true, atom.Figure: true, atom.Footer: true, atom.Form: true, atom.Frameset: true,
-	atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true, atom.Head: true,
-	atom.Header: true, atom.Hgroup: true, atom.Hr: true, atom.Html: true, atom.Legend: true, atom.Li: true,
-	atom.Main: true, atom.Menu: true, atom.Nav: true, atom.Ol: true, atom.Optgroup: true, atom.Option: true,
-	atom.P: true, atom.Plaintext: true, atom.Pre: true, atom.Search: true, atom.Section: true,
-	atom.Select: true, atom.Summary: true, atom.Table: true, atom.Tbody: true, atom.Textarea: true,
-	atom.Tfoot: true, atom.Thead: true, atom.Title: true, atom.Tr: true, atom.Ul: true, atom.Xmp: true,
+// isBlock tells the elements that stand on lines of their own.
+func isBlock(a atom.Atom) bool {
+	switch a {
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Br, atom.Button, atom.Caption,
+		atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt, atom.Fieldset,
+		atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Frameset, atom.H1, atom.H2, atom.H3, atom.H4,
+		atom.H5, atom.H6, atom.Head, atom.Header, atom.Hgroup, atom.Hr, atom.Html, atom.Legend, atom.Li, atom.Main,
+		atom.Menu, atom.Nav, atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Plaintext, atom.Pre, atom.Search,
+		atom.Section, atom.Select, atom.Summary, atom.Table, atom.Tbody, atom.Textarea, atom.Tfoot, atom.Thead,
+		atom.Title, atom.Tr, atom.Ul, atom.Xmp:
+		return true
+	}
+	return false
 }
 
 // extract gives the text of a page in UTF-8, all of it or the main part. A page that opens a hidden element and never closes it would
@@ -61,7 +65,7 @@ func (p *pageText) extract(page []byte, how Extract) string {
 		}
 		shown = append(shown, open)
 	}
-	text := bytes.TrimRight(p.out.Bytes(), " \n")
+	text := bytes.TrimRight(p.out, " \n")
 	if p.zones != nil {
 		least := 1
 		if how == ExtractAuto {
@@ -75,8 +79,7 @@ func (p *pageText) extract(page []byte, how Extract) string {
 // pass writes the text and returns the hidden element that was still open at the end, or 0. Those in shown
 // are not hidden.
 func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
-	p.out.Reset()
-	p.out.Grow(len(page) / 4)
+	p.out = slices.Grow(p.out[:0], len(page)/4)
 	p.space, p.breakLine, p.pre = false, false, 0
 	if p.zones != nil {
 		p.zones.reset()
@@ -101,7 +104,7 @@ func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
 			a := atom.Lookup(name)
 			if depth > 0 {
 				if inside == atom.Svg || inside == atom.Math {
-					if blockElement[a] && a != atom.Title { // the standard: such an element ends a drawing
+					if isBlock(a) && a != atom.Title { // the standard: such an element ends a drawing
 						inside, depth = 0, 0
 					}
 				}
@@ -112,7 +115,7 @@ func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
 					continue
 				}
 			}
-			if hiddenElement[a] && !slices.Contains(shown, a) {
+			if isHidden(a) && !slices.Contains(shown, a) {
 				if kind == html.StartTagToken || a == atom.Script || a == atom.Style {
 					inside, depth = a, 1
 				}
@@ -147,7 +150,7 @@ func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
 // element notes the white space that an element stands for.
 func (p *pageText) element(a atom.Atom, opens bool) {
 	switch {
-	case blockElement[a]:
+	case isBlock(a):
 		p.space, p.breakLine = true, true
 		if a == atom.Pre && opens {
 			p.pre++
@@ -166,10 +169,10 @@ func (p *pageText) text(s []byte) {
 		}
 		if i > 0 {
 			if p.zones != nil {
-				p.zones.mark(p.out.Len()) // with the white space before it
+				p.zones.mark(len(p.out)) // with the white space before it
 			}
 			p.flushSpace()
-			p.out.Write(s[:i])
+			p.out = append(p.out, s[:i]...)
 			s = s[i:]
 			continue
 		}
@@ -184,11 +187,11 @@ func (p *pageText) text(s []byte) {
 }
 
 func (p *pageText) flushSpace() {
-	if p.space && p.out.Len() > 0 {
+	if p.space && len(p.out) > 0 {
 		if p.breakLine {
-			p.out.WriteByte('\n')
+			p.out = append(p.out, '\n')
 		} else {
-			p.out.WriteByte(' ')
+			p.out = append(p.out, ' ')
 		}
 	}
 	p.space, p.breakLine = false, false
