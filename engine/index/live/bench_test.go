@@ -5,14 +5,17 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
 )
@@ -154,4 +157,67 @@ func BenchmarkRecover(b *testing.B) {
 		})
 	}
 	x.Close()
+}
+
+// countWritten counts bytes that are written to the disk.
+type countWritten struct{ bytes atomic.Int64 }
+
+func (*countWritten) Before(*disk.Op) error { return nil }
+func (w *countWritten) After(op *disk.Op)   { w.bytes.Add(int64(len(op.Data))) }
+
+// BenchmarkWritten inserts b.N documents into an empty index, some at a time, and waits until merges are done:
+// bytes written, to logs, segments and what stands beside them, for each byte there is in the end, and the greatest
+// size of the folder likewise.
+func BenchmarkWritten(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(b), Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+		b.Fatal(err)
+	}
+	written := new(countWritten)
+	x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, Disk: disk.Hooked(written)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer x.Close()
+	size := func() (bytes int64) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil { // or it is gone already
+				bytes += info.Size()
+			}
+		}
+		return bytes
+	}
+	rng, most := rand.New(rand.NewPCG(14, 5)), int64(0)
+	docs := make([]Doc, 1024)
+	for n := 0; n < b.N; n += len(docs) {
+		for i := range docs {
+			docs[i].Fingerprint = simhash.Fingerprint(rng.Uint64())
+		}
+		if _, err := x.Insert(b.Context(), docs); err != nil {
+			b.Fatal(err)
+		}
+		if n%(64<<10) == 0 {
+			most = max(most, size())
+		}
+	}
+	if err := x.Flush(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	for merged := false; !merged; { // tiers are in order when nothing is left to pick
+		most = max(most, size())
+		time.Sleep(time.Millisecond)
+		x.writer.mu.Lock()
+		segments := x.current.Load().segments
+		merged = len(pick(segments, x.config.memtableDocs(), 0, func(s *Segment) bool { return s.file != nil })) == 0
+		x.writer.mu.Unlock()
+	}
+	end := float64(size())
+	b.ReportMetric(float64(written.bytes.Load())/end, "written/byte")
+	b.ReportMetric(float64(most)/end, "most/byte")
+	b.ReportMetric(end/float64(b.N), "B/doc")
+	b.ReportMetric(float64(x.Stats().Segments), "segments")
 }
