@@ -213,7 +213,7 @@ type signed struct {
 // error is errPartly when input was lost.
 func (g *globals) signAll(ctx context.Context, inputs []string, c ingest.Config, o copies.Options, f *signatureFlags,
 	add func(*signed) error, check func(documents int, idBytes uint64) error) error {
-	idBytes, documents := uint64(0), 0
+	idBytes, documents, sites := uint64(0), 0, 0
 	report, err := extract(ctx, g, inputs, c, ingest.Steps[signed]{
 		Worker: func() (func(int, *document.Document) (signed, error), error) {
 			signer, err := copies.NewSigner(o)
@@ -225,6 +225,9 @@ func (g *globals) signAll(ctx context.Context, inputs []string, c ingest.Config,
 		},
 		Emit: func(s signed) error {
 			documents++
+			if s.sets.Site != 0 {
+				sites++
+			}
 			idBytes += 2 * (uint64(len(s.id)) + 16)
 			if err := add(&s); err != nil {
 				return err
@@ -235,7 +238,18 @@ func (g *globals) signAll(ctx context.Context, inputs []string, c ingest.Config,
 	if err != nil {
 		return memory.Advise(err, "give it more with --memory, or take fewer documents at a time")
 	}
-	return g.ingested(report)
+	partly := g.ingested(report)
+	g.saySites(f, documents, sites)
+	return partly
+}
+
+// saySites warns where documents have no site although --site names the field that has it.
+func (g *globals) saySites(f *signatureFlags, documents, sites int) {
+	if f.site == "" || documents == sites {
+		return
+	}
+	g.log.Warn(fmt.Sprintf("--site %s: of no site, without such a field or with an empty one: %s of %s", f.site,
+		humanize.Comma(int64(documents-sites)), number(documents, "document")))
 }
 
 // extract reads documents with a progress bar. That there is none is an error.

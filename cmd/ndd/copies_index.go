@@ -231,7 +231,7 @@ type copySearch struct {
 	o     copies.Options
 	flags *copiesFlags
 
-	documents, pairs, none, sameSite, itself, frequent int
+	documents, sites, pairs, none, sameSite, itself, frequent int
 }
 
 // hits are what one document is a copy of.
@@ -242,6 +242,7 @@ type hits struct {
 	sameSite int
 	itself   int  // documents of its ID that were found and left out
 	frequent bool // copies may be missing that share none but frequent signatures
+	site     bool // it has a site
 }
 
 func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, t *result.TableWriter) (partly, err error) {
@@ -249,6 +250,9 @@ func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, 
 		Worker: func() (func(int, *document.Document) (hits, error), error) { return s.worker(ctx) },
 		Emit: func(h hits) error {
 			s.documents++
+			if h.site {
+				s.sites++
+			}
 			s.sameSite += h.sameSite
 			s.itself += h.itself
 			if h.frequent {
@@ -288,6 +292,7 @@ func (s *copySearch) worker(ctx context.Context) (func(int, *document.Document) 
 		before, frequent := searcher.SameSite, searcher.Frequent
 		h.id, h.none = doc.ID, !searcher.Compared(&sets)
 		h.hits, err = searcher.Search(ctx, &sets)
+		h.site = sets.Site != 0
 		h.sameSite, h.frequent = searcher.SameSite-before, searcher.Frequent > frequent
 		if !s.flags.self {
 			found := len(h.hits)
@@ -301,6 +306,7 @@ func (s *copySearch) worker(ctx context.Context) (func(int, *document.Document) 
 func (s *copySearch) say() {
 	s.g.log.Info(fmt.Sprintf("%s of %s with %s in %s", number(s.pairs, "pair"), number(s.documents, "document"),
 		number(s.index.Documents(), "document"), s.flags.against))
+	s.g.saySites(&s.flags.signatures, s.documents, s.sites)
 	if s.none > 0 {
 		s.g.log.Warn(fmt.Sprintf("%s had too few signatures to be compared", number(s.none, "document")))
 	}

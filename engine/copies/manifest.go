@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"syscall"
 
 	"ndd/engine/storage/store"
 )
@@ -82,7 +83,7 @@ func (m *Manifest) Paths(dir string) []string {
 func ReadManifest(dir string) (_ *Manifest, err error) {
 	defer store.CatchFault(&err)()
 	f, err := store.Open(filepath.Join(dir, manifestName), store.KindCopies)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, fmt.Errorf("%s: %w (%s is not there)", dir, ErrNoIndex, manifestName)
 	}
 	if err != nil {
