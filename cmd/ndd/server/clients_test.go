@@ -46,16 +46,22 @@ func good(t *testing.T, b *bench, beside string) {
 	}
 }
 
-// Readers that stop hold no slot: with more of them than there are slots, of every kind, all others are answered.
-func TestReadersThatStop(t *testing.T) {
-	x := newIndex(t, 3, nil, nil)
-	docs := make([]engine.Doc, 4000)
+// insertNamed adds documents of fingerprint 0 with IDs of so many characters.
+func insertNamed(t *testing.T, x *engine.Index, n, characters int) {
+	t.Helper()
+	docs := make([]engine.Doc, n)
 	for i := range docs {
-		docs[i].ID = fmt.Sprintf("%02000d", i)
+		docs[i].ID = fmt.Sprintf("%0*d", characters, i)
 	}
 	if _, err := x.Insert(t.Context(), docs...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Readers that stop hold no slot: with more of them than there are slots, of every kind, all others are answered.
+func TestReadersThatStop(t *testing.T) {
+	x := newIndex(t, 3, nil, nil)
+	insertNamed(t, x, 4000, 2000)
 	b := start(t, x, "")
 	var stopped []net.Conn
 	for _, c := range []struct{ path, body string }{
@@ -116,13 +122,7 @@ func TestConnectionTimesOut(t *testing.T) {
 	long := times{header: never, body: never, write: never, idle: never, stall: never}
 	x := func() *engine.Index {
 		x := newIndex(t, 3, nil, nil)
-		docs := make([]engine.Doc, 4000)
-		for i := range docs {
-			docs[i].ID = fmt.Sprintf("%02000d", i)
-		}
-		if _, err := x.Insert(t.Context(), docs...); err != nil {
-			t.Fatal(err)
-		}
+		insertNamed(t, x, 4000, 2000)
 		return x
 	}
 	for _, c := range []struct {

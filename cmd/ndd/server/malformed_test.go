@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -190,6 +191,8 @@ func sendRaw(t testing.TB, b *bench, data string) string {
 	return fmt.Sprint(a.StatusCode)
 }
 
+var goodRequests = flag.Int64("good.requests", 100, "good requests of TestBadRequestsHarmOnlyThemselves, at least")
+
 // A malformed request, and one that panics, harms only itself: good ones among
 // them are answered, and nothing is used up.
 func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
@@ -227,7 +230,7 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 		})
 	}
 	panics := 0
-	for n := 0; n < rounds || good.Load() < 100 && !t.Failed(); n++ {
+	for n := 0; n < rounds || good.Load() < *goodRequests && !t.Failed(); n++ {
 		for _, c := range malformed {
 			if len(c.body) < 1<<20 {
 				b.send(t, c.what, c.contentType, c.body)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -62,6 +63,8 @@ func flip(t *testing.T, path string, at int64) {
 	}
 }
 
+var scrubPlaces = flag.Int("scrub.places", 3, "places that TestScrub damages, one after the other")
+
 // Damage that comes while an index is served is found without any query: the server is not ready then, answers 503, and has
 // logged file, section and block. Without damage it scrubs on.
 func TestScrub(t *testing.T) {
@@ -71,8 +74,8 @@ func TestScrub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	places := []int64{info.Size() / 5, info.Size() / 2, info.Size() * 4 / 5}
-	for _, at := range places {
+	for i := range *scrubPlaces {
+		at := info.Size() * int64(i+1) / int64(*scrubPlaces+1)
 		var b *service
 		r := runServer(t, Options{Scrub: 20 * time.Millisecond, notice: func() {}, started: func(s *service) { b = s }}, func(ctx context.Context, _ *Loading) (*engine.Index, error) {
 			return engine.Open(ctx, dir, engine.OpenOptions{})

@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ndd/cmd/ndd/server/admit"
+)
+
+// Ten times as many requests as can run and wait: those that have no room are told at once when to come again, what runs, waits and is held in
+// memory stays within its bounds, and all that were let in are answered.
+func TestTenfold(t *testing.T) {
+	const slots, places = 4, 16
+	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
+	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: slots, Places: places, WaitMax: waitMax, QueueMax: waitMax}, nil)
+	b.Config.Handler = b.handler(true)
+	var in []*admit.Pass
+	for range slots { // nothing ends for now
+		p, err := b.batches.Enter(context.Background(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = append(in, p)
+	}
+	before := runtime.NumGoroutine()
+	var answered, shed atomic.Int64
+	var group sync.WaitGroup
+	for range 10 * (slots + places) {
+		group.Go(func() {
+			status, header, body := b.roundTrip(t, b.request(t, "POST /v1/batch", "", "12345678"))
+			retry, _ := strconv.Atoi(header.Get("Retry-After"))
+			switch {
+			case status == http.StatusOK:
+				answered.Add(1)
+			case status == http.StatusTooManyRequests && retry > 0:
+				shed.Add(1)
+			default:
+				t.Errorf("%d %s", status, body)
+			}
+		})
+	}
+	eventually(t, "all others are shed", func() bool { return shed.Load() == 10*(slots+places)-places || t.Failed() })
+	if now := b.batches.State(); now.Running != slots || now.Waiting != places {
+		t.Errorf("%+v", now)
+	}
+	// Of each request: its test, its client's connection with two, its server's with two.
+	if n := runtime.NumGoroutine(); n > before+6*10*(slots+places) {
+		t.Errorf("%d goroutines, %d before", n, before)
+	}
+	for _, p := range in {
+		p.Leave()
+	}
+	group.Wait()
+	if answered.Load() != places {
+		t.Errorf("%d answered of the %d that waited", answered.Load(), places)
+	}
+	eventually(t, "all is given back", func() bool { return b.held() == "" })
+	good(t, b, "what is over")
+}
+
+var (
+	slowClients = flag.Int("slow.clients", 24, "clients of each slow kind in TestSlowClients")
+	slowRatio   = flag.Float64("slow.ratio", 0, "how many times as long good requests may take beside them, of a hundred the slowest; 0: it is only measured")
+)
+
+// Beside clients that idle, send half a header, half a body, or read nothing of a large answer, good ones are all answered. How long
+// that takes depends on the machine, and is held where it is asked for.
+func TestSlowClients(t *testing.T) {
+	x := newIndex(t, 3, nil, nil)
+	insertNamed(t, x, 4000, 2000)
+	long := 10 * waitMax
+	b := startWith(t, x, "", Limits{Queue: waitMax, Connections: max(1024, 8**slowClients), times: times{header: long, body: long, write: long, idle: long, stall: long}})
+	alone := goodClients(t, b)
+	for range *slowClients {
+		dialRaw(t, b, "")
+		dialRaw(t, b, "POST /v1/query HTTP/1.1\r\nHost: loc")
+		dialRaw(t, b, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+		dialRaw(t, b, "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n"+strings.Repeat("\x00", 800))
+	}
+	eventually(t, "they are there", func() bool { return b.front.Counts().Taken >= uint64(4**slowClients) })
+	beside := goodClients(t, b)
+	t.Logf("of 100 good requests the slowest took %v alone, and %v beside %d slow clients", alone, beside, 4**slowClients)
+	if *slowRatio > 0 && beside.Seconds() > *slowRatio*alone.Seconds() {
+		t.Errorf("%v beside slow clients, %v alone", beside, alone)
+	}
+}
+
+// goodClients are 8 that make 200 queries each, and returns the 99th of a hundred times.
+func goodClients(t *testing.T, b *bench) time.Duration {
+	t.Helper()
+	var mu sync.Mutex
+	var all []time.Duration
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for n := range 200 {
+				began := time.Now()
+				status, answer := b.send(t, "POST /v1/query", "", fmt.Sprintf(`{"fingerprint": "ffffffff%04x%04x"}`, i, n))
+				if took := time.Since(began); status != http.StatusOK {
+					t.Errorf("%d %s", status, answer)
+				} else {
+					mu.Lock()
+					all = append(all, took)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	group.Wait()
+	slices.Sort(all)
+	if len(all) == 0 {
+		t.Fatal("none was answered")
+	}
+	return all[len(all)*99/100]
+}
