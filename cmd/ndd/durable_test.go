@@ -193,9 +193,9 @@ type durableServer struct {
 	client *http.Client
 }
 
-func startServer(t *testing.T, dir string) *durableServer {
+func startServer(t *testing.T, dir string, flags ...string) *durableServer {
 	t.Helper()
-	args := []string{"serve", "--listen", "127.0.0.1:0", "--admin", "off", "-i", dir}
+	args := append(append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "off"}, flags...), "-i", dir)
 	if _, err := os.Stat(dir); err != nil { // the first time it makes the folder
 		args = args[:len(args)-2]
 	}

@@ -117,6 +117,27 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// The unit that is printed has the command line that was given, and is one for systemd's own check, where that is.
+func TestPrintUnit(t *testing.T) {
+	dir := t.TempDir()
+	unit := filepath.Join(dir, "ndd.service")
+	out, err := exec.Command(ndd(t), "serve", "-i", filepath.Join(dir, "an index"), "--listen", "127.0.0.1:7744", "--print-unit").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := ` serve -i "` + dir + `/an index" --listen 127.0.0.1:7744` + "\n"; !strings.Contains(string(out), want) || !strings.Contains(string(out), `ReadWritePaths="`+dir+`/an index"`) {
+		t.Errorf("%s\nwithout %s", out, want)
+	}
+	if err := os.WriteFile(unit, out, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if check, err := exec.LookPath("systemd-analyze"); err == nil {
+		if said, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil || strings.Contains(string(said), unit) {
+			t.Errorf("systemd-analyze: %v %s", err, said)
+		}
+	}
+}
+
 // The unit quotes what systemd would take apart.
 func TestQuoteUnit(t *testing.T) {
 	for word, want := range map[string]string{"plain": "plain", "": `""`, "a b": `"a b"`, "50%": `"50%%"`, `"$x"`: `"\"$$x\""`, "a\nb": `"a\nb"`} {

@@ -62,7 +62,7 @@ func insertNamed(t *testing.T, x *engine.Index, n, characters int) {
 func TestReadersThatStop(t *testing.T) {
 	x := newIndex(t, 3, nil, nil)
 	insertNamed(t, x, 4000, 2000)
-	b := start(t, x, "")
+	b := startWith(t, x, "", Limits{Queue: waitMax, times: times{write: 10 * waitMax, stall: 10 * waitMax}}) // nobody is cut off
 	var stopped []net.Conn
 	for _, c := range []struct{ path, body string }{
 		{"/v1/query", `{"fingerprint": "0000000000000000", "limit": 65536}`},                       // 8 MB
