@@ -10,14 +10,16 @@ func TestRoomyHeap(t *testing.T) {
 	t.Setenv("GOGC", "")
 	percent := func() uint64 { return metric("/gc/gogc:percent") }
 	before := percent()
-	runtime.GC()
-	room := 4 * metric("/gc/heap/live:bytes")
+	for range 3 { // what earlier tests left in pools goes, too
+		runtime.GC()
+	}
+	room := 8 * metric("/gc/heap/live:bytes")
 	stop := roomyHeap(room)
 	eventually(t, "a small heap has room", func() bool {
 		runtime.GC()
-		return percent() > 2*gcPercent && percent() < 8*gcPercent
+		return percent() > 2*gcPercent
 	})
-	large := make([]byte, room)
+	large := make([]byte, 2*room)
 	eventually(t, "a large heap has none beside", func() bool {
 		runtime.GC()
 		return percent() == gcPercent
