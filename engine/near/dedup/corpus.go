@@ -174,6 +174,10 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if err := c.expect(0); err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
 	}
+	if err := o.Keep.checkDates(ctx, inputs, cfg.Document); err != nil {
+		c.Close()
+		return nil, ingest.Report{}, err
+	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
 		at := Place{r.Source, int64(r.Line)}
 		if !r.OK {

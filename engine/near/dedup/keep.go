@@ -102,13 +102,18 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 		return nil, keep.checkPrints(true)
 	}
 	if c.values.missing == len(c.prints) {
-		what := fmt.Sprintf("there is no field %q with a number or text; the other choices are first, longest, shortest and newest", keep.Field)
-		if keep.Policy == Newest {
-			what = fmt.Sprintf("no date was found in any of the fields %s", strings.Join(keep.fields(), ", "))
-		}
-		return nil, fmt.Errorf("keep %s: %w: %s", keep, ErrNoValue, what)
+		return nil, keep.noValue()
 	}
 	return func(a, b int) int { return c.values.compare(b, a) }, nil
+}
+
+// noValue is the error where no document has what the policy goes by.
+func (k Keep) noValue() error {
+	what := fmt.Sprintf("there is no field %q with a number or text; the other choices are first, longest, shortest and newest", k.Field)
+	if k.Policy == Newest {
+		what = fmt.Sprintf("no date was found in any of the fields %s", strings.Join(k.fields(), ", "))
+	}
+	return fmt.Errorf("keep %s: %w: %s", k, ErrNoValue, what)
 }
 
 // Missing returns how many documents have no value that the policy can go by,
