@@ -1,0 +1,85 @@
+package scan
+
+import (
+	"flag"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ndd/engine/oracle/sets"
+)
+
+var (
+	collections = flag.Int("pauses", 30, "collections beside scans in TestPauses")
+	pauseMost   = flag.Duration("pauses.most", 0, "the longest that a collection may wait for scans, 999 times in 1,000; 0: it is only measured")
+)
+
+// TestPauses collects garbage beside scans on all processors. A kernel cannot be stopped before it returns: if one took long, every
+// collection would wait for it. On a machine that others use some wait for a processor all the same, so that only one in ten must be
+// short unless more is asked for.
+func TestPauses(t *testing.T) {
+	base, queries := sets.Planted(1<<20, 20_000)
+	var over atomic.Bool
+	var group sync.WaitGroup
+	var scans atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for !over.Load() {
+				p, err := NewPlan(len(queries), 3, false, Options{Threads: 1})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, err := range Answer(t.Context(), func() (Source, error) { return Slice(base, 0), nil }, queries, 3, p, Options{Threads: 1}) {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				scans.Add(1)
+			}
+		})
+	}
+	before := pauses()
+	for n := 0; (n < *collections || scans.Load() < 2) && !t.Failed(); n++ {
+		runtime.GC()
+	}
+	after := pauses()
+	over.Store(true)
+	group.Wait()
+	all, seen := uint64(0), uint64(0)
+	for i := range after.Counts {
+		after.Counts[i] -= before.Counts[i]
+		all += after.Counts[i]
+	}
+	quantile := func(q float64) time.Duration {
+		seen = 0
+		for i, n := range after.Counts {
+			if seen += n; float64(seen) >= q*float64(all) {
+				return time.Duration(after.Buckets[i+1] * 1e9)
+			}
+		}
+		return 0
+	}
+	t.Logf("%d stops beside %d scans: a tenth within %v, half %v, 99.9 %% %v", all, scans.Load(), quantile(0.1), quantile(0.5), quantile(0.999))
+	if all < uint64(*collections) {
+		t.Fatalf("only %d stops", all)
+	}
+	if got := quantile(0.1); got > 5*time.Millisecond {
+		t.Errorf("nine in ten collections wait longer than %v for scans", got)
+	}
+	if got := quantile(0.999); *pauseMost > 0 && got > *pauseMost {
+		t.Errorf("some wait %v for scans", got)
+	}
+}
+
+// pauses returns how long collections have waited for goroutines to stop.
+func pauses() *metrics.Float64Histogram {
+	sample := []metrics.Sample{{Name: "/sched/pauses/stopping/gc:seconds"}}
+	metrics.Read(sample)
+	h := sample[0].Value.Float64Histogram()
+	return &metrics.Float64Histogram{Counts: append([]uint64(nil), h.Counts...), Buckets: h.Buckets}
+}
