@@ -180,7 +180,9 @@ func (r *planarRound) answer(n int) error {
 		}
 		r.prefetchRest(s.table, min(before, hits), hits)
 	}
-	return r.settle(hits)
+	err := r.settle(hits)
+	parallel.StageLocate.Begin() // of the probes of the next round
+	return err
 }
 
 // locate finds the extents of a range, by number, and prefetches them.
