@@ -37,8 +37,8 @@ part. Fingerprints within k bits find only near-duplicates of the whole.
 
 Methods: spotsigs compares the words that follow stop words (Jaccard similarity at
 least 0.45). ccdet, for Chinese, compares the characters before the ends of sentences,
-and winnow sequences of words or characters (both: containment of the smaller document
-at least 0.6). auto uses ccdet or spotsigs by the language of each document, and winnow
+and winnow sequences of words or characters (both: containment of the smaller document,
+at least 0.6 and 0.65). auto uses ccdet or spotsigs by the language of each document, and winnow
 for documents that are too short for these.
 
 The output is a table of pairs, in tsv with a header: id, id, relation, score, share of

@@ -238,7 +238,7 @@ func (m *mapReduce) registerMethod(cmd *cobra.Command) {
 func (m *mapReduce) registerCopies(cmd *cobra.Command, step string) {
 	if step != "collect" {
 		m.registerMethod(cmd)
-		cmd.Flags().Float64Var(&m.threshold, "threshold", 0, "lowest score of a pair, above 0 and at most 1 (default: winnow and ccdet 0.6, spotsigs 0.45)")
+		cmd.Flags().Float64Var(&m.threshold, "threshold", 0, "lowest score of a pair, above 0 and at most 1 (default: winnow 0.65, ccdet 0.6, spotsigs 0.45)")
 	}
 }
 

@@ -7,7 +7,7 @@
 //
 //	spotsigs   stop words and the content words behind them; for languages that have such words. Jaccard of at least 0.45
 //	ccdet      what stands before the ends of Chinese sentences. Shared over the smaller set, at least 0.6
-//	winnow     rows of words or characters, selected by their hashes; any language. Shared over the smaller set, at least 0.6
+//	winnow     rows of words or characters, selected by their hashes; any language. Shared over the smaller set, at least 0.65
 //	auto       ccdet for texts of mostly Chinese, Japanese or Thai characters, spotsigs for others; texts that have too few
 //	           signatures of their method ([Method.MinFeatures]) are compared by winnow, with all
 //

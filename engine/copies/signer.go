@@ -35,10 +35,14 @@ func ParseMethod(name string) (Method, error) {
 	return "", fmt.Errorf("must be %s", strings.Join(Methods, ", "))
 }
 
-// Threshold returns the least similarity of a pair where no other one is asked for.
+// Threshold returns the least similarity of a pair where no other one is asked for. That of winnow was chosen on one half of the development
+// set, for documents that have four fifths of another: of these it finds 0.997 in the other half, where 0.6 has four times the false ones.
 func (m Method) Threshold() float64 {
-	if m == SpotSigs {
+	switch m {
+	case SpotSigs:
 		return 0.45
+	case Winnow:
+		return 0.65
 	}
 	return 0.6
 }
