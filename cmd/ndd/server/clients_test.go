@@ -193,3 +193,17 @@ func TestWholeAnswersSaySo(t *testing.T) {
 		t.Errorf("%d bytes, %v, trailer %v", n, err, a.Trailer)
 	}
 }
+
+// What a server allows that is not told otherwise.
+func TestDefaultLimits(t *testing.T) {
+	want := Limits{
+		Connections: 4096, Body: 8 << 20, Documents: 4096, Fingerprints: 65_536, Answer: 16 << 20, RequestMemory: 512 << 20, Timeout: time.Minute, Queue: 100 * time.Millisecond,
+		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second, stall: 5 * time.Second},
+	}
+	if got := (Limits{}).withDefaults(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if DefaultListen != "127.0.0.1:7744" || DefaultAdmin != "127.0.0.1:7745" {
+		t.Errorf("it listens on %s and %s", DefaultListen, DefaultAdmin)
+	}
+}
