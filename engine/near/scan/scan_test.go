@@ -1,22 +1,16 @@
 package scan
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
-	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -262,189 +256,6 @@ func TestBadQueries(t *testing.T) {
 	defer tables.Close()
 	if got := answer(t, tables, []uint64{1, 2}, 10); got != nil {
 		t.Fatalf("hits of no queries: %v", got)
-	}
-}
-
-func TestScanHits(t *testing.T) {
-	base, queries := sets.Planted(30_000, 500)
-	want := oracle.Search(base, queries, 3)
-	tables, err := newTables(queries, buildOptions{K: 3, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tables.Close()
-	for name, source := range map[string]func() Source{
-		"slice":  func() Source { return Slice(base, 0) },
-		"stream": func() Source { return Reader(bytes.NewReader(store.Bytes64(base)), 1000) },
-		"walk": func() Source {
-			return Walk(func(yield func([]uint64) bool) error {
-				for part := range slices.Chunk(base, 777) {
-					if !yield(part) {
-						break
-					}
-				}
-				return nil
-			}, 1000)
-		},
-	} {
-		for _, threads := range []int{1, 3} {
-			done := uint64(0)
-			hits, err := tables.scanHits(context.Background(), source(), Options{Threads: threads, Progress: func(n uint64) { done = n }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := collect(t, hits); !slices.Equal(got, want) || done != uint64(len(base)) {
-				t.Fatalf("%s: %d hits, want %d; %d done", name, len(got), len(want), done)
-			}
-			hits.Close()
-		}
-	}
-	if _, err := tables.scanHits(context.Background(), Reader(strings.NewReader("eleven byte"), 10), Options{Threads: 2}); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("a partial fingerprint: %v", err)
-	}
-	broken := errors.New("broken")
-	if _, err := tables.scanHits(context.Background(), func(func(Chunk) bool) error { return broken }, Options{Threads: 2}); !errors.Is(err, broken) {
-		t.Errorf("a source that fails: %v", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := tables.scanHits(ctx, Slice(base, 0), Options{Threads: 2}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// TestSpill gives so little memory that runs are written, merged, and merged again.
-func TestSpill(t *testing.T) {
-	dir := t.TempDir()
-	rng := rand.New(rand.NewPCG(3, 4))
-	testHits(t, newHits(nil, dir, 1, 2), dir, rng, 1000)
-	// Runs that are sorted by digits.
-	testHits(t, newHits(nil, dir, 2*3*radixMin/2*sortBytes, 2), dir, rng, 2)
-
-	for range newHits(nil, dir, 0, 1).All(context.Background()) {
-		t.Error("a hit of none")
-	}
-
-	// A file that cannot be, and one that is lost.
-	w := newHits(nil, dir+"/none", 1, 1).Writer()
-	var err error
-	for i := range uint64(1000) {
-		if err = w.Add(Hit{Query: i}); err != nil {
-			break
-		}
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no folder: %v", err)
-	}
-}
-
-// testHits adds hits of which each repeats some times, and wants at least so many runs.
-func testHits(t *testing.T, hits *hits, dir string, rng *rand.Rand, runs int64) {
-	t.Helper()
-	n := 500_000
-	if testing.Short() {
-		n = 300_000
-	}
-	var want []Hit
-	writers := []*hitWriter{hits.Writer(), hits.Writer()}
-	for i := range n {
-		h := Hit{rng.Uint64N(30_000), rng.IntN(4), rng.Uint64N(4), rng.Uint64N(3)}
-		want = append(want, h)
-		if err := writers[i%2].Add(h); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, w := range writers {
-		w.Close()
-	}
-	slices.SortFunc(want, func(a, b Hit) int { return compareRecords(a.record(), b.record()) })
-	want = slices.Compact(want)
-	var got []Hit
-	for h, err := range hits.All(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, h)
-	}
-	if hits.runs.Bytes() < runs*256*recordBytes || !slices.Equal(got, want) {
-		t.Errorf("%d hits after %d bytes of runs, want %d", len(got), hits.runs.Bytes(), len(want))
-	}
-	if err := hits.Close(); err != nil {
-		t.Error(err)
-	}
-	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
-		t.Errorf("left over: %v, %v", names, err)
-	}
-}
-
-// TestAnswer gives memory for some of the queries at a time.
-func TestAnswer(t *testing.T) {
-	base, queries := sets.Planted(20_000, 10_000)
-	want := oracle.Search(base, queries, 3)
-	for _, bytes := range []uint64{1 << 30, 2 << 20, 600 << 10} {
-		o := Options{Threads: 1, Budget: memory.NewBudget(memory.Set(bytes)), Temp: t.TempDir()}
-		s, err := NewPlan(len(queries), 3, false, o)
-		if err != nil || s.Bytes() > bytes || (s.Queries == len(queries)) != (bytes == 1<<30) {
-			t.Fatalf("%d bytes: %+v, %v", bytes, s, err)
-		}
-		opened := 0
-		var got []oracle.Hit
-		for h, err := range Answer(context.Background(), func() (Source, error) { opened++; return Slice(base, 0), nil }, queries, 3, s, o) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if o.Budget.Left() != bytes-s.Bytes() {
-				t.Fatalf("%d of %d bytes are left while %d are in use", o.Budget.Left(), bytes, s.Bytes())
-			}
-			got = append(got, oracle.Hit{Query: int(h.Query), Distance: h.Distance, Fingerprint: h.Fingerprint, Row: int(h.Row)})
-		}
-		if !slices.Equal(got, want) || opened != (len(queries)+s.Queries-1)/s.Queries {
-			t.Errorf("%d bytes: %d hits, want %d; F opened %d times", bytes, len(got), len(want), opened)
-		}
-		for range Answer(context.Background(), func() (Source, error) { return Slice(base, 0), nil }, queries, 3, s, o) {
-			break // without a leak
-		}
-		if o.Budget.Left() != bytes {
-			t.Errorf("%d of %d bytes are left", o.Budget.Left(), bytes)
-		}
-	}
-	// A stream takes hardly more memory than a file, in smaller chunks.
-	if s, err := NewPlan(len(queries), 3, true, Options{Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}); err != nil || s.Chunk < chunkLeast || s.Chunk >= chunkPrints {
-		t.Errorf("a stream: %+v, %v", s, err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	n := 0
-	var last error
-	for _, err := range Answer(ctx, func() (Source, error) { return Slice(base, 0), nil }, queries, 3, Plan{Queries: 1000, Hits: 1 << 20}, Options{}) {
-		n++
-		last = err
-		cancel()
-	}
-	if !errors.Is(last, context.Canceled) || n > len(want)/2 {
-		t.Errorf("cancelled: %v after %d hits", last, n)
-	}
-}
-
-// TestPlan: where memory is little, fewer goroutines come before F is read again, which a pipe cannot
-// be at all.
-func TestPlan(t *testing.T) {
-	const queries = 1_000_000
-	for _, limit := range []uint64{1 << 30, 512 << 20, 64 << 20, 8 << 20, 1 << 20} {
-		for _, streamed := range []bool{false, true} {
-			for _, threads := range []int{1, 4, 64} {
-				o := Options{Threads: threads, Budget: memory.NewBudget(memory.Set(limit)), Fingerprints: 1 << 30}
-				s, err := NewPlan(queries, 3, streamed, o)
-				if err != nil || s.Bytes() > limit || s.Threads < 1 || s.Threads > threads || (s.Chunk > 0) != streamed || s.Queries < queries && limit >= 512<<20 {
-					t.Errorf("%d bytes, %d threads: %+v, %v", limit, threads, s, err)
-				}
-				o.Once = true
-				if once, err := NewPlan(queries, 3, streamed, o); err == nil && (once.Queries < queries || once.Bytes() > limit) ||
-					err != nil && (s.Queries == queries || !errors.Is(err, memory.ErrTooLarge)) {
-					t.Errorf("%d bytes, %d threads, a pipe: %+v, %v, else %+v", limit, threads, once, err, s)
-				}
-			}
-		}
 	}
 }
 
