@@ -21,6 +21,8 @@ type pageText struct {
 	pre       int  // depth of pre elements
 
 	zones *zones // nil where all is taken
+	quick tags
+	slow  bool // without it, for comparison
 }
 
 // isHidden tells the elements whose contents are no text.
@@ -79,12 +81,28 @@ func (p *pageText) extract(page []byte, how Extract) string {
 // pass writes the text and returns the hidden element that was still open at the end, or 0. Those in shown
 // are not hidden.
 func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
+	p.begin(page)
+	if !p.slow {
+		p.quick.reset(page)
+		if open := p.take(&p.quick, shown); !p.quick.gaveUp {
+			return open
+		}
+		p.begin(page)
+	}
+	return p.take(html.NewTokenizer(bytes.NewReader(page)), shown)
+}
+
+// begin forgets what was taken.
+func (p *pageText) begin(page []byte) {
 	p.out = slices.Grow(p.out[:0], len(page)/4)
 	p.space, p.breakLine, p.pre = false, false, 0
 	if p.zones != nil {
 		p.zones.reset()
 	}
-	z := html.NewTokenizer(bytes.NewReader(page))
+}
+
+// take is pass with the tokens of a page.
+func (p *pageText) take(z tokenizer, shown []atom.Atom) atom.Atom {
 	var inside atom.Atom // the outermost hidden element
 	depth := 0
 	for {

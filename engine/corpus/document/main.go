@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
@@ -89,7 +88,7 @@ func (z *zones) mark(at int) {
 }
 
 // start notes the start of an element that is not void.
-func (z *zones) start(a atom.Atom, t *html.Tokenizer, hasAttributes bool) {
+func (z *zones) start(a atom.Atom, t tokenizer, hasAttributes bool) {
 	if a == atom.A {
 		z.link = true
 		return
@@ -153,7 +152,7 @@ var asideNames = []string{"breadcrumb", "breadcrumbs", "comments", "cookie", "co
 	"pagination", "related", "share", "sidebar", "sidenav", "sphinxsidebar", "tags", "toc", "toolbar"}
 
 // zoneOfAttributes returns the zone that an element makes by its role, class or id.
-func zoneOfAttributes(t *html.Tokenizer) (in zone) {
+func zoneOfAttributes(t tokenizer) (in zone) {
 	for more := true; more; {
 		var key, value []byte
 		key, value, more = t.TagAttr()
