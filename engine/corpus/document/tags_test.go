@@ -16,7 +16,7 @@ func slowly(page []byte, how Extract) string {
 var oddPages = []string{
 	"<html><head><title>A &amp; B</title><script>if (a < b) x()</script></head><body class=x><p>One <b>bo</b>ld.<br/>Two<br />three</p></body></html>",
 	"<p a=1 b='2' c=\"3\" d>x</p><P CLASS=NAV>y</P><img src=a/>z<input/ >", "a < b <c", "<", "</", "<a", "<a b", "<a b=", "<a b='", "</>x</ a>y", "<!-->x", "<!--->x", "<!-- a -- b -->x<!-- c --!>d",
-	"<!doctype html><?xml x?>a<!x>b<![CDATA[c]]>d<!", "<script><!-- </script> --></script>x", "<script/>x</script>y", "<style>a</styleb></style >b", "<textarea>&lt;b></textarea>c", "<title>\r\nx</title>",
+	"<!doctype html><?xml x?>a<!x>b<![CDATA[c]]>d<!", "<script><!-- </script> --></script>x", "<script><!-- <script> </script> --></script>x", "<script/>x</script>y", "<style>a</styleb></style >b", "<textarea>&lt;b></textarea>c", "<title>\r\nx</title>",
 	"<pre>a\r\nb\rc\n</pre>", "x\x00y<p>z", "<plaintext>a<b>", "<xmp><b></xmp>c", "<noscript><p>a</noscript>b", "<iframe><p>a</iframe>b", "<a =b>c", "<a b=c/>d<a b=/>e", "<a b = c>d", "<a b c = 'd'e>f",
 	"<div role=navigation>a</div><div id=toc class='x toc'>b</div><div class=\"a&amp;b toc\">c</div><main>d</main>", "<svg><p>a</svg><math><x>b</math>c", "&copy &copy; &#65; &#x;", "<p\x0cclass=nav>a", "<\u00e9>a", "<a\"b>c", "<a<b>c",
 }
