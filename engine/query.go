@@ -14,7 +14,7 @@ type Hit = live.Hit
 
 // Query returns the stored fingerprints within distance k of q, nearest first, equal distances by
 // fingerprint, each with the first docs of its documents. It never waits for inserts. It holds all of that
-// in memory, as much as there is: QueryEach does not.
+// in memory, as much as there is: QueryPrints does not.
 func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) ([]Hit, error) {
 	return x.QueryText(ctx, q, 0, k, docs)
 }
@@ -35,11 +35,6 @@ func (x *Index) QueryText(ctx context.Context, q simhash.Fingerprint, textBytes 
 	c.Until(ctx)
 	defer c.Done()
 	return c.Query(q, textBytes, k, docs)
-}
-
-// QueryEach is [View.QueryEach] of what the index holds now.
-func (x *Index) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
-	return x.QueryPrints(ctx, []simhash.Fingerprint{q}, textBytes, k, docs, emit)
 }
 
 // QueryPrints is [View.QueryPrints] of what the index holds now.
@@ -73,15 +68,11 @@ func (v View) Release() { v.live.Release() }
 // every document that an answer of the view has, also where it was deleted since.
 func (v View) IDs() *live.IDs { return v.live.IDs() }
 
-// QueryEach finds what [Index.QueryText] does, however much that is, and calls emit with some hits at a time, in
-// order. A hit with very many documents comes in several calls, with other documents of its in each, which
-// Hit.Before counts. It takes [live.QueryBytes] of memory at most. An error of emit, or of ctx, ends it.
-func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
-	return v.QueryPrints(ctx, []simhash.Fingerprint{q}, textBytes, k, docs, emit)
-}
-
-// QueryPrints is QueryEach for all fingerprints of a text, [Index.PrintsEach] of them. The hits of two are in memory together, with
-// all their documents, however few are asked for.
+// QueryPrints finds what is near a text of so many bytes, 0 where that is not known, by its fingerprints, [Index.PrintsEach] of
+// them, and calls emit with some hits at a time, nearest first, however many there are. A hit with very many documents comes in
+// several calls, with other documents of its in each, which Hit.Before counts. It takes [live.QueryBytes] of memory at most. Of two
+// fingerprints the hits come in one call, and are in memory together, with all their documents, however few are asked for. An
+// error of emit, or of ctx, ends it.
 func (v View) QueryPrints(ctx context.Context, prints []simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
 	if err := v.index.wantPrints(len(prints)); err != nil {
 		return err
@@ -98,7 +89,7 @@ func (v View) QueryPrints(ctx context.Context, prints []simhash.Fingerprint, tex
 	return j.End()
 }
 
-// DocumentsOf calls emit with the documents that have exactly this fingerprint, as QueryEach does: as their first one, or, where
+// DocumentsOf calls emit with the documents that have exactly this fingerprint, as QueryPrints does: as their first one, or, where
 // documents have two and which is 1, as their second.
 func (x *Index) DocumentsOf(ctx context.Context, f simhash.Fingerprint, which int, textBytes uint32, emit func(hits []Hit) error) error {
 	v, err := x.View()

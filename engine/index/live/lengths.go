@@ -30,17 +30,3 @@ func (l Lengths) From(first int) Lengths {
 	}
 	return l
 }
-
-// TextBytes returns the length of the text of a document of a view, 0 where it is not known.
-func (c *Searcher) TextBytes(w View, doc DocID) uint32 {
-	if s := w.version.segmentOf(doc); s != nil {
-		if row, ok := s.numbers.row(doc); ok && s.Lengths() != nil {
-			return s.Lengths()[row]
-		}
-		return 0
-	}
-	if m := w.version.memtableOf(doc); m != nil {
-		return m.textBytes(int(doc - m.first))
-	}
-	return 0
-}
