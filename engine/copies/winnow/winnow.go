@@ -29,7 +29,6 @@ type Selector struct {
 	tokens  []place // of the run of one kind at work
 	char    bool    // that kind
 	taken   bool    // rows of the run have been taken
-	rolling uint64  // hash of the row before, unmixed
 	dst     []signature.Signature
 
 	window [Window]signature.Signature // the last rows, by index % Window
