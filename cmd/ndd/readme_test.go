@@ -54,7 +54,7 @@ func TestReadme(t *testing.T) {
 		}
 		script := strings.ReplaceAll(block[2], "7744", fmt.Sprint(port))
 		// A server is waited for, and ended with the block.
-		script = servedLine.ReplaceAllString(script, "$1 >served 2>messages &\nuntil grep -q ready served; do sleep 0.05; kill -0 $$!; done\n")
+		script = servedLine.ReplaceAllString(script, ": >served\n$1 >served 2>messages &\nuntil grep -q ready served; do sleep 0.05; kill -0 $$!; done\n")
 		said, err := shell(t, "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n"+script)
 		if err != nil {
 			t.Errorf("%v\n%s\n%s", err, block[2], said)
