@@ -210,7 +210,7 @@ func (s *stream) dictionary(h *format.PageHeader) (err error) {
 
 // values checks a page's values.
 func (s *stream) values(b []byte, encoding format.Encoding, n int32) error {
-	if (encoding == format.RLEDictionary || encoding == format.PlainDictionary) && !s.entries {
+	if (encoding == format.RLEDictionary || encoding == plainDictionary) && !s.entries {
 		return corrupt("entries of a dictionary without one")
 	}
 	return checkValues(b, encoding, int(n), s.file.page)
