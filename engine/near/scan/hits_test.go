@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"ndd/engine/memory"
@@ -39,8 +40,13 @@ func TestScanHits(t *testing.T) {
 		},
 	} {
 		for _, threads := range []int{1, 3} {
+			var mu sync.Mutex // progress is told by every goroutine
 			done := uint64(0)
-			hits, err := tables.scanHits(context.Background(), source(), Options{Threads: threads, Progress: func(n uint64) { done = n }})
+			hits, err := tables.scanHits(context.Background(), source(), Options{Threads: threads, Progress: func(n uint64) {
+				mu.Lock()
+				defer mu.Unlock()
+				done = max(done, n)
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ type Options struct {
 	Fingerprints uint64            // how many F has; 0: it is not known
 	Once         bool              // F can be read once only, such as a pipe
 	Counted      bool              // hits are counted, not kept: see Count
-	Progress     func(done uint64) // unless nil, called with the number of fingerprints done
+	Progress     func(done uint64) // unless nil, called with the number of fingerprints done, by several goroutines, not always in order
 
 	hitBytes uint64 // of memory for hits, beyond which they go to files; 0: 1 GiB
 }
