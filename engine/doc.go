@@ -5,7 +5,7 @@
 //	                               New in memory --> Index <--Insert, CheckAndInsert-- documents
 //
 // An [Index] is a set of immutable segments, and of memtables of the documents inserted since, which
-// every query scans whole. On disk it is a folder of checksummed files. Documents are numbered in
+// every query searches, too. On disk it is a folder of checksummed files. Documents are numbered in
 // the order in which they came, from 0, through all files and inserts ([DocID]).
 //
 // An Index is safe for many goroutines. Readers never wait: they hold what is current when they
