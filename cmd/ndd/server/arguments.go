@@ -70,7 +70,7 @@ func parameters(r *http.Request, names ...string) (url.Values, *problem) {
 	}
 	for name, list := range values {
 		if !known[name] {
-			return nil, misfit("query."+name, "unknown query parameter")
+			return nil, misfit("query."+name, "unknown query parameter: there %s", areThese(names))
 		}
 		if len(list) > 1 {
 			return nil, misfit("query."+name, "given %d times", len(list))
@@ -79,13 +79,24 @@ func parameters(r *http.Request, names ...string) (url.Values, *problem) {
 	return values, nil
 }
 
+// areThese says which names there are.
+func areThese(names []string) string {
+	if len(names) == 0 {
+		return "are none"
+	}
+	return "are " + strings.Join(names, ", ")
+}
+
 // parse checks what can be checked without the index.
 func (a *arguments) parse(values url.Values) (p *problem) {
-	if a.k, p = number(values, "k", 0, 64); p != nil {
+	if a.k, p = number(values, "k"); p != nil {
 		return p
 	}
-	if a.limit, p = number(values, "limit", 1, limitMost); p != nil {
+	if a.limit, p = number(values, "limit"); p != nil {
 		return p
+	}
+	if a.limit != nil && (*a.limit < 1 || *a.limit > limitMost) {
+		return misfit("query.limit", "%d must be from 1 to %d", *a.limit, limitMost)
 	}
 	if values.Has("id") {
 		id := values.Get("id")
@@ -108,13 +119,13 @@ func (a *arguments) parse(values url.Values) (p *problem) {
 }
 
 // number returns a parameter that is a number, nil where it is not given.
-func number(values url.Values, name string, least, most int) (*int, *problem) {
+func number(values url.Values, name string) (*int, *problem) {
 	if !values.Has(name) {
 		return nil, nil
 	}
 	n, err := strconv.Atoi(values.Get(name))
-	if err != nil || n < least || n > most {
-		return nil, misfit("query."+name, "%.40q must be a number from %d to %d", values.Get(name), least, most)
+	if err != nil {
+		return nil, misfit("query."+name, "%.40q must be a whole number", values.Get(name))
 	}
 	return &n, nil
 }
@@ -145,10 +156,10 @@ type integer int
 // UnmarshalJSON takes a number without a fraction.
 func (i *integer) UnmarshalJSON(text []byte) error {
 	f, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+	if err != nil || f != math.Trunc(f) {
 		return fmt.Errorf("%.40s is not a whole number", text)
 	}
-	*i = integer(f)
+	*i = integer(max(math.MinInt32, min(f, math.MaxInt32))) // beyond both all are too large
 	return nil
 }
 

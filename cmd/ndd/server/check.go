@@ -16,7 +16,7 @@ import (
 type checkRequest struct {
 	Document
 	Documents *[]Document `json:"documents,omitempty" minItems:"1" maxItems:"4096" doc:"Several documents, instead of one; they are decided upon in order, and near each other, too"`
-	K         *integer    `json:"k,omitempty" minimum:"0" maximum:"64" doc:"A document is not added if a stored one is within k bits; the default is the index's own k"`
+	K         *integer    `json:"k,omitempty" doc:"A document is not added if a stored one is within k bits; the default is the index's own k"`
 	Limit     *integer    `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids of near-duplicates for each document (default 1000; 1 for each of several)"`
 }
 

@@ -19,7 +19,7 @@ type compareRequest struct {
 	A  Subject  `json:"a" doc:"One of them"`
 	B  *Subject `json:"b,omitempty" doc:"The other one"`
 	ID *string  `json:"b_id,omitempty" minLength:"1" maxLength:"2048" doc:"Or the id of the other one, of which the server shows the file that it was loaded from (--show-files)"`
-	K  *integer `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Distance up to which they are near; the default is the index's own k"`
+	K  *integer `json:"k,omitempty" doc:"Distance up to which they are near; the default is the index's own k"`
 }
 
 // compareAnswer says how near two subjects are, and of two documents what they share.

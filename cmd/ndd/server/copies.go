@@ -11,7 +11,6 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/copies"
-	"ndd/engine/corpus/document"
 )
 
 // copiesWork is what a request with so long a body costs: signatures at some 50 MB/s, and a list for each.
@@ -27,6 +26,8 @@ type copiesRequest struct {
 	Limit     *integer `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of copies in the answer (default 1000)"`
 	Site      *string  `json:"site,omitempty" maxLength:"2048" doc:"The document's site, by its name or the URL of the document"`
 	SameSite  *string  `json:"same_site,omitempty" enum:"keep,skip" doc:"Whether documents of the same site count; the default is keep"`
+
+	whole bool // the text is that of the request's whole body
 }
 
 // copiesAnswer are the documents that have text in common with one.
@@ -76,16 +77,12 @@ func (s *service) copiesDocument(w http.ResponseWriter, r *http.Request) {
 		misfit("body", "%v", err).write(w)
 		return
 	}
-	format := document.Text
-	if r.Header.Get("Content-Type") == mediaHTML {
-		format = document.HTML
-	}
-	text, p := s.bodyText(r.Context(), body, format, "body")
+	text, p := s.bodyText(r.Context(), body, r.Header.Get("Content-Type"), "body")
 	if p != nil {
 		p.write(w)
 		return
 	}
-	a, p := s.findCopies(r.Context(), &copiesRequest{Text: &text})
+	a, p := s.findCopies(r.Context(), &copiesRequest{Text: &text, whole: true})
 	if p != nil {
 		p.write(w)
 		return
@@ -95,9 +92,12 @@ func (s *service) copiesDocument(w http.ResponseWriter, r *http.Request) {
 
 // findCopies answers a request.
 func (s *service) findCopies(ctx context.Context, in *copiesRequest) (*copiesAnswer, *problem) {
-	subject := Subject{Text: in.Text, HTML: in.HTML}
-	if in.Text == nil && in.HTML == nil {
+	subject := Subject{Text: in.Text, HTML: in.HTML, whole: in.whole}
+	switch {
+	case in.Text == nil && in.HTML == nil:
 		return nil, misfit("body", "one of text and html is needed")
+	case in.Text != nil && in.HTML != nil:
+		return nil, misfit("body", "only one of text and html can be given")
 	}
 	text, _, p := subject.text(ctx, s, "body")
 	if p != nil {

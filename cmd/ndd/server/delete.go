@@ -11,7 +11,7 @@ import (
 type deleteRequest struct {
 	ID          *string   `json:"id,omitempty" minLength:"1" maxLength:"2048" doc:"Id of a document"`
 	IDs         *[]string `json:"ids,omitempty" minItems:"1" maxItems:"4096" doc:"Ids of several documents"`
-	Fingerprint *string   `json:"fingerprint,omitempty" minLength:"16" maxLength:"33" pattern:"^[0-9a-fA-F]{16}(,[0-9a-fA-F]{16})?$" patternDescription:"16 hexadecimal digits, or twice 16 with a comma" doc:"All documents with exactly this fingerprint, or, where documents have two, with both of these"`
+	Fingerprint *string   `json:"fingerprint,omitempty" pattern:"^[0-9a-fA-F]{16}(,[0-9a-fA-F]{16})?$" patternDescription:"16 hexadecimal digits (and 16 more after a comma, where documents have two fingerprints)" doc:"All documents with exactly this fingerprint, or, where documents have two, with both of these"`
 }
 
 type deleteAnswer struct {
@@ -40,8 +40,12 @@ func (s *service) delete(ctx context.Context, in *deleteRequest) (deleted int, p
 			given++
 		}
 	}
-	if given != 1 {
+	switch given {
+	case 0:
 		return 0, misfit("body", "one of id, ids and fingerprint is needed")
+	case 1:
+	default:
+		return 0, misfit("body", "only one of id, ids and fingerprint can be given")
 	}
 	x := s.index.Load()
 	var err error

@@ -71,7 +71,8 @@
 //
 // What goes wrong is application/problem+json (RFC 9457), with the place:
 //
-//	< 422 {"title":"Unprocessable Entity","status":422,"detail":"validation failed",
+//	< 422 {"title":"Unprocessable Entity","status":422,
+//	       "detail":"body.texd: unexpected property: there are fingerprint, html, k, limit, text",
 //	       "errors":[{"message":"unexpected property: there are fingerprint, html, k, limit, text","location":"body.texd"}]}
 //
 //	400  not JSON, not HTTP, body cut off      429  more than it can do: Retry-After

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"ndd/engine"
-	"ndd/engine/corpus/document"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 // Document is a document to add. It has an id, unless the index was built from raw fingerprints: such
 // an index numbers its documents and keeps no ids.
 type Document struct {
-	ID *string `json:"id,omitempty" minLength:"1" maxLength:"2048" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]+$" patternDescription:"no control characters" doc:"Id of the document, such as its URL; not for an index of raw fingerprints, which numbers its documents"`
+	ID *string `json:"id,omitempty" minLength:"1" maxLength:"2048" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" patternDescription:"text without control characters" doc:"Id of the document, such as its URL; not for an index of raw fingerprints, which numbers its documents"`
 	Subject
 }
 
@@ -114,15 +113,11 @@ func (s *service) documentBody(r *http.Request) (*Document, *problem) {
 	if err != nil {
 		return nil, misfit("body", "%v", err)
 	}
-	format := document.Text
-	if r.Header.Get("Content-Type") == mediaHTML {
-		format = document.HTML
-	}
-	text, p := s.bodyText(r.Context(), body, format, "body")
+	text, p := s.bodyText(r.Context(), body, r.Header.Get("Content-Type"), "body")
 	if p != nil {
 		return nil, p
 	}
-	return &Document{ID: a.id, Subject: Subject{Text: &text}}, nil
+	return &Document{ID: a.id, Subject: Subject{Text: &text, whole: true}}, nil
 }
 
 // idOf returns the id of a document that was added under the given number.

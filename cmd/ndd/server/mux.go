@@ -78,7 +78,11 @@ func (m *mux) seal() http.Handler {
 			}
 		}
 		if !ok {
-			refusal(http.StatusNotFound, fmt.Sprintf("no such endpoint: %.80q; see /openapi.json", r.URL.Path)).write(w)
+			why := fmt.Sprintf("no such endpoint: %.80q; see /openapi.json", r.URL.Path)
+			if r.URL.Path == "/v1/copies" {
+				why = "/v1/copies is there where the server was started with --copies, and the index of documents to find copies in"
+			}
+			refusal(http.StatusNotFound, why).write(w)
 			return
 		}
 		w.Header().Set("Allow", strings.Join(methods, ", "))
@@ -215,13 +219,16 @@ func mediaType(r *http.Request, accepted []string) (string, *problem) {
 		return "", refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("header Content-Encoding: %.40q is not supported: send the body without encoding", e))
 	}
 	value := r.Header.Get("Content-Type")
-	media, _, err := mime.ParseMediaType(value)
+	media, params, err := mime.ParseMediaType(value)
 	switch {
 	case value == "" || err == nil && media == form:
 		media = accepted[0]
 	case err != nil || !slices.Contains(accepted, media):
 		return "", refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("header Content-Type: %.80q, must be %s", value, strings.Join(accepted, " or ")))
 	}
-	r.Header.Set("Content-Type", media)
+	if !strings.HasPrefix(media, "text/") {
+		params = nil
+	}
+	r.Header.Set("Content-Type", mime.FormatMediaType(media, params)) // with the charset of a document
 	return media, nil
 }

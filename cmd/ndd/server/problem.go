@@ -100,13 +100,8 @@ func (p *problem) write(w http.ResponseWriter) {
 // tersen is a huma transformer that keeps problems from repeating a request's
 // body, megabytes perhaps, and from listing thousands of mistakes.
 func tersen(_ huma.Context, _ string, v any) (any, error) {
-	var m *huma.ErrorModel
-	switch e := v.(type) {
-	case *huma.ErrorModel:
-		m = e
-	case *problem:
-		m = &e.ErrorModel
-	default:
+	m := modelOf(v)
+	if m == nil {
 		return v, nil
 	}
 	const detailsMax, valueMax = 8, 80

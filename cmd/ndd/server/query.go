@@ -19,7 +19,7 @@ const (
 // queryRequest is the body of /v1/query.
 type queryRequest struct {
 	Subject
-	K     *integer `json:"k,omitempty" minimum:"0" maximum:"64" doc:"Largest Hamming distance, at most the index's own k, which is the default"`
+	K     *integer `json:"k,omitempty" doc:"Largest Hamming distance, at most the index's own k, which is the default"`
 	Limit *integer `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids in the answer (default 1000)"`
 }
 

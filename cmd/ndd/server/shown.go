@@ -16,6 +16,9 @@ import (
 
 // shownText returns the text of a document that was loaded from a file of its own.
 func (s *service) shownText(ctx context.Context, id, place string) (string, *problem) {
+	if !s.loading.shows() {
+		return "", notShown(place, "no file is shown by a server that was started without --show-files: send the text, as b")
+	}
 	path, ok := s.loading.path(id)
 	if ok {
 		var err error

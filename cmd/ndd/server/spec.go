@@ -174,7 +174,7 @@ func limitPrints(schema object, prints int) {
 	}
 }
 
-// limitK sets the largest k wherever a request's schema has one.
+// limitK sets the least and the largest k wherever a request's schema has one.
 func limitK(schema object, k int) {
 	if list, ok := schema["oneOf"].([]any); ok {
 		for _, one := range list {
@@ -184,7 +184,7 @@ func limitK(schema object, k int) {
 	if fields, ok := schema["properties"].(object); ok {
 		if field, ok := fields["k"].(object); ok {
 			field = clone(field)
-			field["maximum"] = k
+			field["minimum"], field["maximum"] = 0, k
 			fields["k"] = field
 		}
 	}
@@ -297,7 +297,7 @@ func parameterOf(name string, t traits) object {
 }
 
 // idPattern is of ids: no control characters.
-const idPattern = `^[^\x00-\x1f\x7f-\x9f]+$`
+const idPattern = `^[^\x00-\x1f\x7f-\x9f]*$`
 
 // statuses are the reasons of problems, and whom they concern.
 var statuses = []struct {

@@ -14,9 +14,11 @@ import (
 // A Subject is what a request is about: a fingerprint, or a document that gets
 // one. It has an exported name because huma looks into no other embedded types.
 type Subject struct {
-	Fingerprint *string `json:"fingerprint,omitempty" minLength:"16" maxLength:"33" pattern:"^[0-9a-fA-F]{16}(,[0-9a-fA-F]{16})?$" patternDescription:"16 hexadecimal digits, or twice 16 with a comma" doc:"A fingerprint, made with the index's recipe; both with a comma where the recipe makes two of a document" example:"8c7f2d1e0a9b4455"`
+	Fingerprint *string `json:"fingerprint,omitempty" pattern:"^[0-9a-fA-F]{16}(,[0-9a-fA-F]{16})?$" patternDescription:"16 hexadecimal digits (and 16 more after a comma, where documents have two fingerprints)" doc:"A fingerprint, made with the index's recipe; both with a comma where the recipe makes two of a document" example:"8c7f2d1e0a9b4455"`
 	Text        *string `json:"text,omitempty" format:"document-text" doc:"Plain text; it is fingerprinted with the index's recipe, which wants a few distinct features"`
 	HTML        *string `json:"html,omitempty" format:"document-html" doc:"An HTML page; its text is fingerprinted without the markup"`
+
+	whole bool // the text is that of the request's whole body
 }
 
 // A sketch is what the engine is asked about: the fingerprints of a document, and how long the text was, 0 where there was none.
@@ -103,16 +105,22 @@ func (sub *Subject) text(ctx context.Context, s *service, place string) (text, f
 		return "", "", p
 	}
 	if sub.Text != nil {
-		return *sub.Text, at(place, "text"), nil
+		if !sub.whole {
+			place = at(place, "text")
+		}
+		return *sub.Text, place, nil
 	}
 	field = at(place, "html")
-	text, p = s.bodyText(ctx, []byte(*sub.HTML), document.HTML, field)
+	text, p = s.bodyText(ctx, []byte(*sub.HTML), mediaHTML, field)
 	return text, field, p
 }
 
-// bodyText extracts a document's text as `ndd fingerprint` does.
-func (s *service) bodyText(ctx context.Context, body []byte, format document.Format, place string) (text string, p *problem) {
-	options := document.Options{Format: format, Strict: true, MaxDocumentBytes: max(bodyBytesMax, int64(len(body)))}
+// bodyText extracts a document's text as `ndd fingerprint` does; the content type, text/plain or text/html, may have a charset.
+func (s *service) bodyText(ctx context.Context, body []byte, contentType, place string) (text string, p *problem) {
+	options := document.Options{Format: document.Text, ContentType: contentType, Strict: true, MaxDocumentBytes: max(bodyBytesMax, int64(len(body)))}
+	if strings.HasPrefix(contentType, mediaHTML) {
+		options.Format = document.HTML
+	}
 	if recipe := s.index.Load().Recipe(); recipe != nil {
 		options.Extract = document.Extract(recipe.Extract)
 	}
@@ -133,7 +141,7 @@ func (s *service) sketchText(text, place string) (sketch, *problem) {
 	defer s.prints.Put(f)
 	print, features, ok := f.Fingerprint(text)
 	if !ok {
-		return sketch{}, misfit(place, "document too short: %s", f.Recipe().TooShort(features))
+		return sketch{}, misfit(place, "document too short for a fingerprint: %s", f.Recipe().TooShort(features))
 	}
 	prints := []simhash.Fingerprint{print}
 	if s.index.Load().PrintsEach() > 1 {
@@ -143,12 +151,8 @@ func (s *service) sketchText(text, place string) (sketch, *problem) {
 }
 
 // sketchBody returns the sketch of a document that is a request's whole body.
-func (s *service) sketchBody(ctx context.Context, body []byte, media string) (sketch, *problem) {
-	format := document.Text
-	if media == mediaHTML {
-		format = document.HTML
-	}
-	text, p := s.bodyText(ctx, body, format, "body")
+func (s *service) sketchBody(ctx context.Context, body []byte, contentType string) (sketch, *problem) {
+	text, p := s.bodyText(ctx, body, contentType, "body")
 	if p != nil {
 		return sketch{}, p
 	}

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
@@ -19,10 +20,13 @@ func decodeText(raw []byte, contentType string) (text []byte, repaired int) {
 	case bytes.HasPrefix(raw, []byte("\xff\xfe")), bytes.HasPrefix(raw, []byte("\xfe\xff")):
 		return decode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), raw)
 	}
+	enc, name := charset.Lookup(charsetOf(contentType))
+	if strings.HasPrefix(name, "utf-16") && bytes.IndexByte(raw, 0) >= 0 {
+		return decode(enc, raw) // of ASCII it is valid UTF-8, too
+	}
 	if utf8.Valid(raw) {
 		return raw, 0
 	}
-	enc, name := charset.Lookup(charsetOf(contentType))
 	if enc != nil && name == "utf-8" {
 		enc, name = nil, ""
 	}

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"unsafe"
 
@@ -34,7 +35,7 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 	}
 	switch u.format {
 	case HTML:
-		page, repaired := decodeHTML(u.raw, u.contentType)
+		page, repaired := decodeHTML(u.raw, cmp.Or(u.contentType, e.opts.ContentType))
 		doc.Text = e.page.extract(page, e.opts.Extract)
 		doc.Repaired = repaired
 	case JSONL:
@@ -59,7 +60,7 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 		text, repaired := repair(u.raw)
 		doc.Text, doc.Repaired = ownString(text), repaired
 	default:
-		text, repaired := decodeText(u.raw, u.contentType)
+		text, repaired := decodeText(u.raw, cmp.Or(u.contentType, e.opts.ContentType))
 		doc.Text, doc.Repaired = ownString(text), repaired
 	}
 	if doc.ID == "" {

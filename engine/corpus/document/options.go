@@ -57,6 +57,10 @@ type Options struct {
 	// by the goroutine that scans.
 	Chosen func(file string, f Fields)
 
+	// ContentType is the media type that the sender of a text or page gave it, such as "text/plain; charset=koi8-r"; "" where nobody
+	// did. Records of an archive have their own.
+	ContentType string
+
 	// Meter, if not nil, counts files and bytes while they are read.
 	Meter *Meter
 }
