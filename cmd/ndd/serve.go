@@ -63,6 +63,7 @@ crawler' has programs to copy:
   POST /v1/check-and-insert  add a document unless a near-duplicate is stored
   POST /v1/delete            delete documents by id or by fingerprint
   POST /v1/copies            find revised pages, excerpts and digests (with --copies)
+  POST /v1/backup            back the index up (with --backup-dir; role admin)
   GET  /v1/stats             sizes
 
 Only this machine can connect, unless --listen names another address. That needs
@@ -105,6 +106,7 @@ is refused with 413 or 429, and the answer names the flag.`,
 	f.DurationVar(&s.options.Scrub, "scrub", 24*time.Hour, "check all blocks of the index's files in the background, each time in so long; 0 for never")
 	registerLimits(f, &s.options.Limits)
 	f.StringVar(&s.copies, "copies", "", "index of 'ndd copies build' to answer /v1/copies with")
+	f.StringVar(&s.options.Backups, "backup-dir", "", "folder in which POST /v1/backup {\"name\": NAME} makes backups (hard links where it is on the file system of -i)")
 	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE'; a role is read, write or admin")
 	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain (PEM) for https on --listen, and on --admin where that is no loopback address")
 	f.StringVar(&s.options.TLSKey, "tls-key", "", "key (PEM) of --tls-cert")
@@ -226,6 +228,9 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 	if s.dir == "" && !s.memoryOnly {
 		s.dir, s.mayCreate = defaultDir, true
 	}
+	if err := s.placeBackups(); err != nil {
+		return err
+	}
 	if s.mayCreate {
 		_, err := os.Lstat(s.dir)
 		s.create = errors.Is(err, fs.ErrNotExist)
@@ -238,6 +243,27 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 		}
 	} else if s.open.preload {
 		return usagef("--preload applies only with -i INDEX")
+	}
+	return nil
+}
+
+// placeBackups refuses a folder in which no backups can be made.
+func (s *serving) placeBackups() error {
+	if s.options.Backups == "" {
+		return nil
+	}
+	if s.memoryOnly {
+		return usagef("--backup-dir applies only without --memory-only")
+	}
+	info, err := os.Stat(s.options.Backups)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s: not a folder", s.options.Backups)
+	}
+	if err != nil {
+		return usagef("--backup-dir: %w", err)
+	}
+	if index, err := os.Stat(s.dir); err == nil && os.SameFile(index, info) {
+		return usagef("--backup-dir %s: is the index itself: name a folder beside it", s.options.Backups)
 	}
 	return nil
 }

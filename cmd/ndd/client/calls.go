@@ -177,6 +177,22 @@ func (c *Client) Compare(ctx context.Context, a, b Document, k *int) (*Compariso
 	return ask[Comparison](ctx, c, "/v1/compare"+parameters{k: k}.String(), true, map[string]any{"a": a, "b": b})
 }
 
+// A Backup says what a backup has.
+type Backup struct {
+	Name    string  `json:"name"`
+	Files   int     `json:"files"`        // of segments, and the manifest
+	Linked  uint64  `json:"linked_bytes"` // that it shares with the index
+	Copied  uint64  `json:"copied_bytes"`
+	Records uint64  `json:"log_records"`
+	Seconds float64 `json:"seconds"` // that it took
+}
+
+// Backup has the server make a backup of that name in the folder of its flag --backup-dir, with all that was acknowledged before
+// the call. It needs a token of role admin where there are tokens. A name that is taken is a *Problem of status 409.
+func (c *Client) Backup(ctx context.Context, name string) (*Backup, error) {
+	return ask[Backup](ctx, c, "/v1/backup", false, map[string]any{"name": name})
+}
+
 // Stats are sizes of the index. /openapi.json of the server describes more.
 type Stats struct {
 	Documents    uint64  `json:"documents"`

@@ -116,6 +116,23 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// A backup is asked for by its name; where the server has no folder for them that is a problem.
+func TestBackup(t *testing.T) {
+	var p *client.Problem
+	if _, err := serve(t, engine.Options{}).Backup(t.Context(), "monday"); !errors.As(err, &p) || p.Status != http.StatusNotFound {
+		t.Error(err)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, `{"name": %q, "files": 3, "linked_bytes": 2, "copied_bytes": 1, "log_records": 7, "seconds": 0.5}`, r.Method+r.URL.Path+string(body))
+	}))
+	defer s.Close()
+	b, err := client.New(s.URL, client.Options{HTTP: s.Client()}).Backup(t.Context(), "monday")
+	if err != nil || *b != (client.Backup{Name: `POST/v1/backup{"name":"monday"}`, Files: 3, Linked: 2, Copied: 1, Records: 7, Seconds: 0.5}) {
+		t.Errorf("%+v %v", b, err)
+	}
+}
+
 // Empty lists are no calls.
 func TestNothing(t *testing.T) {
 	c, ctx := client.New("http://127.0.0.1:1", client.Options{}), t.Context()

@@ -11,6 +11,7 @@
 //	POST /v1/insert            write  add a document, or those of a list
 //	POST /v1/check-and-insert  write  add a document, or each of a list, unless a near-duplicate is there; atomic
 //	POST /v1/delete            write  delete documents by id or by fingerprint
+//	POST /v1/backup            admin  make a backup of the index in the folder of --backup-dir, with which it is served
 //	GET  /v1/stats             read   sizes of the index
 //	GET  /openapi.json         -      this interface, from the Go types
 //	GET  /livez                -      200 while the process runs
@@ -54,6 +55,9 @@
 //
 //	> POST /v1/delete {"id": "https://c.example/"}        or {"ids": [...]}, or {"fingerprint": "..."}
 //	< 200 {"deleted":1}
+//
+//	> POST /v1/backup {"name": "monday"}                 a name, never a path
+//	< 200 {"name":"monday","files":5,"linked_bytes":...,"copied_bytes":...,"log_records":...,"seconds":0.02}
 //
 //	> POST /v1/batch?k=3&unique=false   Content-Type: application/octet-stream, little-endian uint64s
 //	< 200 text/tab-separated-values: query row, fingerprint, distance, id

@@ -52,6 +52,8 @@ type Options struct {
 	// be nil. The server closes what it returns.
 	Copies func(context.Context) (*copies.Index, error)
 
+	Backups string // folder in which /v1/backup makes backups of the index; "": /v1/backup is not served
+
 	ShowFiles bool // documents that were loaded from files of their own are shown to who may read
 
 	Scrub time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never

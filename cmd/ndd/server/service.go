@@ -45,12 +45,14 @@ type service struct {
 	census      census
 	schemas     huma.Registry // of the bodies of requests and answers
 	copies      *copySource   // nil: /v1/copies is not served
+	backups     string        // folder of backups; "": /v1/backup is not served
+	backingUp   sync.Mutex    // held while a backup is made
 
 	queries, batches, inserts *admit.Gate
 }
 
 func newService(o *Options) (*service, error) {
-	s := &service{log: o.Log, started: time.Now(), limits: o.Limits.withDefaults(), threads: o.Threads, version: o.Version, descriptors: descriptors}
+	s := &service{log: o.Log, started: time.Now(), limits: o.Limits.withDefaults(), threads: o.Threads, version: o.Version, backups: o.Backups, descriptors: descriptors}
 	if err := s.limits.validate(); err != nil {
 		return nil, err
 	}
@@ -147,6 +149,9 @@ func (s *service) routes() []route {
 	if s.copies != nil {
 		list = append(list, route{pattern: "POST /v1/copies", least: access.Read, accepts: any, takes: []string{"limit"}, needs: true, gate: s.queries, work: copiesWork, document: s.copiesDocument})
 	}
+	if s.backups != "" {
+		list = append(list, route{pattern: "POST /v1/backup", least: access.Admin, accepts: json, needs: true, streams: true})
+	}
 	return list
 }
 
@@ -161,6 +166,7 @@ func (s *service) handler(local bool) http.Handler {
 	s.registerDelete(api)
 	s.registerCompare(api)
 	s.registerCopies(api)
+	s.registerBackup(api)
 	s.registerStats(api)
 	s.registerActivity(api)
 	s.registerDistribution(api)

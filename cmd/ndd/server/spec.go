@@ -250,6 +250,7 @@ var examples = map[string]map[string]example{
 	"check-and-insert": {mediaJSON: {body: object{"id": "https://a.example/", "text": exampleText}},
 		mediaText: {body: exampleText, query: "?id=https://a.example/"}, mediaHTML: {body: "<p>" + exampleText + "</p>", query: "?id=https://a.example/&k=3"}},
 	"delete": {mediaJSON: {body: object{"id": "https://a.example/"}}},
+	"backup": {mediaJSON: {body: object{"name": "monday"}}},
 	"copies": {mediaJSON: {body: object{"text": exampleText}}, mediaText: {body: exampleText, query: "?limit=10"}, mediaHTML: {body: "<p>" + exampleText + "</p>"}},
 }
 

@@ -12,7 +12,7 @@ import (
 
 // The OpenAPI page names every route, and nothing in it leads elsewhere.
 func TestOpenAPINamesEveryRoute(t *testing.T) {
-	for _, b := range []*bench{start(t, nil, ""), copiesBench(t)} {
+	for _, b := range []*bench{start(t, nil, ""), copiesBench(t), backupBench(t, "")} {
 		describesItsRoutes(t, b)
 	}
 }
@@ -60,7 +60,15 @@ func describesItsRoutes(t *testing.T, b *bench) {
 
 // Every example in the description is taken as it stands.
 func TestExamplesOfTheDescription(t *testing.T) {
-	b := copiesBench(t)
+	sent := examplesAreTaken(t, copiesBench(t)) + examplesAreTaken(t, backupBench(t, ""))
+	if sent < 28 {
+		t.Errorf("only %d examples", sent)
+	}
+}
+
+// examplesAreTaken sends the examples of a server's description, and returns how many there are.
+func examplesAreTaken(t *testing.T, b *bench) (sent int) {
+	t.Helper()
 	_, body := b.send(t, "GET /openapi.json", "", "")
 	var spec struct {
 		Paths map[string]map[string]struct {
@@ -76,7 +84,6 @@ func TestExamplesOfTheDescription(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &spec); err != nil {
 		t.Fatal(err)
 	}
-	sent := 0
 	for path, methods := range spec.Paths {
 		for method, o := range methods {
 			for media, c := range o.RequestBody.Content {
@@ -98,9 +105,7 @@ func TestExamplesOfTheDescription(t *testing.T) {
 			}
 		}
 	}
-	if sent < 15 {
-		t.Errorf("only %d examples", sent)
-	}
+	return sent
 }
 
 // The description, the answers and /v1/stats have the limits that the server was started with, all of them.

@@ -75,6 +75,17 @@ func backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, 
 
 // fill puts the files of a manifest and the log in the backup, and reads the log.
 func (r *BackupReport) fill(ctx context.Context, d *disk.Disk, f *disk.Folder, m *Manifest, dir string) error {
+	if err := r.linkSegments(ctx, d, f, m, dir); err != nil || m.Live == nil {
+		return err
+	}
+	if err := r.copyLog(f, m, dir); err != nil {
+		return err
+	}
+	return r.readLog(ctx, f, m)
+}
+
+// linkSegments gives the files of a manifest's segments names in the backup.
+func (r *BackupReport) linkSegments(ctx context.Context, d *disk.Disk, f *disk.Folder, m *Manifest, dir string) error {
 	for _, g := range m.Segments {
 		files := []string{g.File}
 		if g.Beside != nil {
@@ -91,20 +102,21 @@ func (r *BackupReport) fill(ctx context.Context, d *disk.Disk, f *disk.Folder, m
 			}
 		}
 	}
-	if m.Live == nil {
-		return nil
-	}
-	o := m.Live.log(OpenOptions{})
-	paths, err := wal.Paths(dir, o.From)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// copyLog copies the log from where a manifest says that it begins.
+func (r *BackupReport) copyLog(f *disk.Folder, m *Manifest, dir string) error {
+	paths, err := wal.Paths(dir, m.Live.log(OpenOptions{}).From)
 	for _, path := range paths {
-		if err := r.copy(f, path); err != nil {
-			return err
-		}
+		err = errors.Join(err, r.copy(f, path))
 	}
-	r.Log, err = wal.Check(f.Dir(), o, func(wal.Position, []byte) error { return ctx.Err() })
+	return err
+}
+
+// readLog reads the log of the backup.
+func (r *BackupReport) readLog(ctx context.Context, f *disk.Folder, m *Manifest) (err error) {
+	r.Log, err = wal.Check(f.Dir(), m.Live.log(OpenOptions{}), func(wal.Position, []byte) error { return ctx.Err() })
 	return err
 }
 
@@ -136,6 +148,3 @@ func (r *BackupReport) copy(f *disk.Folder, path string) error {
 		return err
 	})
 }
-
-// Durable reports whether inserts and deletions go to a log on the disk before they are acknowledged.
-func (x *Index) Durable() bool { return x.log != nil }

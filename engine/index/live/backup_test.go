@@ -46,6 +46,21 @@ func backupSource(t *testing.T, dir string) *Index {
 	return x
 }
 
+// waysToBackup are from outside, beside the process that has the index, and by that process.
+var waysToBackup = []struct {
+	name   string
+	backup func(x *Index, d *disk.Disk, dir, to string) error
+}{
+	{"beside", func(_ *Index, d *disk.Disk, dir, to string) error {
+		_, err := Backup(context.Background(), d, dir, to)
+		return err
+	}},
+	{"within", func(x *Index, d *disk.Disk, _, to string) error {
+		_, err := x.backup(context.Background(), d, to)
+		return err
+	}},
+}
+
 func put(t *testing.T, x *Index, i int) {
 	t.Helper()
 	d := Doc{Fingerprint: simhash.Fingerprint(uint64(i+1) * 0x9e3779b97f4a7c15), ID: fmt.Sprint("doc-", i)}
@@ -116,7 +131,7 @@ func TestBackupWhileWritten(t *testing.T) {
 	least := make([]int, rounds)
 	for i := range rounds {
 		least[i] = int(acknowledged.Load())
-		if _, err := Backup(t.Context(), nil, dir, filepath.Join(base, fmt.Sprint("backup", i))); err != nil {
+		if err := waysToBackup[i%2].backup(x, nil, dir, filepath.Join(base, fmt.Sprint("backup", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,35 +178,43 @@ func (h *onLink) Before(op *disk.Op) error {
 func (h *onLink) After(*disk.Op) {}
 
 // TestBackupAgain flushes, or merges, the index when the backup has its manifest: the log is removed,
-// and segments are, so that it begins again.
+// and segments are, so that one from outside begins again, and one by the process that has the index keeps what it needs.
 func TestBackupAgain(t *testing.T) {
 	for name, change := range map[string]func(*Index) error{
 		"flush": func(x *Index) error { return x.Flush(t.Context()) },
 		"merge": func(x *Index) error { return x.Merge(t.Context(), 1) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			base := t.TempDir()
-			dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
-			x := backupSource(t, dir)
-			defer x.end()
-			hook := &onLink{n: 2, do: func() {
-				if err := change(x); err != nil {
-					t.Error(err)
+		for _, way := range waysToBackup {
+			t.Run(name+"/"+way.name, func(t *testing.T) {
+				base := t.TempDir()
+				dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
+				x := backupSource(t, dir)
+				defer x.end()
+				hook := &onLink{n: 2, do: func() {
+					if err := change(x); err != nil {
+						t.Error(err)
+					}
+				}}
+				if err := way.backup(x, disk.Hooked(hook), dir, to); err != nil {
+					t.Fatal(err)
 				}
-			}}
-			if _, err := Backup(t.Context(), disk.Hooked(hook), dir, to); err != nil {
-				t.Fatal(err)
-			}
-			if got := backedUp(t, to, 300); len(got) != 56 {
-				t.Errorf("%d documents, want 56", len(got))
-			}
-		})
+				if got := backedUp(t, to, 300); len(got) != 56 {
+					t.Errorf("%d documents, want 56", len(got))
+				}
+			})
+		}
 	}
 }
 
 // TestBackupFaults makes each call fail: the error comes back, nothing is left under the name of the
 // backup, and the index is as it was. A power cut behind any call leaves the whole backup or none.
 func TestBackupFaults(t *testing.T) {
+	for _, way := range waysToBackup {
+		t.Run(way.name, func(t *testing.T) { backupFaults(t, way.backup) })
+	}
+}
+
+func backupFaults(t *testing.T, way func(x *Index, d *disk.Disk, dir, to string) error) {
 	base := t.TempDir()
 	dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
 	x := backupSource(t, dir)
@@ -200,8 +223,7 @@ func TestBackupFaults(t *testing.T) {
 		if err := os.RemoveAll(to); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Backup(t.Context(), d, dir, to)
-		return err
+		return way(x, d, dir, to)
 	}
 	if err := backup(nil); err != nil {
 		t.Fatal(err)
