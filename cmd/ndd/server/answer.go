@@ -99,6 +99,3 @@ func (a *answer) untouched() bool { return !a.begun }
 
 // Unwrap lets http.ResponseController through.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
-
-// noticeDamage takes the server out of service.
-func (a *answer) noticeDamage(err error) { a.visit.service.noticeDamage(err) }

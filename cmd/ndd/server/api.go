@@ -16,7 +16,7 @@ func newAPI(m *mux, version string) huma.API {
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
 	c.CreateHooks = nil // no $schema links into answers
 	c.RejectUnknownQueryParameters = true
-	c.Transformers = []huma.Transformer{m.service.takeDamage, m.service.explain, tersen}
+	c.Transformers = []huma.Transformer{m.service.takeTrouble, m.service.explain, tersen}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token": {Type: "http", Scheme: "bearer", Description: "Needed where the server was started with a token file."},
 	}

@@ -111,8 +111,8 @@ func (s *service) cutOff(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil && !errors.Is(err, errClientGone) {
 		s.log.Error("answer cut off", "path", r.URL.Path, "error", err)
 	}
-	if p := broken(err); p.damage != nil {
-		s.noticeDamage(p.damage)
+	if p := broken(err); p.cause != nil {
+		s.notice(p.cause)
 	}
 }
 

@@ -67,6 +67,14 @@ func TestIndexLosesItsEnd(t *testing.T) {
 			t.Fatalf("batch %d: %d %s", i, status, said)
 		}
 	}
+	for range 10 {
+		if status, _ := b.send(t, "GET /readyz", "", ""); status != http.StatusServiceUnavailable {
+			t.Errorf("readyz: %d", status)
+		}
+	}
+	if log := b.journal.String(); strings.Count(log, "the index is damaged") != 1 || strings.Count(log, "level=ERROR") != 1 {
+		t.Errorf("damage was not logged once:\n%.2000s", log)
+	}
 	if status, _ := b.send(t, "GET /livez", "", ""); status != http.StatusOK {
 		t.Errorf("livez: %d", status)
 	}

@@ -99,7 +99,7 @@
 //	          └─ route
 //	              └─ token and role (token.go)
 //	                  └─ ready? (phase.go)
-//	                      └─ body into memory, at most 8 MiB, 256 MiB of all bodies (body.go)
+//	                      └─ body into memory, at most 8 MiB, 512 MiB of all bodies and answers (body.go)
 //	                          └─ gate: some run, some wait a little, the rest gets 429 (gate.go)
 //	                              └─ handler ── engine
 //

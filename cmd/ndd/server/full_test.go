@@ -62,6 +62,11 @@ func TestFullDisk(t *testing.T) {
 	}
 	full.Store(false)
 	ask[insertAnswer](t, b, "/v1/insert", insert(9))
+	for _, line := range []string{"changes are refused until there is room", "there is room again"} {
+		if log := b.journal.String(); strings.Count(log, line) != 1 || strings.Contains(log, "request failed") {
+			t.Errorf("not once %q:\n%s", line, log)
+		}
+	}
 	if got := ask[deleteAnswer](t, b, "/v1/delete", `{"id": "1"}`); got.Deleted != 1 {
 		t.Errorf("%+v", got)
 	}

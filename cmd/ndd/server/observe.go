@@ -7,10 +7,11 @@ import (
 	"runtime/debug"
 	"time"
 
+	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/conns"
 )
 
-// observe counts and times requests, logs those that fail by our fault, and
+// observe counts and times requests, logs bugs, and
 // makes a 500 of a panic, so that it ends its own request only.
 func (s *service) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +51,10 @@ func (v *visit) observed() {
 	}
 	s.metrics.done(v.to, r.Pattern, out.status, took)
 	s.remember(now, r.Pattern, out.status, took)
-	if out.status >= 500 && s.life.phase() == ready && out.status != http.StatusNotImplemented {
+	if v.to != nil && v.to.least == access.Write && out.status == http.StatusOK {
+		s.noticeRoom()
+	}
+	if out.status == http.StatusInternalServerError {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", out.status,
 			"took", took, "from", r.RemoteAddr)
 	} else if s.log.Enabled(v, slog.LevelDebug) {

@@ -22,7 +22,7 @@ import (
 type problem struct {
 	huma.ErrorModel
 	retryAfter int   // seconds; 0 for none
-	damage     error // of the index, that was met; nil for none
+	cause      error // damage that was met, or that there is no room; nil for what is about the request alone
 }
 
 // refusal returns a problem. errs name the fields at fault.
@@ -49,17 +49,15 @@ func counted(n int64, noun string) string {
 func broken(err error) *problem {
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
-		p := refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error())
-		p.damage = err
-		return p
+		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error()).because(err)
 	case errors.Is(err, engine.ErrNoDocs):
 		return refusal(http.StatusConflict, "nothing is deleted: "+err.Error())
 	case errors.Is(err, engine.ErrConflict):
 		return refusal(http.StatusConflict, err.Error())
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return refusal(http.StatusInsufficientStorage, "nothing can be written, since the disk is full; queries are answered: "+err.Error()).retry(10)
+		return refusal(http.StatusInsufficientStorage, "nothing can be written, since the disk is full; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrNoRoom):
-		return refusal(http.StatusInsufficientStorage, "nothing can be inserted; queries are answered: "+err.Error()).retry(10)
+		return refusal(http.StatusInsufficientStorage, "nothing can be inserted; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrClosed):
 		return refusal(http.StatusServiceUnavailable, err.Error()).retry(5)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the request's own
@@ -70,6 +68,11 @@ func broken(err error) *problem {
 
 func (p *problem) retry(seconds int) *problem {
 	p.retryAfter = seconds
+	return p
+}
+
+func (p *problem) because(cause error) *problem {
+	p.cause = cause
 	return p
 }
 
@@ -84,8 +87,8 @@ func (p *problem) GetHeaders() http.Header {
 
 // write sends the problem.
 func (p *problem) write(w http.ResponseWriter) {
-	if a, ok := w.(*answer); ok && p.damage != nil {
-		a.noticeDamage(p.damage)
+	if a, ok := w.(*answer); ok {
+		a.visit.service.notice(p.cause)
 	}
 	for name, values := range p.GetHeaders() {
 		w.Header()[name] = values

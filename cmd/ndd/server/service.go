@@ -34,6 +34,7 @@ type service struct {
 	transfers   *admit.Transfers
 	limits      Limits
 	damage      atomic.Pointer[error] // that was found; nil while there is none
+	full        atomic.Bool           // the last change was refused, for want of room
 	work        workOf
 	metrics     *metrics
 	threads     int
