@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/pprof"
 
@@ -25,6 +26,9 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 		m.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		m.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		refusal(http.StatusNotFound, fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and, with --pprof, /debug/pprof/", r.URL.Path)).write(w)
+	})
 	return checked(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		least := access.Admin
 		if r.URL.Path == "/livez" || r.URL.Path == "/readyz" {

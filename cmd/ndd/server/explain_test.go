@@ -45,6 +45,7 @@ func TestRefusalsSayWhereAndWhat(t *testing.T) {
 		{"/v1/delete", "", `{"id": "a", ` + hex + `}`, 422, "body: only one of id, ids and fingerprint can be given"},
 		{"/v1/compare", "", `{"a": {` + hex + `}, "b_id": "a"}`, 404, "body.b_id: no file is shown by a server that was started without --show-files"},
 		{"/v1/copies", "", `{"text": "a"}`, 404, "/v1/copies is there where the server was started with --copies"},
+		{"/v1/backup", "", `{"name": "a"}`, 404, "/v1/backup is there where the server was started with --backup-dir"},
 	} {
 		status, body := b.send(t, "POST "+c.route, c.contentType, c.body)
 		var got struct{ Detail string }

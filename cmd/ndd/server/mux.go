@@ -63,6 +63,9 @@ func (m *mux) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.inner.ServeH
 // pageMethods are those of pages.
 var pageMethods = []string{http.MethodGet, http.MethodHead}
 
+// optional are the endpoints that are there by a flag.
+var optional = map[string]string{"/v1/copies": "--copies", "/v1/backup": "--backup-dir"}
+
 // seal adds the answers to everything else, and is the finished mux.
 func (m *mux) seal() http.Handler {
 	if m.attached != len(m.routes) {
@@ -79,8 +82,8 @@ func (m *mux) seal() http.Handler {
 		}
 		if !ok {
 			why := fmt.Sprintf("no such endpoint: %.80q; see /openapi.json", r.URL.Path)
-			if r.URL.Path == "/v1/copies" {
-				why = "/v1/copies is there where the server was started with --copies, and the index of documents to find copies in"
+			if flag, ok := optional[r.URL.Path]; ok {
+				why = fmt.Sprintf("%s is there where the server was started with %s", r.URL.Path, flag)
 			}
 			refusal(http.StatusNotFound, why).write(w)
 			return

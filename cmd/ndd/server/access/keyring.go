@@ -92,11 +92,11 @@ func (k *Keyring) Authorize(r *http.Request, least Role) (Client, *Refused) {
 			if least == Anyone {
 				return who, nil
 			}
-			return who, &Refused{http.StatusUnauthorized, "header Authorization: a bearer token is needed"}
+			return who, &Refused{http.StatusUnauthorized, "header Authorization: a token is needed, as Bearer TOKEN"}
 		}
 		who.Role = max(who.Role, c.role(strings.TrimSpace(secret)))
 		if who.Role == Anyone && least > Anyone {
-			return who, &Refused{http.StatusUnauthorized, "header Authorization: unknown token"}
+			return who, &Refused{http.StatusUnauthorized, "header Authorization: unknown token: the server has no such line in its --token-file"}
 		}
 	}
 	if who.Role < least {
