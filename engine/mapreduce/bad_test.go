@@ -422,6 +422,21 @@ func TestWebHDFS(t *testing.T) {
 		}
 		http.Redirect(w, r, "/data", http.StatusTemporaryRedirect)
 	})
+	served := func(name string, data []byte) {
+		mux.HandleFunc(name, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("op") == "GETFILESTATUS" {
+				fmt.Fprintf(w, `{"FileStatus":{"length":%d}}`, len(data))
+				return
+			}
+			w.Write(data)
+		})
+	}
+	var text strings.Builder
+	for _, f := range store.Uint64s(raw) {
+		fmt.Fprintf(&text, "%016x\n", f)
+	}
+	served("/webhdfs/v1/f/text", []byte(text.String()))
+	served("/webhdfs/v1/f/array.ndf", raw)
 	mux.HandleFunc("/webhdfs/v1/f/mute.bin", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") })
 	mux.HandleFunc("/data", func(w http.ResponseWriter, _ *http.Request) {
 		w.Write(raw[:400])
@@ -442,6 +457,12 @@ func TestWebHDFS(t *testing.T) {
 			t.Fatalf("%s: %v, or other fingerprints", path, err)
 		}
 	}
+	whole, err := read("hdfs://namenode/f/text", "me") // which is no array, and read whole
+	if err != nil || whole != want {
+		t.Fatalf("text: %v, or other fingerprints", err)
+	}
+	_, err = read("hdfs://namenode/f/array.ndf", "me")
+	wantError(t, err, store.ErrCorrupt, "array.ndf")
 	_, err = read("hdfs://namenode/f/chunk.bin", "you")
 	wantError(t, err, nil, "401")
 	_, err = read("hdfs://namenode/f/none.bin", "me")

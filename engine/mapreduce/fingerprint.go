@@ -108,7 +108,8 @@ func readDocuments(ctx context.Context, t *task, o document.Options,
 	if t.Form != Paths {
 		return fmt.Errorf("documents come as %s or %s, not as %s", Lines, Paths, t.Form)
 	}
-	return t.paths(ctx, func(file string, _ uint64, _ bool) error {
+	return t.paths(ctx, func(p inputPath) error {
+		file := p.name
 		if !isRemote(file) {
 			return read([]string{file}, o, nil, func(id string) (string, error) { return id, nil })
 		}

@@ -9,12 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"strconv"
 	"strings"
 
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/scan"
 	"ndd/engine/storage/store"
 )
 
@@ -44,8 +43,8 @@ func ParseForm(name string) (Form, error) {
 
 // A chunk is a part of the fingerprints that a map reads.
 type chunk struct {
-	prints []uint64
-	// appendID appends the ID of the i-th as a field.
+	prints scan.Source // in order, the first of which is row 0; it can be used once
+	// appendID appends the ID of the i-th as a field. It is called when all of prints were read.
 	appendID func(dst []byte, i int) ([]byte, error)
 }
 
@@ -111,7 +110,7 @@ func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 		if len(b.prints) == 0 {
 			return nil
 		}
-		return each(chunk{b.prints, b.appendID})
+		return each(chunk{scan.Slice(b.prints, 0), b.appendID})
 	}
 	err := t.records(ctx, func(r record) error {
 		if string(r.key) == unmarkedKey {
@@ -142,38 +141,36 @@ func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 // rawChunks reads records of Hadoop's rawbytes. The key is the offset of the value in its file.
 func (t *task) rawChunks(ctx context.Context, each func(chunk) error) error {
 	in := bufio.NewReaderSize(t.In, 1<<18)
-	b := rawBatch{t: t, each: each, name: t.File}
 	var key, value []byte
-	for n := 0; ; n++ {
-		var err error
-		if key, err = rawField(in, key); errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return b.flush()
-		}
-		if err == nil {
+	n := 0
+	next := func() (p rawPart, err error) {
+		if key, err = rawField(in, key); err == nil {
 			if value, err = rawField(in, value); errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("%w: the input ends within record %d: cut in the middle", store.ErrCorrupt, n)
+			return p, fmt.Errorf("%w: the input ends within record %d: cut in the middle", store.ErrCorrupt, n)
 		}
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return err
+			return p, err
 		}
 		t.counters.add(recordsIn, 1)
 		t.counters.add(bytesIn, int64(len(value)))
-		var first uint64
-		known := len(key) == 8
-		if known {
-			first = binary.BigEndian.Uint64(key) / 8
+		if p = (rawPart{raw: value, known: len(key) == 8}); p.known {
+			p.first = binary.BigEndian.Uint64(key) / 8
 		}
-		if err := b.add(value, first, known); err != nil {
-			return fmt.Errorf("record %d: %w", n, err)
+		if len(value)%8 != 0 {
+			err = fmt.Errorf("record %d: %w", n, errHalf(value))
 		}
+		n++
+		return p, err
 	}
+	r := rawInput{t: t, name: t.File, next: next}
+	return r.chunks(each)
 }
 
 // rawField reads a field behind its length. It returns [io.EOF] only where nothing is left.
@@ -198,128 +195,36 @@ func rawField(in io.Reader, buffer []byte) ([]byte, error) {
 
 // base64Chunks reads lines of raw fingerprints.
 func (t *task) base64Chunks(ctx context.Context, each func(chunk) error) error {
-	b := rawBatch{t: t, each: each}
-	var raw []byte
 	in := newLines(t.In)
-	for {
+	var raw []byte
+	next := func() (p rawPart, err error) {
 		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return b.flush()
+		for err == nil && len(line) == 0 {
+			line, err = in.next()
 		}
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return err
-		}
-		if len(line) == 0 {
-			continue
+			return p, err
 		}
 		t.counters.add(recordsIn, 1)
 		t.counters.add(bytesIn, int64(len(line))+1)
-		var first uint64
 		row, rest, known := bytes.Cut(line, []byte{'\t'})
-		if known {
-			if first, err = strconv.ParseUint(string(row), 10, 64); err != nil {
-				return fmt.Errorf("%w: line %d: %.40q is no row", store.ErrCorrupt, in.n, row)
+		if p.known = known; known {
+			if p.first, err = strconv.ParseUint(string(row), 10, 64); err != nil {
+				return p, fmt.Errorf("%w: line %d: %.40q is no row", store.ErrCorrupt, in.n, row)
 			}
 			line = rest
 		}
 		if raw, err = base64.StdEncoding.AppendDecode(raw[:0], line); err != nil {
-			return fmt.Errorf("%w: line %d is cut in the middle, or not base64: %w", store.ErrCorrupt, in.n, err)
+			return p, fmt.Errorf("%w: line %d is cut in the middle, or not base64: %w", store.ErrCorrupt, in.n, err)
 		}
-		if err := b.add(raw, first, known); err != nil {
-			return fmt.Errorf("line %d: %w", in.n, err)
+		if p.raw = raw; len(raw)%8 != 0 {
+			err = fmt.Errorf("line %d: %w", in.n, errHalf(raw))
 		}
+		return p, err
 	}
-}
-
-// pathChunks reads the files that the input names.
-func (t *task) pathChunks(ctx context.Context, each func(chunk) error) error {
-	return t.paths(ctx, func(name string, first uint64, numbered bool) error {
-		f, err := t.openPrints(ctx, name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if s := f.Store(); s != nil {
-			if err := s.Verify(ctx, t.Threads, nil); err != nil {
-				return err
-			}
-		}
-		if err := t.sameRecipe(name, f.Recipe()); err != nil {
-			return err
-		}
-		id := rowID("", first)
-		if !numbered {
-			id = rowID(path.Base(name), 0)
-		}
-		if f.HasIDs() {
-			ids := f.Lookup()
-			id = func(dst []byte, i int) ([]byte, error) {
-				s, err := ids.ID(uint64(i))
-				return appendEscaped(dst, s), err
-			}
-		}
-		defer func() { t.counters.add(fingerprints, int64(f.Len())) }()
-		if f.Len() == 0 {
-			return nil
-		}
-		return each(chunk{f.Fingerprints(), id})
-	})
-}
-
-// paths calls each with the paths of a map's input. What a framework puts before a line, its offset, is passed over.
-func (t *task) paths(ctx context.Context, each func(name string, first uint64, numbered bool) error) error {
-	in := newLines(t.In)
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		fields := strings.Split(string(line), "\t")
-		if _, err := strconv.ParseUint(fields[0], 10, 64); err == nil && len(fields) > 1 && strings.Contains(fields[1], "/") {
-			fields = fields[1:]
-		}
-		if fields[0] == "" {
-			continue
-		}
-		t.counters.add(recordsIn, 1)
-		first, numbered := uint64(0), len(fields) > 1 && fields[1] != ""
-		if numbered {
-			if first, err = strconv.ParseUint(fields[1], 10, 64); err != nil {
-				return fmt.Errorf("line %d: %.40q is not the row of a file's first fingerprint", in.n, fields[1])
-			}
-		}
-		if t.Status != nil {
-			t.Status("reading " + fields[0])
-		}
-		if err := each(fields[0], first, numbered); err != nil {
-			return fmt.Errorf("line %d: %w", in.n, err)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-}
-
-// openPrints opens a file of fingerprints: here, or by WebHDFS.
-func (t *task) openPrints(ctx context.Context, name string) (*ndf.File, error) {
-	if !isRemote(name) {
-		return ndf.Open(name)
-	}
-	r, length, err := t.openRemote(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	reserved, err := t.reserve("reading "+name, 2*length)
-	if err != nil {
-		return nil, err
-	}
-	defer reserved.Release() // of the buffers that grow; what stays is a chunk's
-	return ndf.Read(r, name)
+	r := rawInput{t: t, next: next}
+	return r.chunks(each)
 }

@@ -192,7 +192,7 @@ func TestFingerprint(t *testing.T) {
 
 // TestRawRows: hits in raw fingerprints have the rows that their lines say, however these are ordered, or none.
 func TestRawRows(t *testing.T) {
-	const lines = 70_000 // more than a batch has runs of rows
+	const lines = 70_000 // more than a chunk has runs of rows
 	prints := sets.Uniform(2*lines, 4)
 	q := filepath.Join(t.TempDir(), "q.bin")
 	var input strings.Builder
@@ -205,7 +205,7 @@ func TestRawRows(t *testing.T) {
 		}
 		two := prints[2*i : 2*i+2]
 		fmt.Fprintf(&input, "%s%s\n", row, base64.StdEncoding.EncodeToString(store.Bytes64(two)))
-		if i%50 < 2 { // those of the second
+		if i%50 < 2 || i == 1<<16 { // where the next chunk begins
 			want = append(want, fmt.Sprintf("%d\t%016x\t0\t%s\n", len(queries), two[1], id))
 			queries = append(queries, two[1])
 		}

@@ -1,6 +1,7 @@
 package mapreduce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/bits"
@@ -8,6 +9,7 @@ import (
 
 	"ndd/engine/index/radix"
 	"ndd/engine/near/cluster"
+	"ndd/engine/near/scan"
 	"ndd/permute"
 )
 
@@ -107,7 +109,7 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 	}
 	defer reserved.Release()
 	s := &blockSender{t: t, p: p, most: max(most, 1<<16)}
-	if err := t.chunks(ctx, func(c chunk) error { return s.add(ctx, c.prints) }); err != nil {
+	if err := t.chunks(ctx, func(c chunk) error { return s.addAll(ctx, c.prints) }); err != nil {
 		return err
 	}
 	return s.flush(ctx)
@@ -123,6 +125,15 @@ type blockSender struct {
 	sorted     []uint64
 	key, value []byte
 	scratch    []byte
+}
+
+func (s *blockSender) addAll(ctx context.Context, all scan.Source) (err error) {
+	failed := all(func(c scan.Chunk) bool {
+		err = s.add(ctx, c.Fingerprints)
+		c.Release()
+		return err == nil
+	})
+	return cmp.Or(err, failed)
 }
 
 func (s *blockSender) add(ctx context.Context, prints []uint64) error {

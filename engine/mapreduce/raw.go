@@ -1,81 +1,125 @@
 package mapreduce
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
+	"ndd/engine/near/scan"
 	"ndd/engine/storage/store"
 )
 
-// A rawBatch is raw fingerprints that come in records or lines, some at a time, and are searched a chunk at a time: what a search
-// costs for a chunk is much for few fingerprints.
-type rawBatch struct {
-	t      *task
-	each   func(chunk) error
-	name   string // before a row, of the file; may be empty
-	prints []uint64
-	runs   []rawRun
+// A rawInput is raw fingerprints that come some at a time: in records, in lines, or over the network. All of them are one chunk, since a
+// search costs much for few fingerprints; and a goroutine reads on while they are searched.
+type rawInput struct {
+	t     *task
+	name  string                  // before a row, of the file; may be empty
+	next  func() (rawPart, error) // the next part, good until the next call; [io.EOF] behind the last one
+	later rawPart                 // the first one of the next chunk, where this chunk has runs enough
+	runs  []rawRun                // of the chunk
+	n     int                     // fingerprints of the chunk that were read
+	ended bool
 }
 
-// A rawRun is fingerprints of a batch, from one on, whose rows follow each other.
+// A rawPart is some little-endian fingerprints, and the row of the first where that is known.
+type rawPart struct {
+	raw   []byte
+	first uint64
+	known bool
+}
+
+// A rawRun is fingerprints of a chunk, from one on, whose rows follow each other.
 type rawRun struct {
-	from  int    // in the batch
+	from  int    // in the chunk
 	first uint64 // row, if it is known
 	known bool
 }
 
-// rawRunsMax bounds the runs of a batch, should rows not follow each other.
-const rawRunsMax = 1 << 16
+const (
+	// rawRunsMax bounds the runs of a chunk, should rows not follow each other.
+	rawRunsMax = 1 << 16
+	// aheadPrints fingerprints are searched at a time, and read in aheadChunks before they are.
+	aheadPrints = 1 << 20
+	aheadChunks = 4
+	// aheadBytes is what they take: those that wait, are read, are handed over and are searched.
+	aheadBytes = (aheadChunks + 4) * 8 * aheadPrints
+)
 
-// add adds little-endian fingerprints, the row of whose first one may be known, and hands the batch on when it is full.
-func (b *rawBatch) add(raw []byte, first uint64, known bool) error {
-	if len(raw)%8 != 0 {
-		return fmt.Errorf("%w: %d bytes are no fingerprints of 8 bytes: cut in the middle", store.ErrCorrupt, len(raw))
-	}
-	b.t.counters.add(fingerprints, int64(len(raw)/8))
-	if n := len(b.runs); n == 0 || !b.runs[n-1].goesOn(len(b.prints), first, known) {
-		b.runs = append(b.runs, rawRun{len(b.prints), first, known})
-	}
-	if n := len(raw) / 8; cap(b.prints)-len(b.prints) < n { // append alone would copy five times as much
-		b.prints = slices.Grow(b.prints, min(max(n, len(b.prints)), ChunkPrints-len(b.prints)+n))
-	}
-	for ; len(raw) > 0; raw = raw[8:] {
-		b.prints = append(b.prints, binary.LittleEndian.Uint64(raw))
-	}
-	if len(b.prints) >= ChunkPrints || len(b.runs) >= rawRunsMax {
-		return b.flush()
+// chunks calls each with all of the input.
+func (r *rawInput) chunks(each func(chunk) error) error {
+	for !r.ended {
+		r.n, r.runs = 0, r.runs[:0]
+		prints, end := scan.Ahead(scan.Walk(r.walk, aheadPrints), aheadChunks)
+		err := each(chunk{prints, r.appendID})
+		end()
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// goesOn reports whether a fingerprint of the batch and its row follow those of the run.
+// walk calls yield with the fingerprints of a chunk.
+func (r *rawInput) walk(yield func([]uint64) bool) error {
+	for {
+		p, err := r.take()
+		if errors.Is(err, io.EOF) {
+			r.ended = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		prints := store.Uint64s(p.raw)
+		if len(prints) == 0 {
+			continue
+		}
+		if n := len(r.runs); n == 0 || !r.runs[n-1].goesOn(r.n, p.first, p.known) {
+			if n == rawRunsMax {
+				r.later = p
+				return nil
+			}
+			r.runs = append(r.runs, rawRun{r.n, p.first, p.known})
+		}
+		r.n += len(prints)
+		r.t.counters.add(fingerprints, int64(len(prints)))
+		if !yield(prints) {
+			return nil
+		}
+	}
+}
+
+// take returns the next part.
+func (r *rawInput) take() (p rawPart, err error) {
+	if p, r.later = r.later, p; p.raw != nil {
+		return p, nil
+	}
+	return r.next()
+}
+
+// errHalf returns the error of bytes that are no fingerprints.
+func errHalf(raw []byte) error {
+	return fmt.Errorf("%w: %d bytes are no fingerprints of 8 bytes: cut in the middle", store.ErrCorrupt, len(raw))
+}
+
+// goesOn reports whether a fingerprint of the chunk and its row follow those of the run.
 func (r *rawRun) goesOn(at int, row uint64, known bool) bool {
 	return r.known == known && (!known || r.first+uint64(at-r.from) == row)
 }
 
-// flush hands on what there is.
-func (b *rawBatch) flush() error {
-	if len(b.prints) == 0 {
-		return nil
-	}
-	err := b.each(chunk{b.prints, b.appendID})
-	b.prints, b.runs = b.prints[:0], b.runs[:0]
-	return err
-}
-
 // appendID appends the row of the i-th, behind the name if there is one, or what stands for none.
-func (b *rawBatch) appendID(dst []byte, i int) ([]byte, error) {
-	at, found := slices.BinarySearchFunc(b.runs, i, func(r rawRun, i int) int { return r.from - i })
+func (r *rawInput) appendID(dst []byte, i int) ([]byte, error) {
+	at, found := slices.BinarySearchFunc(r.runs, i, func(r rawRun, i int) int { return r.from - i })
 	if !found {
 		at--
 	}
-	r := &b.runs[at]
-	if !r.known {
+	run := &r.runs[at]
+	if !run.known {
 		return append(dst, noID...), nil
 	}
-	return rowID(b.name, r.first)(dst, i-r.from)
+	return rowID(r.name, run.first)(dst, i-run.from)
 }
 
 // rowID returns a function that appends the row of the i-th fingerprint, behind a name if there is one.

@@ -8,6 +8,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/near/scan"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
 )
 
 // A Scan is the job of section 3.3 of the paper: chunks of F against a file of queries Q, which every map has beside it.
@@ -56,21 +57,59 @@ func (j Scan) mapPart(ctx context.Context, t *task) error {
 	if t.Say != nil {
 		t.Say("tables of the queries, and hits", plan.Bytes())
 	}
-	s, err := scan.NewSearcher(queries, j.K, plan, o)
+	if t.Form == Paths { // which may bring chunks whole, not in batches
+		batch.Release()
+	}
+	tables := buildTables(queries, j.K, plan, o)
+	defer tables.close()
+	err = t.chunks(ctx, func(c chunk) error {
+		s, err := tables.searcher()
+		if err != nil {
+			return err
+		}
+		return j.sendHits(ctx, t, s, c)
+	})
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	if t.Form == Paths { // which brings chunks whole, not in batches
-		batch.Release()
+	_, err = tables.searcher()
+	return err
+}
+
+// A tableBuild is tables of queries that a goroutine builds while the first fingerprints are read.
+type tableBuild struct {
+	built chan struct{} // closed when the others are there
+	s     *scan.Searcher
+	err   error
+}
+
+// buildTables begins to build the tables of queries.
+func buildTables(queries []uint64, k int, plan scan.Plan, o scan.Options) *tableBuild {
+	b := &tableBuild{built: make(chan struct{})}
+	go func() {
+		defer close(b.built)
+		defer store.CatchFault(&b.err)() // the queries are mapped
+		b.s, b.err = scan.NewSearcher(queries, k, plan, o)
+	}()
+	return b
+}
+
+// searcher waits for the tables.
+func (b *tableBuild) searcher() (*scan.Searcher, error) {
+	<-b.built
+	return b.s, b.err
+}
+
+func (b *tableBuild) close() {
+	if s, _ := b.searcher(); s != nil {
+		s.Close()
 	}
-	return t.chunks(ctx, func(c chunk) error { return j.sendHits(ctx, t, s, c) })
 }
 
 // sendHits sends the hits of a chunk.
 func (j Scan) sendHits(ctx context.Context, t *task, s *scan.Searcher, c chunk) error {
 	var key []byte
-	for h, err := range s.Hits(ctx, scan.Slice(c.prints, 0)) {
+	for h, err := range s.Hits(ctx, c.prints) {
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ type Options struct {
 	HDFSUser string         // who asks WebHDFS; may be empty
 	File     string         // name of the file that the part is of, for IDs of raw fingerprints; may be empty
 	Budget   *memory.Budget // of which a task reserves what it takes; nil: no limit
-	Threads  int            // goroutines; 0 or less: one
+	Threads  int            // goroutines that compute, beside one that reads; 0 or less: one
 	MaxBad   int64          // bad records that are skipped; one more fails the task
 
 	Count  func(name string, n int64)      // is called at the end, unless nil, with each counter that is not 0

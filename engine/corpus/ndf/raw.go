@@ -28,7 +28,7 @@ func checkRaw(path string, data []byte) error {
 		corrupt.Why = "this is " + known(data) + ", not an array of uint64"
 		return corrupt
 	case filepath.Ext(path) == ".bin": // at its word
-	case bytes.HasPrefix(data, []byte("\x1f\x8b\x08")) && filepath.Ext(path) == ".gz", bytes.HasPrefix(data, []byte("\x28\xb5\x2f\xfd")):
+	case bytes.HasPrefix(data, gzipMagic) && filepath.Ext(path) == ".gz", bytes.HasPrefix(data, zstdMagic):
 		corrupt.Why = "this is compressed, and fingerprint files are mapped as they are: unpack it first"
 		return corrupt
 	case isText(data):
@@ -43,6 +43,24 @@ func checkRaw(path string, data []byte) error {
 	return nil
 }
 
+// StartBytes of a file say whether it is an array: see [IsArray].
+const StartBytes = 4096
+
+// IsArray reports whether a file of this name that begins so, [StartBytes] or all of it, can only be a raw array of fingerprints, so
+// that [Read] would take it as it is: it may be taken as it comes then. Where this is false, it may be one all the same.
+func IsArray(name string, start []byte) bool {
+	if filepath.Ext(name) == ".ndf" || store.IsOurs(start) || isNpy(start) || isText(start) || IsText(start) || known(start) != "" {
+		return false
+	}
+	return !bytes.HasPrefix(start, parquetMagic) && !bytes.HasPrefix(start, gzipMagic) && !bytes.HasPrefix(start, zstdMagic)
+}
+
+var (
+	parquetMagic = []byte("PAR1")
+	gzipMagic    = []byte("\x1f\x8b\x08")
+	zstdMagic    = []byte("\x28\xb5\x2f\xfd")
+)
+
 // known returns which other format a file is of by its first bytes, and its last where they are few: of fingerprints one file in 2^40 would
 // look like one at most. It returns "" for all others.
 func known(data []byte) string {
@@ -52,7 +70,7 @@ func known(data []byte) string {
 			return what
 		}
 	}
-	if bytes.HasPrefix(data, []byte("PAR1")) && bytes.HasSuffix(data, []byte("PAR1")) {
+	if bytes.HasPrefix(data, parquetMagic) && bytes.HasSuffix(data, parquetMagic) {
 		return "a Parquet file"
 	}
 	return ""
@@ -62,12 +80,12 @@ func known(data []byte) string {
 func isText(data []byte) bool {
 	const (
 		least = 32 // what is shorter may be fingerprints
-		most  = 4096
+		most  = StartBytes
 	)
 	if len(data) < least {
 		return false
 	}
-	if len(data) > most {
+	if len(data) >= most {
 		data = data[:most]
 		for range utf8.UTFMax - 1 { // the last character may have been cut
 			if r, _ := utf8.DecodeLastRune(data); r != utf8.RuneError {

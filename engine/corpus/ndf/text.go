@@ -20,7 +20,7 @@ const unmarkedText = "----------------"
 
 // IsText reports whether data begins with a line of a fingerprint as text.
 func IsText(data []byte) bool {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(data[:min(len(data), 4096)], "\r\n"), []byte("\n"))
+	line, _, _ := bytes.Cut(bytes.TrimLeft(data[:min(len(data), StartBytes)], "\r\n"), []byte("\n"))
 	_, _, ok := printLine(strings.TrimSuffix(string(line), "\r"))
 	return ok
 }

@@ -38,6 +38,11 @@ func TestScanHits(t *testing.T) {
 				return nil
 			}, 1000)
 		},
+		"ahead": func() Source {
+			f, end := Ahead(Reader(bytes.NewReader(store.Bytes64(base)), 1000), 2)
+			t.Cleanup(end)
+			return f
+		},
 	} {
 		for _, threads := range []int{1, 3} {
 			var mu sync.Mutex // progress is told by every goroutine

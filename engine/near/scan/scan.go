@@ -78,8 +78,6 @@ func (m *mapper) mapChunk(ctx context.Context, c Chunk, progress func(int)) erro
 		}
 		progress(len(part))
 	}
-	if c.done != nil {
-		c.done()
-	}
+	c.Release()
 	return nil
 }
