@@ -13,13 +13,6 @@ type cursor struct {
 	key     uint64 // the last key
 }
 
-// What a decode kernel answers.
-const (
-	decodeCorrupt = 0
-	decodeDone    = 1
-	decodeOther   = 2 // a case left to the generic form
-)
-
 func decode(dst []uint64, half []byte, key uint64, w *Window) bool {
 	if !decodeServed() {
 		return decodeGeneric(dst, half, key, w)

@@ -196,6 +196,23 @@ func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *
 //go:noescape
 func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 
+// decodeBlock answers decodeOther for what decodeHalves is to do.
+func decodeBlock(dst []uint64, ups int, block []byte, before, last uint64, w *Window) (answer int) {
+	downs := len(dst) - 2 - ups
+	if !useAVX512 || min(ups, downs) < 1 || max(ups, downs) > blockKeys || len(block) > blockBytes {
+		return decodeOther
+	}
+	dst[0], dst[len(dst)-1] = before, last
+	return decodeBlockAVX512(&dst[0], ups, downs, &block[0], len(block), before, last, w)
+}
+
+// decodeBlockAVX512 makes the keys between dst[0] and the last, 1 to blockKeys in each half of a block of
+// at most blockBytes bytes. It answers decodeOther in the cases in which decodeAVX512 does, and where the codes
+// take more rounds than it has room for.
+//
+//go:noescape
+func decodeBlockAVX512(dst *uint64, ups, downs int, block *byte, blockBytes int, before, last uint64, w *Window) int
+
 func seek(s *Seek, k int, w *Window) {
 	if useAVX512 {
 		seekAVX512(s, &s.data[0], k, w)

@@ -128,6 +128,8 @@ func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cu
 
 // The kernels that follow have no NEON form.
 
+func decodeBlock([]uint64, int, []byte, uint64, uint64, *Window) (answer int) { return decodeOther }
+
 func seek(s *Seek, k int, w *Window) { seekGeneric(s, k, w) }
 
 func countDigits(counts, keys []uint64, mask uint64) { countDigitsGeneric(counts, keys, mask) }

@@ -51,6 +51,8 @@ func decode(dst []uint64, half []byte, key uint64, w *Window) bool {
 	return decodeGeneric(dst, half, key, w)
 }
 
+func decodeBlock([]uint64, int, []byte, uint64, uint64, *Window) (answer int) { return decodeOther }
+
 func seek(s *Seek, k int, w *Window) { seekGeneric(s, k, w) }
 
 func permute(dst, src []uint64, mask uint64, dir direction) { permuteGeneric(dst, src, mask, dir) }

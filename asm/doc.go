@@ -18,6 +18,7 @@
 //	leaves               keys in leaves of up to 16 -> each leaf sorted
 //	nearrows             buckets of keys, k         -> keys with another near them in their bucket
 //	decode               half a Huffman block       -> its keys
+//	decodeBlock          a whole one                 -> its keys
 //	seek                 many halves, queries, k    -> the keys near each query
 //	planar               lines of buckets, low bits -> extents of the buckets; positions within each limit
 //	join                 queries in buckets, words  -> pairs within k in 32 bits

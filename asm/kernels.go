@@ -18,6 +18,7 @@ const (
 	KernelPlanarScan
 	KernelInterpolate
 	KernelDecode
+	KernelDecodeBlock
 	KernelSeek
 	KernelPermute
 	KernelCountDigits
@@ -53,6 +54,7 @@ var kernels = [...]kernel{
 	KernelPlanarScan:    {"planarScan", everywhere, checkPlanarScan},
 	KernelInterpolate:   {"interpolate", everywhere, checkInterpolate},
 	KernelDecode:        {"decode", everywhere, checkDecode},
+	KernelDecodeBlock:   {"decodeBlock", []string{AVX512}, checkDecodeBlock},
 	KernelSeek:          {"seek", []string{AVX512}, checkSeek},
 	KernelPermute:       {"permute", everywhere, checkPermute},
 	KernelCountDigits:   {"countDigits", amd64Only, checkCountDigits},

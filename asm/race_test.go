@@ -150,6 +150,17 @@ var races = map[string]func(touch func(write func())){
 		touch(func() { dst[74] = 1 })
 		Decode(dst, block, 0, rulerWindow(75, block))
 	},
+	"decode block reads the block": func(touch func(func())) {
+		block := append(rulerBlock(75, 64), rulerBlock(75, 64)...)
+		w := rulerWindow(75, block)
+		touch(func() { block[127] = 1 })
+		DecodeBlock(make([]uint64, 150), 74, block, 0, 1<<20, w)
+	},
+	"decode block writes dst": func(touch func(func())) {
+		dst, block := make([]uint64, 150), append(rulerBlock(75, 64), rulerBlock(75, 64)...)
+		touch(func() { dst[149] = 1 })
+		DecodeBlock(dst, 74, block, 0, 1<<20, rulerWindow(75, block))
+	},
 	"planar locate reads its lines": func(touch func(func())) {
 		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
 		touch(func() { p.Lines[3] = 1 })

@@ -29,18 +29,9 @@ func (c *Code) DecodeBlock(dst []uint64, block []byte, before, last uint64) (n i
 	if n = ups + 1 + downs; n >= len(dst) {
 		return 0, fmt.Errorf("huffman: %d keys in a block of %d bytes, read into %d: %w", n, len(block), len(dst), ErrCorrupt)
 	}
-	if err := c.DecodeHalf(dst[:ups+1], block, Up, before); err != nil {
-		return 0, err
-	}
-	rest := dst[ups+1 : n+1]
-	if err := c.DecodeHalf(rest, block, Down, last); err != nil {
-		return 0, err
-	}
-	for i, j := 0, len(rest)-1; i <= j; i, j = i+1, j-1 {
-		rest[i], rest[j] = ^rest[j], ^rest[i]
-	}
-	if rest[0] <= dst[ups] {
-		return 0, fmt.Errorf("huffman: block of %d bytes whose halves do not ascend: %w", len(block), ErrCorrupt)
+	if ups > maxSteps(len(Up.half(block))) || downs > maxSteps(len(Down.half(block))) ||
+		!asm.DecodeBlock(dst[:n+1], ups, block, before, last, &c.window) {
+		return 0, fmt.Errorf("huffman: block of %d bytes does not decode to %d ascending keys: %w", len(block), n, ErrCorrupt)
 	}
 	return n, nil
 }
