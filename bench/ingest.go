@@ -115,6 +115,7 @@ func (b *bench) ingestFile(ctx context.Context, path string, want []simhash.Fing
 				Worker: func() (func(int, *document.Document) (struct{}, error), error) {
 					return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
 				},
+				Borrows: true,
 			})
 			return err
 		}

@@ -3,6 +3,7 @@ package document
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/valyala/fastjson"
@@ -23,8 +24,18 @@ func NewExtractor(opts Options) *Extractor {
 	return &Extractor{opts: opts}
 }
 
-// Extract gives the document of a unit, or a *[Skip]. The document owns its memory.
+// Extract returns the document of a unit, or a *[Skip]. The document owns its memory.
 func (e *Extractor) Extract(u Unit) (Document, error) {
+	doc, err := e.Borrow(u)
+	if u.Line > 0 && (u.format == JSONL || u.format == Text) {
+		doc.Text = strings.Clone(doc.Text)
+	}
+	return doc, err
+}
+
+// Borrow is [Extractor.Extract] for who needs the document's text only until the next call, which saves a copy of it. The
+// document's other strings are its own.
+func (e *Extractor) Borrow(u Unit) (Document, error) {
 	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Bytes: len(u.raw), Value: u.value, Modified: u.modified}
 	if u.format == httpResponse {
 		var skip *Skip
@@ -55,7 +66,7 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 			break
 		}
 		text, doc.Repaired = repair(text)
-		doc.Text = string(text) // the parser owns its bytes
+		doc.Text = ownString(text) // of the parser's memory
 	case CSV:
 		text, repaired := repair(u.raw)
 		doc.Text, doc.Repaired = ownString(text), repaired
@@ -73,5 +84,5 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 	return doc, nil
 }
 
-// ownString makes a string of bytes that nobody will write to any more, without copying them.
+// ownString makes a string of bytes that nobody writes to while it is used, without copying them.
 func ownString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

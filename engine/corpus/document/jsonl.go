@@ -59,7 +59,7 @@ func (s *stream) object(raw []byte, from int64) error {
 	return s.emit(Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, fields: s.fields})
 }
 
-// readLine gives the next line in memory of its own, io.EOF at the end, or a skip for a line beyond the
+// readLine returns the next line in memory that no other line has, io.EOF at the end, or a skip for a line beyond the
 // limit, which it leaves behind.
 func (s *stream) readLine() ([]byte, error) {
 	s.line++
@@ -71,11 +71,14 @@ func (s *stream) readLine() ([]byte, error) {
 		if int64(len(line)+len(part)) > s.opts.MaxDocumentBytes {
 			tooLong, line = true, nil
 		}
-		if !tooLong {
+		switch {
+		case err == nil && len(line) == 0 && !tooLong:
+			return s.keep(part), nil
+		case !tooLong:
 			line = append(line, part...)
 		}
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
+		case err == bufio.ErrBufferFull:
 			continue
 		case err == io.EOF && (tooLong || len(line) > 0):
 		case err != nil:
@@ -86,6 +89,23 @@ func (s *stream) readLine() ([]byte, error) {
 		}
 		return line, nil
 	}
+}
+
+// lineBlockBytes is how much memory is taken at a time for lines: much less than a batch of units has, since the last unit
+// that lies in a block keeps all of it.
+const lineBlockBytes = 32 << 10
+
+// keep copies a line into memory that it shares with its neighbours, unless it is long.
+func (s *stream) keep(line []byte) []byte {
+	if len(line) > lineBlockBytes/4 {
+		return bytes.Clone(line)
+	}
+	if len(line) > cap(s.lines)-len(s.lines) {
+		s.lines = make([]byte, 0, lineBlockBytes)
+	}
+	from := len(s.lines)
+	s.lines = append(s.lines, line...)
+	return s.lines[from:len(s.lines):len(s.lines)]
 }
 
 // jsonFields parses a line and gives its id ("" if there is none), text and value.

@@ -108,6 +108,7 @@ type stream struct {
 
 	format Format  // once it is known
 	fields *Fields // of JSON objects, from the first one on
+	lines  []byte  // the block that lines are copied to
 
 	packing   Packing
 	unpacking *unpacking  // nil where it is not compressed

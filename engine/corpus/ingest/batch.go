@@ -76,6 +76,10 @@ func (p *pipeline[R]) scan(ctx context.Context, inputs []string, yield func(*bat
 // work makes the results of batches until there are no more.
 func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) error {
 	extractor := document.NewExtractor(p.cfg.Document)
+	extract := extractor.Extract
+	if p.steps.Borrows {
+		extract = extractor.Borrow
+	}
 	work, err := p.steps.Worker()
 	if err != nil {
 		return err
@@ -85,7 +89,7 @@ func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) err
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := b.items[i].work(extractor, work); err != nil {
+			if err := b.items[i].work(extract, work); err != nil {
 				return err
 			}
 		}
@@ -94,12 +98,12 @@ func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) err
 }
 
 // work makes the result of a unit. The error is that of the work.
-func (it *item[R]) work(extractor *document.Extractor, work func(int, *document.Document) (R, error)) (err error) {
+func (it *item[R]) work(extract func(document.Unit) (document.Document, error), work func(int, *document.Document) (R, error)) (err error) {
 	if it.err != nil {
 		return nil
 	}
 	var doc document.Document
-	doc, it.err = extractor.Extract(it.unit)
+	doc, it.err = extract(it.unit)
 	it.unit = document.Unit{} // its bytes are needed no more
 	if it.err != nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	batchBytes  = 64 << 10
+	batchBytes  = 128 << 10
 	batchUnits  = 256
-	queueDepth  = 4 // batches in flight for each worker
+	queueDepth  = 6 // batches in flight for each worker
 	progressGap = 100 * time.Millisecond
 )
 
@@ -26,6 +26,8 @@ type Steps[R any] struct {
 	// Worker returns a function that makes the result of a document, the unit-th. It is called once for each worker, and
 	// what it returns is called by that worker only; the document is the callee's during the call. An error ends the run.
 	Worker func() (func(unit int, doc *document.Document) (R, error), error)
+	// Borrows says that the worker keeps nothing of a document's text when it has made its result, which saves a copy.
+	Borrows bool
 	// Emit, if not nil, is called with the results in the order of the inputs, by the goroutine that called Extract. An
 	// error ends the run.
 	Emit func(R) error

@@ -82,7 +82,8 @@ func run(ctx context.Context, inputs []string, cfg Config, budget int64, emit fu
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	tooFew := 0
 	report, err := extract(ctx, inputs, cfg, budget, Steps[Record]{
-		Worker: func() (func(int, *document.Document) (Record, error), error) { return fingerprint(cfg.Recipe) },
+		Worker:  func() (func(int, *document.Document) (Record, error), error) { return fingerprint(cfg.Recipe) },
+		Borrows: true,
 		Emit: func(r Record) error {
 			if !r.OK {
 				tooFew++

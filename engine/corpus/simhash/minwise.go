@@ -110,19 +110,15 @@ func (m *minwise) add(hash uint64, shift uint8) {
 	if m.collect != nil {
 		m.collect[hash] = 1 << shift
 	}
-	rank := hash << 6 >> 6 >> (shift & 63)
-	if w := &m.winner[hash>>58]; rank < *w {
-		*w = rank
-	}
+	w := &m.winner[hash>>58]
+	*w = min(*w, hash<<6>>6>>(shift&63)) // without a branch, which each sixth or so would mispredict
 }
 
 // addSecond lets a feature compete in its bin of the second fingerprint.
 func (m *minwise) addSecond(hash uint64, shift uint8) {
 	hash = (hash ^ hash>>32) * 0x9e3779b97f4a7c15
-	rank := hash << 6 >> 6 >> (shift & 63)
-	if w := &m.second[hash>>58]; rank < *w {
-		*w = rank
-	}
+	w := &m.second[hash>>58]
+	*w = min(*w, hash<<6>>6>>(shift&63))
 }
 
 // sign returns the fingerprint and the number of bins that were filled; with too few of these ok is false.
