@@ -8,7 +8,7 @@ import (
 // TestOwnText: a document that was extracted keeps its text when the next one is; a borrowed one has the same text, until then.
 func TestOwnText(t *testing.T) {
 	for _, f := range []Format{JSONL, JSON, Lines} {
-		input := `{"text":"one\ttwo"}` + "\n" + `{"text":"three\tfour, which is longer"}` + "\n"
+		input := `{"text":"one\ttwo and so on"}` + "\n" + `{"text":"three\tfour"}` + "\n"
 		opts := Options{Format: f}
 		owner, borrower := NewExtractor(opts), NewExtractor(opts)
 		var owned []Document
