@@ -124,7 +124,7 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 			at = end
 		}
 		return nil
-	}, b.search, b.finish)
+	}, b.search, func(c *chunk) error { return b.finish(ctx, c) })
 }
 
 // lengths returns what leaves out documents of the queries from number first on.
@@ -164,8 +164,11 @@ func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error)
 }
 
 // finish emits the answers of a chunk, and then those that were too much to be held beside others.
-func (b *batch) finish(c *chunk) error {
+func (b *batch) finish(ctx context.Context, c *chunk) error {
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := c.answers.Each(c.first, b.emit); err != nil {
 			return err
 		}

@@ -63,6 +63,9 @@ func designFor(k int) (d permute.Design, err error) {
 const (
 	// AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
 	AllDocs = live.AllDocs
+
+	// FirstDoc asks for the first document of each hit alone, and for no count of the others: Hit.Documents is 1.
+	FirstDoc = live.FirstDoc
 	// NoDoc stands for the documents of a fingerprint in an index that keeps none, such as one built with
 	// BuildOptions.NoDocs: its hits have it once. Its ID is empty.
 	NoDoc = live.NoDoc
@@ -91,7 +94,7 @@ type OpenOptions = live.OpenOptions
 type BatchOptions struct {
 	K          int            // largest distance, at most the index's
 	TextBytes  []uint32       // of the queries' texts, by query, for an index that was opened with a MaxLengthRatio; nil or 0: not known
-	Docs       int            // how many documents of each hit to look up; see AllDocs
+	Docs       int            // how many documents of each hit to look up; see AllDocs and FirstDoc
 	Threads    int            // default: as many as there are processors; fewer where Budget has not the memory for them
 	MatchBytes uint64         // for the matches of a sweep; default: a quarter of what Budget has left, 1 GiB at most
 	Budget     *memory.Budget // of which the memory is taken; nil: no limit

@@ -26,6 +26,9 @@ func (v View) joinBatch(ctx context.Context, prints []simhash.Fingerprint, o Bat
 		return v.index.wantPrints(1)
 	}
 	most := o.Docs
+	if most == FirstDoc {
+		most = 1
+	}
 	o.Docs = AllDocs
 	if o.TextBytes != nil {
 		twice := make([]uint32, 0, len(prints))

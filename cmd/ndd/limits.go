@@ -18,7 +18,7 @@ func registerLimits(f *pflag.FlagSet, l *server.Limits) {
 	f.IntVar(&l.Fingerprints, "max-fingerprints", l.Fingerprints, "fingerprints in a request of /v1/batch")
 	f.Var((*bytesFlag)(&l.Answer), "max-answer", "bytes of ids in an answer in JSON; those beyond are counted and left out")
 	f.Var((*bytesFlag)(&l.RequestMemory), "request-memory", "memory of all bodies and answers under way, of which one client may have a quarter")
-	f.DurationVar(&l.Timeout, "timeout", l.Timeout, "time for a request, from the end of its body to the beginning of its answer")
+	f.DurationVar(&l.Timeout, "timeout", l.Timeout, "time for a request, from the end of its body to the beginning of its answer; of a batch, while it is worked on")
 	f.DurationVar(&l.Queue, "max-queue", l.Queue, "time that queries may wait when there are more than can be answered; beyond it they are refused with 429")
 }
 

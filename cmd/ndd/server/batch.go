@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -27,7 +28,8 @@ const (
 )
 
 // batch answers many fingerprints in one stream. Once the stream has begun, a
-// failure can only cut it off: the client sees a chunked body without its end.
+// failure can only cut it off: the client sees a chunked body without its end. The time of a request is that of its work: what
+// the client takes to read is not counted.
 func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	x := s.index.Load()
 	k, queries, p := s.batchRequest(x, r)
@@ -39,7 +41,9 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	s.metrics.batched.Add(float64(len(queries)))
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Trailer", rowsTrailer)
-	out := bufio.NewWriterSize(clientWriter{w}, 64<<10)
+	ctx, working := workContext(r.Context(), s.limits.Timeout)
+	defer working.end()
+	out := bufio.NewWriterSize(clientWriter{w, working}, 64<<10)
 	v, err := x.View()
 	if err != nil {
 		s.cutOff(w, r, err)
@@ -50,11 +54,11 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	rows := result.NewWriter(out, format, func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) })
 	each := engine.AllDocs
 	if argumentsOf(r.Context()).unique {
-		each = 1
+		each = engine.FirstDoc
 	}
 	written := 0
 	o := engine.BatchOptions{K: k, Docs: each, Threads: s.threads}
-	err = v.Batch(r.Context(), simhash.Fingerprints(queries), o, func(query int, hits []engine.Hit) error {
+	err = v.Batch(ctx, simhash.Fingerprints(queries), o, func(query int, hits []engine.Hit) error {
 		n, err := writeHits(rows, query, hits)
 		written += n
 		return err
@@ -88,9 +92,14 @@ func writeHits(rows *result.Writer, query int, hits []engine.Hit) (n int, err er
 }
 
 // A clientWriter is the other end of a response: what it does not take fails with [errClientGone].
-type clientWriter struct{ w io.Writer }
+type clientWriter struct {
+	w       io.Writer
+	working *workTimer
+}
 
 func (c clientWriter) Write(p []byte) (int, error) {
+	c.working.pause()
+	defer c.working.resume()
 	n, err := c.w.Write(p)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errClientGone, err)
@@ -108,7 +117,11 @@ func (s *service) cutOff(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	defer panic(http.ErrAbortHandler)
 	defer conns.Of(r.Context()).Reset()
-	if r.Context().Err() == nil && !errors.Is(err, errClientGone) {
+	switch {
+	case r.Context().Err() != nil, errors.Is(err, errClientGone):
+	case errors.Is(err, context.DeadlineExceeded):
+		s.log.Warn("answer cut off", "path", r.URL.Path, "from", r.RemoteAddr, "error", err)
+	default:
 		s.log.Error("answer cut off", "path", r.URL.Path, "error", err)
 	}
 	if p := broken(err); p.cause != nil {

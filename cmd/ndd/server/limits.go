@@ -17,7 +17,7 @@ type Limits struct {
 	Fingerprints  int           // --max-fingerprints: a request of /v1/batch
 	Answer        int64         // --max-answer: bytes of the ids in an answer in JSON; what is beyond is left out, and told
 	RequestMemory int64         // --request-memory: bytes of all bodies and answers under way beyond 4 KiB of each; one client may have a quarter
-	Timeout       time.Duration // --timeout: of a request, from its body's end to its answer's beginning
+	Timeout       time.Duration // --timeout: of a request, from its body's end to its answer's beginning; of a batch, its work
 	Queue         time.Duration // --max-queue: that a query waits, at most
 
 	times times

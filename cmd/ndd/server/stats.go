@@ -64,7 +64,7 @@ type limits struct {
 	Connections   int     `json:"connections" doc:"At a time"`
 	AnswerBytes   int64   `json:"answer_bytes" doc:"Of the ids in an answer in JSON; those beyond are counted and left out"`
 	RequestMemory int64   `json:"request_memory_bytes" doc:"Of all bodies and answers under way; one client may have a quarter"`
-	Timeout       float64 `json:"timeout_seconds" doc:"Of a request, from the end of its body to the beginning of its answer"`
+	Timeout       float64 `json:"timeout_seconds" doc:"Of a request, from the end of its body to the beginning of its answer; of a batch, while it is worked on"`
 	Queue         float64 `json:"queue_seconds" doc:"That queries may wait when there are more than can be answered"`
 }
 

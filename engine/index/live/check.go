@@ -178,7 +178,7 @@ func (c *Searcher) since(o *Outcome, w View, p *pending, seen DocID, i, k, most 
 	queries, lengths := c.queries[each*i:each*(i+1)], c.lengths.From(each*i)
 	c.matches = p.near(c.matches[:0], c.positions, queries, k, lengths)
 	if seen < w.clock {
-		a := memSearch{w, k, lengths, c.positions}
+		a := memSearch{view: w, k: k, lengths: lengths, positions: c.positions}
 		for _, m := range w.version.memtables {
 			c.matches = m.since(c.matches, &a, seen, queries)
 		}

@@ -122,6 +122,9 @@ func (c *Searcher) collect(w View, from, docs int, most bound) (a Answers, next 
 	for next = from; next < len(c.matches) && len(a.Hits) < most.hits; {
 		end := c.groupEnd(next)
 		h, err := c.hit(w, next, end)
+		if err == nil && len(a.Hits)%hitsAtOnce == hitsAtOnce-1 {
+			err = c.ended()
+		}
 		if err != nil {
 			return a, next, err
 		}
@@ -149,6 +152,9 @@ func (c *Searcher) collect(w View, from, docs int, most bound) (a Answers, next 
 	return a, next, nil
 }
 
+// hitsAtOnce are made before the context is looked at again: each may have very many documents.
+const hitsAtOnce = 16
+
 // groupEnd returns the end of the matches that have the query and the fingerprint of match number from.
 func (c *Searcher) groupEnd(from int) int {
 	to := from + 1
@@ -159,11 +165,11 @@ func (c *Searcher) groupEnd(from int) int {
 }
 
 // hit returns the hit of matches [from, to), which are of one fingerprint, with the number of its documents where the matches
-// are located, and without the documents.
+// are located, or 1 where only the first is asked for, and without the documents.
 func (c *Searcher) hit(w View, from, to int) (h Hit, err error) {
 	m := &c.matches[from]
 	h = Hit{Fingerprint: simhash.Fingerprint(m.fingerprint), Distance: m.distance}
-	for i := from; i < to && len(c.ranges) > 0; i++ {
+	for i := from; i < to && len(c.ranges) > 0 && !(c.first && h.Documents > 0); i++ {
 		n, err := c.count(w, i)
 		if err != nil {
 			return h, err
@@ -173,14 +179,14 @@ func (c *Searcher) hit(w View, from, to int) (h Hit, err error) {
 	return h, nil
 }
 
-// count returns how many documents match number i has that the view sees.
+// count returns how many documents match number i has that the view sees, 1 at most where only the first is asked for.
 func (c *Searcher) count(w View, i int) (n uint64, err error) {
 	m := &c.matches[i]
 	if t := w.version.memtable(m.source); t != nil {
-		a := memSearch{w, 0, c.lengths, c.positions}
+		a := memSearch{view: w, lengths: c.lengths, positions: c.positions}
 		t.eachOf(&a, m.fingerprint, m.query, func(DocID) bool {
 			n++
-			return true
+			return !c.first
 		})
 		return n, nil
 	}
@@ -188,11 +194,15 @@ func (c *Searcher) count(w View, i int) (n uint64, err error) {
 		return 1, nil
 	}
 	if s := w.version.segments[m.source]; !s.mayHide(w.now) && c.lengthsIn(s) == nil {
-		return c.ranges[i].Len(), nil
+		n = c.ranges[i].Len()
+		if c.first {
+			n = min(n, 1)
+		}
+		return n, nil
 	}
 	_, err = c.docsOf(w, m, c.ranges[i], func(DocID) bool {
 		n++
-		return true
+		return !c.first
 	})
 	return n, err
 }
@@ -211,7 +221,7 @@ func (c *Searcher) eachDoc(w View, from, to int, yield func(DocID) bool) error {
 	for i := from; i < to; i++ {
 		m, more := &c.matches[i], false
 		if t := w.version.memtable(m.source); t != nil {
-			a := memSearch{w, 0, c.lengths, c.positions}
+			a := memSearch{view: w, lengths: c.lengths, positions: c.positions}
 			more = t.eachOf(&a, m.fingerprint, m.query, yield)
 		} else if m.source == inMemtable {
 			more = yield(m.doc)

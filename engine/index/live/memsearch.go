@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"math/bits"
 
 	"ndd/asm"
@@ -12,6 +13,24 @@ type memSearch struct {
 	k         int
 	lengths   Lengths
 	positions []uint32 // room
+
+	first bool            // one document of each fingerprint is enough
+	ctx   context.Context // that ends searches; may be nil
+	asked int             // queries that were searched for
+}
+
+// ended returns the error of the context that ends searches.
+func (a *memSearch) ended() error {
+	if a.ctx == nil {
+		return nil
+	}
+	return a.ctx.Err()
+}
+
+// goesOn counts a query, and reports whether it is to be searched for: it looks at the context now and then.
+func (a *memSearch) goesOn() bool {
+	a.asked++
+	return a.asked%queriesAtOnce != 0 || a.ended() == nil
 }
 
 // takes reports whether the view sees a document, and it is not left out for its length.
@@ -20,31 +39,85 @@ func (a *memSearch) takes(m *memtable, row, query int) bool {
 	return doc < a.view.clock && !m.hides(doc, a.view.clock, a.view.now) && (!m.lengths || a.lengths.take(query, m.textBytes(row)))
 }
 
+// queriesAtOnce are searched before the context is looked at again.
+const queriesAtOnce = 16
+
 // search appends a match for each document within k of a query, in no order. It ends soon after the one with which
-// there are more than most matches, if most is not 0.
+// there are more than most matches, if most is not 0, and soon after the context.
 func (m *memtable) search(dst []Match, a *memSearch, queries []uint64, most int) []Match {
-	n := m.before(a.view.clock)
-	if n == 0 {
+	if m.before(a.view.clock) == 0 {
 		return dst
 	}
-	b := m.blocks.Load()
+	if a.first {
+		return m.searchFirst(dst, a, queries, most)
+	}
 	for q, query := range queries {
-		take := func(f uint64, row uint32) bool {
+		if !a.goesOn() {
+			break
+		}
+		m.eachNear(a, query, func(f uint64, row uint32) bool {
 			if a.takes(m, int(row), q) {
 				dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, m.first + DocID(row)})
 			}
 			return most == 0 || len(dst) <= most
+		})
+		if most > 0 && len(dst) > most {
+			break
 		}
-		if b != nil {
-			b.search(query, a.k, a.positions, take)
+	}
+	return dst
+}
+
+// searchFirst is search where one document of each fingerprint is enough. A fingerprint that was found is passed over, and of
+// equal queries one is searched: the same query many times, or a fingerprint that very many documents have, costs little.
+func (m *memtable) searchFirst(dst []Match, a *memSearch, queries []uint64, most int) []Match {
+	found := make(map[uint64][2]int, len(queries)) // where in dst the matches of a query are
+	for q, query := range queries {
+		begin := len(dst)
+		if at, again := found[query]; again && !a.lengths.filters() {
+			for _, x := range dst[at[0]:at[1]] {
+				x.query = q
+				dst = append(dst, x)
+			}
+		} else if a.goesOn() {
+			dst = m.appendFirst(dst, a, q, query, most)
+			found[query] = [2]int{begin, len(dst)}
 		} else {
-			m.scan(0, n, query, a.k, a.positions, take)
+			break
 		}
 		if most > 0 && len(dst) > most {
 			break
 		}
 	}
 	return dst
+}
+
+// appendFirst appends a match for the first document of each fingerprint within k of a query.
+func (m *memtable) appendFirst(dst []Match, a *memSearch, q int, query uint64, most int) []Match {
+	var seen map[uint64]bool // fingerprints
+	begin := len(dst)
+	m.eachNear(a, query, func(f uint64, row uint32) bool {
+		if n := len(dst); n > begin && dst[n-1].fingerprint == f || seen[f] || !a.takes(m, int(row), q) {
+			return true
+		}
+		if seen == nil {
+			seen = map[uint64]bool{}
+		}
+		seen[f] = true
+		dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, m.first + DocID(row)})
+		return most == 0 || len(dst) <= most
+	})
+	return dst
+}
+
+// eachNear calls yield with each row that is within k of a query, those of a fingerprint ascending, until that returns false. Rows that
+// the view does not see may be among them.
+func (m *memtable) eachNear(a *memSearch, query uint64, yield func(f uint64, row uint32) bool) {
+	if b := m.blocks.Load(); b != nil {
+		b.search(query, a.k, a.positions, yield)
+	} else {
+		m.scan(0, m.before(a.view.clock), query, a.k, a.positions, yield)
+	}
 }
 
 // since appends a match for each document from number from on that is within k of a query.
@@ -90,10 +163,8 @@ func (m *memtable) eachOf(a *memSearch, f uint64, query int, yield func(DocID) b
 		}
 		return more
 	}
-	if b := m.blocks.Load(); b != nil {
-		b.search(f, 0, a.positions, take)
-	} else {
-		m.scan(0, m.before(a.view.clock), f, 0, a.positions, take)
-	}
+	exact := *a
+	exact.k = 0
+	m.eachNear(&exact, f, take)
 	return more
 }

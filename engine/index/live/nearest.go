@@ -122,7 +122,7 @@ func (c *Searcher) pass(w View, k int, n *nearest) error {
 			return fmt.Errorf("segment %d: %w", i, err)
 		}
 	}
-	a := memSearch{w, k, c.lengths, c.positions}
+	a := memSearch{view: w, k: k, lengths: c.lengths, positions: c.positions}
 	for _, m := range w.version.memtables {
 		m.scan(0, m.before(w.clock), n.query, k, c.positions, func(f uint64, row uint32) bool {
 			if a.takes(m, int(row), 0) {

@@ -16,7 +16,7 @@ import (
 type Hit struct {
 	Fingerprint simhash.Fingerprint
 	Distance    int     // from the query, in bits
-	Documents   uint64  // how many have this fingerprint; 0 where they were not asked for
+	Documents   uint64  // how many have this fingerprint; 0 where they were not asked for, 1 with FirstDoc
 	Docs        []DocID // the first of them, ascending, as many as were asked for
 	Before      uint64  // of an answer in pieces: how many documents the pieces before this one had
 }
@@ -29,6 +29,10 @@ var ErrNoDocs = segment.ErrNoDocs
 
 // AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
 const AllDocs = math.MaxInt
+
+// FirstDoc asks for the first document of a hit alone. The others are not counted: Hit.Documents is 1. So a fingerprint of very many
+// documents costs a search little more than one of a few.
+const FirstDoc = math.MinInt
 
 // A Match is a fingerprint that a segment or a memtable has within the distance asked for.
 type Match struct {
@@ -58,7 +62,8 @@ type Searcher struct {
 	matches    []Match
 	ranges     []segment.Range // of the documents of matches
 	limits     limits
-	most       int // matches that a search holds; 0: any number
+	most       int  // matches that a search holds; 0: any number
+	first      bool // of the documents of a hit only the first is asked for, and none is counted
 	submission submission
 	positions  []uint32
 	rows       []uint64
@@ -85,7 +90,7 @@ func (c *Searcher) Until(ctx context.Context) {
 // Done gives the searcher back.
 func (c *Searcher) Done() {
 	c.Until(context.Background())
-	c.lengths = Lengths{}
+	c.lengths, c.first = Lengths{}, false
 	c.index.searchers.Put(c)
 }
 
@@ -112,10 +117,19 @@ func (c *Searcher) lengthOf(textBytes uint32) Lengths {
 // holds all hits and their documents.
 func (c *Searcher) Search(w View, queries []uint64, k, docs int, swept Swept, lengths Lengths) (Answers, error) {
 	c.lengths = lengths
+	docs = c.asked(docs)
 	if err := c.find(w, queries, k, swept, 0); err != nil {
 		return Answers{}, err
 	}
 	return c.hits(w, docs)
+}
+
+// asked notes what documents of each hit a search is asked for, and returns how many they are.
+func (c *Searcher) asked(docs int) int {
+	if c.first = docs == FirstDoc; c.first {
+		return 1
+	}
+	return docs
 }
 
 // ID returns the ID of a document of a view, empty where it has none.
@@ -147,11 +161,14 @@ func (c *Searcher) find(w View, queries []uint64, k int, swept Swept, most int) 
 	if err := cmp.Or(err, waited, c.crowded()); err != nil {
 		return err
 	}
-	a := memSearch{w, k, c.lengths, c.positions}
+	a := memSearch{view: w, k: k, lengths: c.lengths, positions: c.positions, first: c.first, ctx: c.ctx}
 	for _, m := range v.memtables {
 		c.matches = m.search(c.matches, &a, queries, most)
 		if err := c.crowded(); err != nil {
 			return err
+		}
+		if a.asked >= queriesAtOnce && a.ended() != nil {
+			return a.ended()
 		}
 	}
 	return nil

@@ -32,6 +32,7 @@ const QueryBytes = 32 << 20
 // the first query alone has more: [Searcher.Stream] answers that.
 func (c *Searcher) SearchSome(w View, queries []uint64, k, docs int, swept Swept, lengths Lengths) (a Answers, n int, err error) {
 	c.lengths = lengths
+	docs = c.asked(docs)
 	for n = len(queries); n > 0; n /= 2 {
 		err := c.find(w, queries[:n], k, swept, c.limits.chunkMatches)
 		if errors.Is(err, segment.ErrTooMany) {
@@ -61,6 +62,7 @@ func (c *Searcher) SearchSome(w View, queries []uint64, k, docs int, swept Swept
 // lengths are those of the query, the first of them.
 func (c *Searcher) Stream(w View, q simhash.Fingerprint, lengths Lengths, k, docs int, emit func([]Hit) error) error {
 	c.query[0], c.lengths = uint64(q), lengths
+	docs = c.asked(docs)
 	err := c.find(w, c.query[:], k, Swept{}, c.limits.streamMatches)
 	if errors.Is(err, segment.ErrTooMany) {
 		return c.streamNearest(w, k, docs, emit)

@@ -77,11 +77,17 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 
 // hits returns what the model has within k of f, each fingerprint with the first docs of its documents.
 func (m *model) hits(f simhash.Fingerprint, k, docs int) (list []Hit) {
+	first := docs == FirstDoc
+	if first {
+		docs = 1
+	}
+	places := map[simhash.Fingerprint]int{}
 	for _, n := range m.near(Doc{Fingerprint: f}, k) {
 		d := m.docs[n]
-		i := slices.IndexFunc(list, func(h Hit) bool { return h.Fingerprint == d.Fingerprint })
-		if i < 0 {
+		i, known := places[d.Fingerprint]
+		if !known {
 			i = len(list)
+			places[d.Fingerprint] = i
 			list = append(list, Hit{Fingerprint: d.Fingerprint, Distance: simhash.Distance(d.Fingerprint, f)})
 		}
 		h := &list[i]
@@ -92,9 +98,11 @@ func (m *model) hits(f simhash.Fingerprint, k, docs int) (list []Hit) {
 	slices.SortFunc(list, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
-	if docs <= 0 {
-		for i := range list {
+	for i := range list {
+		if docs <= 0 {
 			list[i].Documents = 0
+		} else if first {
+			list[i].Documents = 1
 		}
 	}
 	return list
@@ -141,7 +149,7 @@ func TestStream(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		x, m := crowded(t, layout)
 		for _, q := range []simhash.Fingerprint{0, 3, 1 << 7, 1<<63 | 1<<40, 0xdeadbeef12345678} {
-			for _, docs := range []int{AllDocs, 3, 0} {
+			for _, docs := range []int{AllDocs, 3, 0, FirstDoc} {
 				want := m.hits(q, 3, docs)
 				for _, l := range []limits{
 					{100, bound{100, 1000}, 1 << 16, bound{50, 70}, 1 << 20},
