@@ -214,7 +214,7 @@ func TestPageShowsWhatDiffers(t *testing.T) {
 	}
 	p.do(chromedp.Focus("#answer .ids button"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#answer .difference .two"))
 	got := p.text("#answer .difference")
-	for _, want := range []string{"Only in your text", "zeppelin", "Only in the stored document", "word200"} {
+	for _, want := range []string{"Of your text, 99.", "is in the stored document", "Only in your text", "zeppelin", "Only in the stored document", "word200"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("what differs has no %q: %s", want, got)
 		}
@@ -287,7 +287,9 @@ func TestPageAsksForAToken(t *testing.T) {
 	const secret = "read-0123456789abcdef"
 	b := start(t, newIndex(t, 3, nil, []uint64{5}), secret+" read\n")
 	p := newTab(t)
-	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#login"), chromedp.SendKeys("#token", "wrong-0123456789abcdef"+kb.Enter))
+	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#login"))
+	p.until(`getComputedStyle(document.querySelector("#search")).display === "none"`)
+	p.do(chromedp.SendKeys("#token", "wrong-0123456789abcdef"+kb.Enter))
 	p.until(`document.querySelector("#login-error").textContent.includes("does not know")`)
 	p.picture("login")
 	p.do(chromedp.SendKeys("#token", secret+kb.Enter), chromedp.WaitNotVisible("#login"), chromedp.WaitVisible("#tiles .big"),
@@ -299,7 +301,10 @@ func TestPageAsksForAToken(t *testing.T) {
 	if strings.Contains(kept, secret) {
 		t.Error("the page keeps the token")
 	}
-	p.do(chromedp.Reload(), chromedp.WaitVisible("#login"))
+	p.do(chromedp.Reload(), chromedp.WaitVisible("#login"), chromedp.Navigate(b.URL+"/docs"), chromedp.WaitVisible("#operations h2"))
+	if text := p.text("#insert"); !strings.Contains(text, "Needs a token of the role write") || !strings.Contains(text, "Authorization: Bearer $TOKEN") {
+		t.Errorf("the reference of /v1/insert: %s", text)
+	}
 }
 
 // The reference has every endpoint, with a command for each that can be copied.

@@ -198,7 +198,7 @@ func clone(o object) object {
 	return out
 }
 
-// describeRoute adds a route's parameters, media types and statuses.
+// describeRoute adds a route's parameters, media types and statuses. The extension x-role is the least role of a token.
 func describeRoute(o object, r *route, t traits) {
 	var list []any
 	for _, name := range r.takes {
@@ -226,7 +226,7 @@ func describeRoute(o object, r *route, t traits) {
 	}
 	delete(o, "security")
 	if t.tokens && r.least > access.Anyone {
-		o["security"] = []any{object{"token": []any{}}}
+		o["security"], o["x-role"] = []any{object{"token": []any{}}}, r.least.String()
 	}
 	describeStatuses(o["responses"].(object), r)
 }

@@ -27,6 +27,7 @@ export function lines(title, width, one, other, step, label) {
   }
   const minutes = Math.round((one.length * step) / 60);
   for (let m = minutes; m >= 0; m--) {
+    if (m === minutes - 1 && width < 420) continue; // the words before need its room
     const anchor = m === minutes ? "start" : m === 0 ? "end" : "middle";
     svg.append(element("svg:text", { x: x((1 - m / minutes) * (one.length - 1)), y: height - 5, "text-anchor": anchor }, m === 0 ? "now" : m === minutes ? `${m} min ago` : `${m}`));
   }

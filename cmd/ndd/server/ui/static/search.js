@@ -73,7 +73,7 @@ function differenceButton(id, hit, subject) {
     try {
       const c = await ask("/v1/compare", { a: subject, b_id: id });
       const changed = c.b === hit.fingerprint ? [] : [element("p", {}, "The file has changed since it was loaded.")];
-      to.replaceChildren(...changed, ...sharing(c.texts, "Only in your text", "Only in the stored document"));
+      to.replaceChildren(...changed, ...sharing(c.texts, "your text", "the stored document"));
     } catch (error) {
       to.replaceChildren(element("p", { class: "error" }, error.message));
     }
@@ -157,11 +157,11 @@ function passages(title, list) {
   return node;
 }
 
-// sharing says what two texts share, and lists what only one of them has.
+// sharing says what two texts share, and lists what only one of them has; first and other are what they are called.
 function sharing(texts, first, other) {
   const percent = (part) => `${(100 * part).toFixed(1)} %`;
-  return [element("p", {}, `Of the first, ${percent(texts.a_in_b)} is in the other, and ${percent(texts.b_in_a)} of the other in the first; ${percent(texts.jaccard)} of all is shared.`),
-    element("div", { class: "two" }, passages(first, texts.only_a), passages(other, texts.only_b))];
+  return [element("p", {}, `Of ${first}, ${percent(texts.a_in_b)} is in ${other}, and ${percent(texts.b_in_a)} of ${other} in ${first}; ${percent(texts.jaccard)} of all is shared.`),
+    element("div", { class: "two" }, passages(`Only in ${first}`, texts.only_a), passages(`Only in ${other}`, texts.only_b))];
 }
 
 // setupCompare makes the second box work: what is in the first one is compared with it.
@@ -187,7 +187,7 @@ export function setupCompare() {
         list.append(element("li", { class: "hit" }, element("header", {}, element("h3", { class: "mono" }, fingerprint), element("span", { class: "quiet" }, title)), strip(fingerprint, bits)));
       }
       out.append(list);
-      if (c.texts) out.append(...sharing(c.texts, "Only in the first", "Only in the other"));
+      if (c.texts) out.append(...sharing(c.texts, "the first", "the other"));
     } catch (error) {
       summary.classList.add("error");
       summary.textContent = error.message;
