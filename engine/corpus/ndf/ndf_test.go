@@ -3,11 +3,14 @@ package ndf
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
@@ -117,6 +120,53 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("%d names, %d unmarked", i, j)
 		}
 		f.Close()
+	}
+}
+
+// TestLongIDs: a chunk of IDs that cannot be compressed ends before it has 2^20 documents, and none is lost.
+func TestLongIDs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.ndf")
+	w, err := Create(path, simhash.Default(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const docs = 1700
+	rng := rand.NewChaCha8([32]byte{})
+	id := make([]byte, 30_000)
+	var ids [docs]uint64 // checksums
+	for i := range docs {
+		rng.Read(id)
+		ids[i] = xxhash.Sum64(id)
+		if err := w.Append(Document{ID: string(id), Fingerprint: print(i)}); err != nil {
+			t.Fatal(err)
+		}
+		if held := w.idData.Len(); held > chunkIDBytes+8<<20 {
+			t.Fatalf("%d bytes of IDs are held", held)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if len(f.chunks) < 3 || f.Len() != docs {
+		t.Fatalf("%d documents in %d chunks", f.Len(), len(f.chunks))
+	}
+	i := 0
+	for s, err := range f.IDs {
+		if err != nil || xxhash.Sum64String(s) != ids[i] {
+			t.Fatalf("row %d: %.20q, %v", i, s, err)
+		}
+		i++
+	}
+	look := f.Lookup()
+	for _, row := range []uint64{0, 700, docs - 1} {
+		if s, err := look.ID(row); err != nil || xxhash.Sum64String(s) != ids[row] {
+			t.Fatalf("row %d: %.20q, %v", row, s, err)
+		}
 	}
 }
 

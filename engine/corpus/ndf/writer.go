@@ -10,8 +10,11 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// chunkDocs is how many documents make a chunk: 8 MiB of fingerprints.
-const chunkDocs = 1 << 20
+// A chunk is written when it has so many documents, 8 MiB of fingerprints, or so many bytes of compressed IDs.
+const (
+	chunkDocs    = 1 << 20
+	chunkIDBytes = 16 << 20
+)
 
 // A Writer writes an .ndf file. Call [Writer.Commit] at the end, or
 // [Writer.Abort]; until then nothing stands under the file's name.
@@ -64,7 +67,7 @@ func (w *Writer) Append(d Document) error {
 		w.prints = append(w.prints, uint64(d.Second))
 	}
 	w.lengths = append(w.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
-	if len(w.lengths) == chunkDocs {
+	if len(w.lengths) == chunkDocs || w.idData.Len() >= chunkIDBytes {
 		return w.flush()
 	}
 	return nil
