@@ -46,7 +46,7 @@ func (s *service) registerActivity(api huma.API) {
 func (s *service) remember(now time.Time, pattern string, status int, took time.Duration) {
 	kind := activity.Query
 	switch strings.TrimPrefix(pattern, "POST /v1/") {
-	case "query", "batch", "compare":
+	case "query", "batch", "compare", "copies":
 	case "insert", "check-and-insert", "delete":
 		kind = activity.Change
 	default:
