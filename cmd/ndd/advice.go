@@ -52,6 +52,9 @@ func advice(cmd *cobra.Command, err error) string {
 	if errors.Is(err, mapreduce.ErrBad) && cmd.Flags().Lookup("input") != nil {
 		return "; --input says which form it has"
 	}
+	if errors.Is(err, mapreduce.ErrNoWebHDFS) {
+		return ": --webhdfs names it, as http://namenode:9870"
+	}
 	if side := cmd.Flags().Lookup("queries"); side != nil && side.Changed && cmd.Flags().Lookup("partitions") != nil {
 		if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == side.Value.String() && errors.Is(err, fs.ErrNotExist) {
 			return ": ship it with the job (-files of Hadoop, --files of Spark)"

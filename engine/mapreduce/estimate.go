@@ -42,12 +42,12 @@ type ScanEstimate struct {
 
 const (
 	hitBytes = hitDigits + partDigits + 2 + 16 // with an ID of 16 bytes
-	// taskPrograms is what a task takes beside its plan: a batch, and the program.
-	taskPrograms = batchBytes + memory.Program
+	// taskPrograms is what a task takes beside its plan: fingerprints that are read ahead, and the program.
+	taskPrograms = aheadBytes + memory.Program
 )
 
-// EstimateScan returns what scanning n fingerprints should take, for so many queries with so many hits each. A map reads and
-// compares at the same time as no other thing, so both times add up. The error is a memory.TooLargeError if a task has no room for any
+// EstimateScan returns what scanning n fingerprints should take, for so many queries with so many hits each. Times of
+// reading and comparing are added up, though a map that gets raw fingerprints reads on while it compares. The error is a memory.TooLargeError if a task has no room for any
 // queries.
 func EstimateScan(n uint64, k, queries int, hits float64, c Cluster) (e ScanEstimate, err error) {
 	e.Chunks = max(1, (n+ChunkPrints-1)/ChunkPrints)

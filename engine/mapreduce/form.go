@@ -72,6 +72,14 @@ func (t *task) chunks(ctx context.Context, each func(chunk) error) error {
 	return fmt.Errorf("unknown form %q", t.Form)
 }
 
+// readBytes returns the most memory that chunks takes while it reads, beside files that are mapped, or read whole.
+func (t *task) readBytes() uint64 {
+	if t.Form == Lines || t.Form == "" {
+		return batchBytes
+	}
+	return aheadBytes
+}
+
 // sameRecipe adds the recipe of a file of fingerprints to those of the input.
 func (t *task) sameRecipe(name string, r *simhash.Recipe) error {
 	if err := onePrint(r); err != nil {

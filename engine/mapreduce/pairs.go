@@ -103,7 +103,7 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 		return err
 	}
 	most := int(min(t.Budget.Here().Left()/2/24, sendPrints))
-	reserved, err := t.reserve("sorting fingerprints", 24*uint64(max(most, 1<<16))+batchBytes)
+	reserved, err := t.reserve("sorting fingerprints", 24*uint64(max(most, 1<<16))+t.readBytes())
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (t *task) remoteChunks(ctx context.Context, p inputPath, each func(chunk) e
 
 // remoteArray reads an array of fingerprints.
 func (t *task) remoteArray(ctx context.Context, p inputPath, in io.Reader, each func(chunk) error) error {
-	reserved, err := t.reserve("reading "+p.name, aheadBytes)
+	reserved, err := t.Budget.Reserve("reading "+p.name, aheadBytes)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/dustin/go-humanize"
+
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/near/scan"
 	"ndd/engine/storage/disk"
@@ -44,21 +46,21 @@ func (j Scan) mapPart(ctx context.Context, t *task) error {
 	if uint64(len(queries)) >= 1<<(6*rowDigits) {
 		return fmt.Errorf("%s: %d queries are more than %d", j.Queries, len(queries), uint64(1)<<(6*rowDigits))
 	}
-	batch, err := t.reserve("reading a batch of fingerprints", batchBytes)
+	reading, err := t.Budget.Reserve("reading fingerprints", t.readBytes())
 	if err != nil {
 		return err
 	}
-	defer batch.Release()
+	defer reading.Release()
 	o := scan.Options{Threads: t.Threads, Budget: t.Budget, Temp: j.Temp, Disk: j.Disk, Fingerprints: ChunkPrints, Once: true}
 	plan, err := scan.NewPlan(len(queries), j.K, false, o)
 	if err != nil {
 		return err
 	}
 	if t.Say != nil {
-		t.Say("tables of the queries, and hits", plan.Bytes())
+		t.Say(fmt.Sprintf("searching for %s queries", humanize.Comma(int64(len(queries)))), t.Budget.Total(t.readBytes()+plan.Bytes()))
 	}
-	if t.Form == Paths { // which may bring chunks whole, not in batches
-		batch.Release()
+	if t.Form == Paths { // which reserves what a file takes
+		reading.Release()
 	}
 	tables := buildTables(queries, j.K, plan, o)
 	defer tables.close()

@@ -26,6 +26,9 @@ var webClient = &http.Client{Transport: &http.Transport{
 	ResponseHeaderTimeout: 2 * time.Minute,
 }}
 
+// ErrNoWebHDFS is what errors wrap of a path of HDFS where [Options] name no WebHDFS.
+var ErrNoWebHDFS = errors.New("the address of WebHDFS is not known")
+
 // webURL returns the address of an operation on a file:
 //
 //	hdfs://namenode:8020/f.bin      ->  the service of the options, path /f.bin
@@ -40,7 +43,7 @@ func (t *task) webURL(name, operation string) (string, error) {
 		base = "http://" + u.Host
 	}
 	if base == "" {
-		return "", fmt.Errorf("%s: the address of WebHDFS is not known", name)
+		return "", fmt.Errorf("%s: %w", name, ErrNoWebHDFS)
 	}
 	query := url.Values{"op": {operation}}
 	if t.HDFSUser != "" {
