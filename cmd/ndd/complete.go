@@ -22,7 +22,7 @@ var values = map[string][]string{
 	"copies format":       result.FormatNames(result.Tables...),
 	"extract":             {"auto", "main", "all"},
 	"drop":                {"urls", "markup", "numbers", "dates"},
-	"method":              {"auto", "spotsigs", "ccdet", "winnow"},
+	"method":              {"auto", "spotsigs", "ccdet", "winnow", "shingles"},
 	"design format":       reportFormats("table"),
 	"plan-cluster format": reportFormats("text"),
 	"check format":        reportFormats("text"),

@@ -37,9 +37,11 @@ part. Fingerprints within k bits find only near-duplicates of the whole.
 
 Methods: spotsigs compares the words that follow stop words (Jaccard similarity at
 least 0.45). ccdet, for Chinese, compares the characters before the ends of sentences,
-and winnow sequences of words or characters (both: containment of the smaller document,
-at least 0.6 and 0.65). auto uses ccdet or spotsigs by the language of each document, and winnow
-for documents that are too short for these.
+and winnow some sequences of words or characters (both: containment of the smaller
+document, at least 0.6 and 0.65). shingles compares all rows of 3 words or 5 characters
+(Jaccard similarity at least 0.4): it suits short documents, and takes more memory.
+auto uses ccdet or spotsigs by the language of each document. Documents too short for
+these are compared by shingles with each other, and by winnow with the others.
 
 The output is a table of pairs, in tsv with a header: id, id, relation, score, share of
 the first in the second and of the second in the first, signatures of each, shared
@@ -298,6 +300,6 @@ func (g *globals) sayLeftOut(r *copies.Report) {
 		g.log.Warn(fmt.Sprintf("%s had too few signatures to be compared", number(r.None, "document")))
 	}
 	if r.Fallback > 0 {
-		g.log.Info(fmt.Sprintf("%s had too few signatures of the method of their language and were compared by winnow", number(r.Fallback, "document")))
+		g.log.Info(fmt.Sprintf("%s had too few signatures of the method of their language and were compared by winnow, and with each other by shingles", number(r.Fallback, "document")))
 	}
 }

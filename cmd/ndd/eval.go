@@ -66,7 +66,7 @@ one document has of another, which is not. All texts are held in memory.`,
 	g.registerForce(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.compare, "compare", nil, "another recipe to measure beside that of --recipe; may be given more than once")
-	fl.StringSliceVar(&f.copies, "copies", nil, "also measure methods of 'ndd copies', by the least similarity of a pair's signatures: spotsigs, ccdet or winnow, or several")
+	fl.StringSliceVar(&f.copies, "copies", nil, "also measure methods of 'ndd copies', by the least similarity of a pair's signatures: spotsigs, ccdet, winnow or shingles, or several")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs; - for standard input")
 	fl.StringVar(&f.truth, "truth", "", "table of every pair with a Jaccard of at least 0.5 (id_a, id_b, jaccard), for precision; without it the Jaccard of 3 words or 5 characters is computed")
 	fl.Float64SliceVar(&f.verify, "verify", []float64{0}, "also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
@@ -205,7 +205,7 @@ func (f *evalFlags) methods(g *globals) (methods []eval.Method, err error) {
 func signing(name string) (eval.Method, error) {
 	method, err := copies.ParseMethod(name)
 	if err != nil || method == copies.Auto {
-		return eval.Method{}, usagef("--copies %q: must be spotsigs, ccdet or winnow", name)
+		return eval.Method{}, usagef("--copies %q: must be spotsigs, ccdet, winnow or shingles", name)
 	}
 	s := &eval.Signing{
 		Worker: func() (func(string) []uint64, error) {

@@ -34,15 +34,12 @@ func (g *globals) explainCopies(ctx context.Context, args []string, f *copiesFla
 	if err := f.signatures.learn(ctx, g, inputs, config, &o); err != nil {
 		return err
 	}
-	if o.Method == copies.Auto {
-		o.Method = copies.MethodOf(two[0].Text)
-		if copies.MethodOf(two[1].Text) != o.Method {
-			o.Method = copies.Winnow
-		}
-	}
 	s, err := copies.NewSigner(o)
 	if err != nil {
 		return err
+	}
+	if o.Method == copies.Auto {
+		o.Method = s.MethodOfPair(two[0].Text, two[1].Text)
 	}
 	e, err := s.Explain(o.Method, two[0].Text, two[1].Text, passageGap)
 	if err != nil {

@@ -162,7 +162,7 @@ file of any format`,
 		if step == "map" {
 			m.docs.register(cmd, "format")
 			m.registerMethod(cmd)
-			cmd.Flags().IntVar(&m.minFeatures, "min-features", 0, "least number of signatures of a document that is compared (default: spotsigs 8, ccdet 1, winnow 3)")
+			cmd.Flags().IntVar(&m.minFeatures, "min-features", 0, "least number of signatures of a document that is compared (default: spotsigs 8, ccdet 1, winnow 3, shingles 4)")
 		}
 	},
 	make: func(m *mapReduce) (any, error) {
@@ -231,14 +231,14 @@ job copies-sum adds it up. copies-docs finds the same pairs.`,
 
 // registerMethod adds --method.
 func (m *mapReduce) registerMethod(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&m.method, "method", string(copies.Winnow), "winnow, spotsigs or ccdet")
+	cmd.Flags().StringVar(&m.method, "method", string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
 }
 
 // registerCopies adds the flags of jobs that find copies.
 func (m *mapReduce) registerCopies(cmd *cobra.Command, step string) {
 	if step != "collect" {
 		m.registerMethod(cmd)
-		cmd.Flags().Float64Var(&m.threshold, "threshold", 0, "lowest score of a pair, above 0 and at most 1 (default: winnow 0.65, ccdet 0.6, spotsigs 0.45)")
+		cmd.Flags().Float64Var(&m.threshold, "threshold", 0, "lowest score of a pair, above 0 and at most 1 (default: winnow 0.65, shingles 0.4, ccdet 0.6, spotsigs 0.45)")
 	}
 }
 

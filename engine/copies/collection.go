@@ -31,19 +31,22 @@ func newCollection(o Options) collection {
 
 // Add adds the sets of the next document.
 func (d *collection) Add(s Sets) {
-	own, winnow := d.o.compared(&s)
+	own, winnow, shingles := d.o.compared(&s)
 	doc := d.document(!own, s.Site)
 	d.report.Methods[s.Method]++
 	switch {
 	case own:
 		d.add(s.Method, doc, s.Own)
-	case winnow:
+	case winnow || shingles:
 		d.report.Fallback++
 	default:
 		d.report.None++
 	}
 	if winnow {
 		d.add(Winnow, doc, s.Winnow)
+	}
+	if shingles {
+		d.add(Shingles, doc, s.Shingles)
 	}
 }
 
@@ -60,10 +63,11 @@ func (d *collection) document(few bool, site uint64) (doc uint32) {
 }
 
 // compared says by which of its sets a document is compared: that of its own method, unless it has too few signatures, and
-// where all are compared by their languages' methods that of winnow.
-func (o *Options) compared(s *Sets) (own, winnow bool) {
-	least := func(m Method) int { return cmp.Or(o.MinFeatures, m.MinFeatures()) }
-	return len(s.Own) >= least(s.Method) && len(s.Own) > 0, o.Method == Auto && len(s.Winnow) >= least(Winnow)
+// where all are compared by their languages' methods that of winnow, and that of shingles where its own are too few.
+func (o *Options) compared(s *Sets) (own, winnow, shingles bool) {
+	enough := func(m Method, set []uint64) bool { return len(set) >= max(cmp.Or(o.MinFeatures, m.MinFeatures()), 1) }
+	own = enough(s.Method, s.Own)
+	return own, o.Method == Auto && enough(Winnow, s.Winnow), o.Method == Auto && !own && enough(Shingles, s.Shingles)
 }
 
 // site returns the site of a document, 0 for none.

@@ -92,7 +92,8 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// TestFallback: a text that is too short for its language's method is compared by winnow; without any signature it is told.
+// TestFallback: a text that is too short for its language's method is compared with its like by shingles, and with others by winnow;
+// without any signature it is told.
 func TestFallback(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	list := strings.Repeat("alpha beta gamma delta ", 1)
@@ -103,9 +104,14 @@ func TestFallback(t *testing.T) {
 	if report.Fallback != 2 || report.None != 1 || report.Methods[SpotSigs] != 4 {
 		t.Errorf("%+v", report)
 	}
-	if !slices.ContainsFunc(pairs, func(p Pair) bool { return p.A == 1 && p.B == 3 && p.Method == Winnow && p.Relation == Duplicate }) ||
+	if !slices.ContainsFunc(pairs, func(p Pair) bool { return p.A == 1 && p.B == 3 && p.Method == Shingles && p.Relation == Duplicate && p.Flags.Has(FewA|FewB) }) ||
 		!slices.ContainsFunc(pairs, func(p Pair) bool { return p.A == 0 && p.B == 1 && p.Method == Winnow }) {
 		t.Errorf("%+v", pairs)
+	}
+	// Texts of a name and a few words, of which winnow selects one row or two.
+	short := []string{"ndarray.shape\nTuple of array dimensions, seldom more", "ndarray.shape\nmethod\nTuple of array dimensions, seldom more", "too few words"}
+	if pairs, report := detect(t, Options{}, short...); len(pairs) != 1 || pairs[0].Method != Shingles || pairs[0].B != 1 || report.Fallback != 2 || report.None != 1 {
+		t.Errorf("short texts: %+v, %+v", pairs, report)
 	}
 	if pairs, report := detect(t, Options{Method: SpotSigs}, list, list); len(pairs) != 0 || report.None != 2 {
 		t.Errorf("spotsigs alone: %+v, %+v", pairs, report)
@@ -209,6 +215,25 @@ func TestMethodOf(t *testing.T) {
 	}
 }
 
+// TestMethodOfPair: a pair is explained by the method that Auto finds it by.
+func TestMethodOfPair(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 8))
+	s, err := NewSigner(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, short := english(random, 20), "ndarray.shape: tuple of array dimensions, seldom more"
+	for _, x := range []struct {
+		a, b string
+		want Method
+	}{{long, long, SpotSigs}, {chinese(random, 9), chinese(random, 9), CCDet}, {long, chinese(random, 9), Winnow},
+		{long, short, Winnow}, {short, long, Winnow}, {short, short, Shingles}} {
+		if got := s.MethodOfPair(x.a, x.b); got != x.want {
+			t.Errorf("%.20q and %.20q: %s, want %s", x.a, x.b, got, x.want)
+		}
+	}
+}
+
 func FuzzSign(f *testing.F) {
 	f.Add("The cat is on the mat。 猫在垫子上。\xff")
 	s, err := NewSigner(Options{})
@@ -217,7 +242,7 @@ func FuzzSign(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		sets := s.Sign(text)
-		for _, set := range [][]uint64{sets.Own, sets.Winnow} {
+		for _, set := range [][]uint64{sets.Own, sets.Winnow, sets.Shingles} {
 			if !slices.IsSorted(set) || len(slices.Compact(slices.Clone(set))) != len(set) {
 				t.Fatalf("%q: %x", text, set)
 			}
@@ -238,7 +263,7 @@ func TestLongDocument(t *testing.T) {
 	const end = "the end"
 	longer := b.String() + end
 	b.Reset()
-	for _, m := range []Method{SpotSigs, Winnow, CCDet} {
+	for _, m := range []Method{SpotSigs, Winnow, CCDet, Shingles} {
 		if m == CCDet {
 			longer = strings.ReplaceAll(longer, ".", "。")
 		}
@@ -246,7 +271,7 @@ func TestLongDocument(t *testing.T) {
 		part := text[len(text)/2 : len(text)/2+20_000]
 		o := Options{Method: m, Room: postings.Room{Bytes: 1 << 20, Dir: t.TempDir()}, Join: postings.Options{MemoryBytes: 1 << 20}}
 		pairs, _ := detect(t, o, text, longer, part)
-		if m == SpotSigs { // Jaccard does not see an excerpt
+		if m.Measure() == postings.Jaccard { // which does not see an excerpt
 			if len(pairs) != 1 || pairs[0].Relation != Duplicate {
 				t.Errorf("%s: %+v", m, pairs)
 			}
@@ -272,7 +297,7 @@ func TestInvalidText(t *testing.T) {
 	whole := english(random, 30) + chinese(random, 30)
 	broken := strings.ReplaceAll(whole, "ble", "ble"+noise(1))
 	texts := []string{noise(5000), noise(5000), strings.Repeat("\xff", 5000), strings.Repeat("\xfe", 4000), whole + noise(300), noise(300) + whole, broken, "", "\x00"}
-	for _, m := range []Method{Auto, SpotSigs, CCDet, Winnow} {
+	for _, m := range []Method{Auto, SpotSigs, CCDet, Winnow, Shingles} {
 		pairs, _ := detect(t, Options{Method: m}, texts...)
 		found := false
 		for _, p := range pairs {
@@ -289,7 +314,7 @@ func TestInvalidText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []Method{SpotSigs, CCDet, Winnow} {
+	for _, m := range []Method{SpotSigs, CCDet, Winnow, Shingles} {
 		for _, a := range texts {
 			e, err := s.Explain(m, a, broken, 100)
 			if err != nil {

@@ -43,7 +43,7 @@ type Flags uint8
 // The flags.
 const (
 	Equal    Flags = 1 << iota // all signatures are shared
-	FewA                       // the first has too few signatures of its language's method: both are compared by winnow
+	FewA                       // the first has too few signatures of its language's method: both are compared by winnow or shingles
 	FewB                       // the second has
 	SameSite                   // both are of one site
 )
@@ -96,7 +96,7 @@ func RelationOf(a, b, shared int) Relation {
 type Report struct {
 	Documents int
 	Methods   map[Method]int // documents by the method of their own
-	Fallback  int            // documents with too few signatures of their own method, compared by winnow
+	Fallback  int            // documents with too few signatures of their own method, compared by winnow and shingles
 	None      int            // documents with no signature at all, or too few by the only method: in no pair
 	Unlisted  int            // documents with the same signatures as very many others: each is in one pair, with the first of them
 	Taken     int            // of an IndexWriter: documents whose ID another one had; what became of them says Options.OnConflict
@@ -171,5 +171,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	return all, d.report, nil
 }
 
-// order puts the languages' methods before winnow.
-func order(m Method) int { return slices.Index([]Method{CCDet, SpotSigs, Winnow}, m) }
+// inOrder are the methods that make sets: of a pair that several find, the first one's result counts.
+var inOrder = []Method{CCDet, SpotSigs, Shingles, Winnow}
+
+func order(m Method) int { return slices.Index(inOrder, m) }

@@ -1,15 +1,16 @@
 // Package copies finds documents that are copies of each other, in whole or in part, beyond what a fingerprint
 // of 64 bits can tell: revised pages, excerpts, digests, pages in another frame.
 //
-//	text ──► spotsigs, ccdet, winnow ──► sets of signatures ──► postings, one index a method ──► join ──► pairs ──► relation
+//	text ──► spotsigs, ccdet, winnow, shingles ──► sets of signatures ──► postings, one index a method ──► join ──► pairs ──► relation
 //
 // # Methods
 //
 //	spotsigs   stop words and the content words behind them; for languages that have such words. Jaccard of at least 0.45
 //	ccdet      what stands before the ends of Chinese sentences. Shared over the smaller set, at least 0.6
 //	winnow     rows of words or characters, selected by their hashes; any language. Shared over the smaller set, at least 0.65
+//	shingles   all rows of 3 words or 5 characters; any language. Jaccard of at least 0.4
 //	auto       ccdet for texts of mostly Chinese, Japanese or Thai characters, spotsigs for others; texts that have too few
-//	           signatures of their method ([Method.MinFeatures]) are compared by winnow, with all
+//	           signatures of their method ([Method.MinFeatures]) are compared by winnow, with all, and by shingles, with each other
 //
 // # Relation
 //

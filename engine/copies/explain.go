@@ -26,6 +26,25 @@ type Explanation struct {
 // ErrTooLong is wrapped where a text is longer than the places of signatures can say.
 var ErrTooLong = errors.New("texts of 2 GiB and more cannot be explained")
 
+// MethodOfPair returns the method that Auto compares two texts by: that of their language; where it is not the same, or one of them has
+// too few signatures of it, winnow; where both have, shingles.
+func (s *Signer) MethodOfPair(a, b string) Method {
+	few := func(text string) bool {
+		sets := Sets{Method: MethodOf(text)}
+		sets.Own = s.set(sets.Method, text)
+		own, _, _ := s.o.compared(&sets)
+		return !own
+	}
+	fewA, fewB := few(a), few(b)
+	switch {
+	case fewA && fewB:
+		return Shingles
+	case fewA || fewB || MethodOf(a) != MethodOf(b):
+		return Winnow
+	}
+	return MethodOf(a)
+}
+
 // Explain returns the passages of two texts that their common signatures are made of. Signatures that overlap, or stand
 // so near that less than gap bytes lie between them, are one passage. The error is [ErrTooLong].
 func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {

@@ -30,16 +30,20 @@ type Recipe struct {
 	Words  int `json:"words"` // of winnow
 	Chars  int `json:"chars"`
 	Window int `json:"window"`
+
+	ShingleWords int `json:"shingle_words"` // of shingles
+	ShingleChars int `json:"shingle_chars"`
 }
 
 // recipeVersion is that of the tokeniser and the hashes that this package makes signatures with.
-const recipeVersion = 2
+const recipeVersion = 3
 
 // Recipe returns the recipe of the signatures that these options make.
 func (o Options) Recipe() Recipe {
 	o.complete()
 	r := Recipe{Version: recipeVersion, Method: o.Method, MinFeatures: o.MinFeatures, Bags: o.Bags, Ends: o.Ends,
-		Distance: o.SpotSigs.Distance, Chain: o.SpotSigs.Chain, Words: winnow.Words, Chars: winnow.Chars, Window: winnow.Window}
+		Distance: o.SpotSigs.Distance, Chain: o.SpotSigs.Chain, Words: winnow.Words, Chars: winnow.Chars, Window: winnow.Window,
+		ShingleWords: shingleWords, ShingleChars: shingleChars}
 	l := o.SpotSigs.Lists
 	antecedents, stops := l.Hashes()
 	r.Lists, r.Digest = l.Name(), digest(antecedents, stops)
@@ -57,6 +61,9 @@ func (r *Recipe) Options() (o Options, err error) {
 	if r.Words != winnow.Words || r.Chars != winnow.Chars || r.Window != winnow.Window {
 		return o, fmt.Errorf("winnowing of %d words, %d characters, windows of %d: this program has %d, %d, %d",
 			r.Words, r.Chars, r.Window, winnow.Words, winnow.Chars, winnow.Window)
+	}
+	if r.ShingleWords != shingleWords || r.ShingleChars != shingleChars {
+		return o, fmt.Errorf("shingles of %d words, %d characters: this program has %d, %d", r.ShingleWords, r.ShingleChars, shingleWords, shingleChars)
 	}
 	if _, err := ParseMethod(string(r.Method)); err != nil {
 		return o, fmt.Errorf("method %q: %w", r.Method, err)
@@ -119,6 +126,7 @@ func (r *Recipe) difference(other *Recipe) string {
 	differ("spot distance", r.Distance, other.Distance)
 	differ("chain length", r.Chain, other.Chain)
 	differ("winnowing", []int{r.Words, r.Chars, r.Window}, []int{other.Words, other.Chars, other.Window})
+	differ("shingles", []int{r.ShingleWords, r.ShingleChars}, []int{other.ShingleWords, other.ShingleChars})
 	return strings.Join(all, ", ")
 }
 

@@ -69,7 +69,7 @@ func (x *Index) Searcher(o Options) (*Searcher, error) {
 	}
 	o.Method, o.MinFeatures = made.Method, made.MinFeatures
 	s := &Searcher{o: o, index: x, methods: map[Method]*methodSearch{}}
-	for _, m := range []Method{CCDet, SpotSigs, Winnow} {
+	for _, m := range inOrder {
 		j := &methodSearch{o: o.join(m)}
 		if err := j.o.Check(); err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ type found struct {
 }
 
 // Search returns the documents that are copies of one, in order of the index; none where the document has too few signatures to be
-// compared, which [Searcher.Compared] tells. Each document is in one hit: that of its language's method before that of winnow.
+// compared, which [Searcher.Compared] tells. Each document is in one hit: that of its language's method before that of shingles, and that before winnow's.
 // The error is of ctx, or wraps store.ErrCorrupt.
 func (s *Searcher) Search(ctx context.Context, sets *Sets) ([]Hit, error) {
 	all, err := s.find(ctx, sets)
@@ -146,7 +146,7 @@ func (s *Searcher) Best(ctx context.Context, sets *Sets, limit int) (hits []Hit,
 
 // find returns the hits in order of the index.
 func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error) {
-	own, winnow := s.o.compared(sets)
+	own, winnow, shingles := s.o.compared(sets)
 	s.frequent = false
 	search := func(m Method, set []uint64) error {
 		return s.each(ctx, m, set, func(segment int, doc uint32, p postings.Match) {
@@ -169,6 +169,9 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error
 	}
 	if own {
 		err = search(sets.Method, sets.Own)
+	}
+	if err == nil && shingles {
+		err = search(Shingles, sets.Shingles)
 	}
 	if err == nil && winnow {
 		err = search(Winnow, sets.Winnow)
@@ -197,8 +200,8 @@ func (s *Searcher) named(all []found) (hits []Hit, err error) {
 
 // Compared reports whether a document has enough signatures to be compared at all.
 func (s *Searcher) Compared(sets *Sets) bool {
-	own, winnow := s.o.compared(sets)
-	return own || winnow
+	own, winnow, shingles := s.o.compared(sets)
+	return own || winnow || shingles
 }
 
 // each calls yield with the matches of a set in all segments.

@@ -22,10 +22,17 @@ const (
 	SpotSigs Method = "spotsigs"
 	CCDet    Method = "ccdet"
 	Winnow   Method = "winnow"
+	Shingles Method = "shingles"
+)
+
+// A shingle is a row of so many words, or characters of a script without spaces.
+const (
+	shingleWords = 3
+	shingleChars = 5
 )
 
 // Methods are the names of all methods.
-var Methods = []string{string(Auto), string(SpotSigs), string(CCDet), string(Winnow)}
+var Methods = []string{string(Auto), string(SpotSigs), string(CCDet), string(Winnow), string(Shingles)}
 
 // ParseMethod returns the method of a name, or an error that has all names.
 func ParseMethod(name string) (Method, error) {
@@ -43,26 +50,30 @@ func (m Method) Threshold() float64 {
 		return 0.45
 	case Winnow:
 		return 0.65
+	case Shingles:
+		return 0.4
 	}
 	return 0.6
 }
 
 // MinFeatures returns how many signatures a document must have where no other number is asked for. On the development
 // set 8 spot signatures are a paragraph; one sentence is enough for CCDet, whose features hardly ever meet by
-// chance; rows that fill no window are too few for winnow.
+// chance; rows that fill no window are too few for winnow; 4 shingles are 6 words.
 func (m Method) MinFeatures() int {
 	switch m {
 	case SpotSigs:
 		return 8
 	case Winnow:
 		return 3
+	case Shingles:
+		return 4
 	}
 	return 1
 }
 
 // Measure returns how the similarity of two sets is measured.
 func (m Method) Measure() postings.Measure {
-	if m == SpotSigs {
+	if m == SpotSigs || m == Shingles {
 		return postings.Jaccard
 	}
 	return postings.Containment
@@ -107,6 +118,7 @@ type Signer struct {
 	spots  *spotsigs.Selector
 	ends   *ccdet.Selector
 	rows   *winnow.Selector
+	all    *winnow.Selector // of Shingles
 	signed []signature.Signature
 }
 
@@ -125,7 +137,7 @@ func NewSigner(o Options) (s *Signer, err error) {
 	if err := o.IDF.check(); err != nil {
 		return nil, err
 	}
-	s = &Signer{o: o, rows: winnow.New()}
+	s = &Signer{o: o, rows: winnow.New(), all: winnow.NewAll(shingleWords, shingleChars)}
 	if s.spots, err = spotsigs.New(o.SpotSigs); err != nil {
 		return nil, err
 	}
@@ -137,10 +149,11 @@ func NewSigner(o Options) (s *Signer, err error) {
 
 // Sets are the sets of signatures of one document by the methods that it is compared by: nil where it is not.
 type Sets struct {
-	Method Method // that tells its language, or the one that was asked for
-	Own    []uint64
-	Winnow []uint64 // of Auto
-	Site   uint64   // where the document is from, by SiteOf; 0: unknown
+	Method   Method // that tells its language, or the one that was asked for
+	Own      []uint64
+	Winnow   []uint64 // of Auto
+	Shingles []uint64 // of Auto, where Own are too few
+	Site     uint64   // where the document is from, by SiteOf; 0: unknown
 }
 
 // SiteOf returns the number that stands for a site, by its name or by the URL of a page, of which the host counts; 0 for the empty
@@ -163,6 +176,9 @@ func (s *Signer) Sign(text string) Sets {
 		sets.Winnow = s.set(Winnow, text)
 	}
 	sets.Own = s.set(sets.Method, text)
+	if own, _, _ := s.o.compared(&sets); s.o.Method == Auto && !own {
+		sets.Shingles = s.set(Shingles, text)
+	}
 	return sets
 }
 
@@ -184,6 +200,8 @@ func (s *Signer) Append(dst []signature.Signature, m Method, text string) []sign
 		return s.ends.Append(dst, text)
 	case Winnow:
 		return s.rows.Append(dst, text)
+	case Shingles:
+		return s.all.Append(dst, text)
 	}
 	panic("copies: no signatures by method " + string(m))
 }

@@ -42,7 +42,7 @@ type copiesAnswer struct {
 type foundCopy struct {
 	ID       string  `json:"id"`
 	Relation string  `json:"relation" enum:"duplicate,contains,contained,overlap" doc:"What the document that was sent is to this one: it contains it, or is contained in it"`
-	Method   string  `json:"method" enum:"spotsigs,ccdet,winnow"`
+	Method   string  `json:"method" enum:"spotsigs,ccdet,winnow,shingles"`
 	Score    float64 `json:"score" doc:"Similarity by the method"`
 	AInB     float64 `json:"a_in_b" doc:"Part of the document's signatures that this one has"`
 	BInA     float64 `json:"b_in_a" doc:"Part of this one's signatures that the document has"`

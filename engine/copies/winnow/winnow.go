@@ -5,7 +5,8 @@
 //
 //	text ──► tokens ──► rows of 5 words, or 8 characters of a script without spaces ──► hash ──► least of 16 ──► feature
 //
-// Density: 2 of Window + 1 rows are selected, so a text of n words has about n/8.5 features.
+// Density: 2 of Window + 1 rows are selected, so a text of n words has about n/8.5 features. [NewAll] selects every row, of
+// lengths of its own: for texts that have too few selected ones to tell by.
 //
 // Cost: two passes over the tokens. A row is compared with the least of its window; only when that leaves the window, once in
 // Window rows, the whole window is looked at, so that a row costs a hash and two comparisons, none of them a surprise. A [Selector] belongs to one goroutine.
@@ -26,6 +27,9 @@ const (
 // A Selector selects features. It reuses its memory.
 type Selector struct {
 	scanner *token.Scanner
+	words   length  // of a row of words
+	chars   length  // and of characters
+	all     bool    // every row is selected
 	tokens  []place // of the run of one kind at work
 	char    bool    // that kind
 	taken   bool    // rows of the run have been taken
@@ -43,13 +47,32 @@ type place struct {
 	start, end int32
 }
 
-// New returns a Selector.
-func New() *Selector {
+// length is how many tokens a row has, and base^tokens, which the oldest token has then; see base.
+type length struct {
+	tokens int
+	power  uint64
+}
+
+func lengthOf(tokens int) length {
+	l := length{tokens, 1}
+	for range tokens {
+		l.power *= base
+	}
+	return l
+}
+
+// New returns a Selector of winnowed rows.
+func New() *Selector { return selector(Words, Chars, false) }
+
+// NewAll returns a Selector of all rows, of so many words, or characters of a script without spaces; both at least 1.
+func NewAll(words, chars int) *Selector { return selector(words, chars, true) }
+
+func selector(words, chars int, all bool) *Selector {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
 		panic(err) // of a list of stop words, and there is none
 	}
-	return &Selector{scanner: scanner}
+	return &Selector{scanner: scanner, words: lengthOf(words), chars: lengthOf(chars), all: all}
 }
 
 // Append appends the selected features of a text to dst, in order of the text. A text of fewer rows than a
@@ -58,7 +81,7 @@ func (s *Selector) Append(dst []signature.Signature, text string) []signature.Si
 	s.dst, s.tokens, s.taken, s.index, s.least, s.last = dst, s.tokens[:0], false, 0, 0, -1
 	s.scanner.Scan(text, s.take)
 	s.flush()
-	if s.index < Window && s.index > 0 { // no window was full
+	if !s.all && s.index < Window && s.index > 0 { // no window was full
 		s.dst = append(s.dst, s.window[s.least])
 	}
 	return s.dst
@@ -79,35 +102,17 @@ func (s *Selector) take(batch []token.Token) {
 	}
 }
 
-// width returns how many tokens of the kind at work are a row.
-func (s *Selector) width() int {
-	if s.char {
-		return Chars
-	}
-	return Words
-}
-
 // base is the base of the polynomial that a row's hash is: of tokens t it is the sum of t[i] base^(n-1-i), so that the next
-// row's takes two multiplications, and mixed at the end. wordsPower and charsPower are base^width, which the oldest token has then.
+// row's takes two multiplications, and mixed at the end.
 const base = 0x9e3779b97f4a7c15
-
-var wordsPower, charsPower = power(Words), power(Chars)
-
-func power(n int) uint64 {
-	p := uint64(1)
-	for range n {
-		p *= base
-	}
-	return p
-}
 
 // rows takes the rows of the tokens so far, and leaves those that further rows begin with.
 func (s *Selector) rows() {
-	width, top := s.width(), wordsPower
+	row := s.words
 	if s.char {
-		top = charsPower
+		row = s.chars
 	}
-	tokens := s.tokens
+	width, top, tokens := row.tokens, row.power, s.tokens
 	if len(tokens) < width {
 		return
 	}
@@ -140,6 +145,10 @@ func (s *Selector) flush() {
 // row takes one row into the window, and selects the window's least where it is a new one.
 func (s *Selector) row(rolling uint64, start, end int32) {
 	h := signature.Fold(0, rolling)
+	if s.all {
+		s.dst = append(s.dst, signature.Signature{Hash: h, Start: start, End: end})
+		return
+	}
 	i := s.index
 	s.window[i%Window] = signature.Signature{Hash: h, Start: start, End: end}
 	s.index++

@@ -11,8 +11,8 @@ import (
 	"ndd/engine/corpus/token"
 )
 
-// specification is winnowing as the paper says it: every window's least row, the rightmost of equal ones, each recorded once.
-func specification(text string) (all []signature.Signature) {
+// allRows returns the rows of a text, of so many words or characters.
+func allRows(text string, words, chars int) (rows []signature.Signature) {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
 		panic(err)
@@ -29,15 +29,14 @@ func specification(text string) (all []signature.Signature) {
 			tokens = append(tokens, tok{signature.Key.Hash(scanner, t), t.Kind == token.Char, int32(t.Start), int32(t.End)})
 		}
 	})
-	var rows []signature.Signature
 	for i := 0; i < len(tokens); {
 		j := i
 		for j < len(tokens) && tokens[j].char == tokens[i].char {
 			j++
 		}
-		n := 5
+		n := words
 		if tokens[i].char {
-			n = 8
+			n = chars
 		}
 		n = min(n, j-i)
 		for at := i; at+n <= j; at++ {
@@ -49,6 +48,12 @@ func specification(text string) (all []signature.Signature) {
 		}
 		i = j
 	}
+	return rows
+}
+
+// specification is winnowing as the paper says it: every window's least row, the rightmost of equal ones, each recorded once.
+func specification(text string) (all []signature.Signature) {
+	rows := allRows(text, 5, 8)
 	last := -1
 	for from := 0; from == 0 || from+16 <= len(rows); from++ {
 		window := rows[from:min(from+16, len(rows))]
@@ -91,6 +96,20 @@ func TestSpecification(t *testing.T) {
 		text := randomText(random, n)
 		if got, want := s.Append(nil, text), specification(text); !slices.Equal(got, want) {
 			t.Fatalf("%d words: %d features, want %d\n%.300v\n%.300v", n, len(got), len(want), fmt.Sprint(got), fmt.Sprint(want))
+		}
+	}
+}
+
+// TestAll: a Selector of all rows selects each, whatever its length.
+func TestAll(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{0, 1, 2, 3, 4, 20, 60, 5000} {
+		for _, lengths := range [][2]int{{3, 5}, {1, 1}, {5, 8}} {
+			text := randomText(random, n)
+			got, want := NewAll(lengths[0], lengths[1]).Append(nil, text), allRows(text, lengths[0], lengths[1])
+			if !slices.Equal(got, want) {
+				t.Fatalf("%d words, rows of %v: %d, want %d", n, lengths, len(got), len(want))
+			}
 		}
 	}
 }
