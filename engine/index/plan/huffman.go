@@ -49,7 +49,7 @@ func (huffmanModel) units(w *work) float64 {
 // what was measured (bench, paper-10 of 10 M: one read predicts 0.60 of the time).
 func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := m.Layouts[md.layout()]
-	online = c.CallNS
+	online = indexNS + c.CallNS
 	for i := range tables {
 		w := &tables[i]
 		blocks := md.blocks(w.keys, w.entry)

@@ -26,6 +26,10 @@ type model interface {
 	time(m *Machine, tables []work) (online, batch float64)
 }
 
+// indexNS is what an index adds to a query alone, around the search of its segments: BenchmarkPlan in bench shows
+// 120 to 270 with two to eleven tables. Measure does not see it, as it makes no index.
+const indexNS = 180
+
 var models = []model{huffmanModel{}, planarModel{}}
 
 // work is what one query has to do in one table of an index.

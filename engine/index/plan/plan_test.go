@@ -30,7 +30,7 @@ func yardstick() *Machine {
 		CacheB: 32 << 20,
 		Layouts: map[table.Layout]Costs{
 			table.LayoutHuffman: {CallNS: 100, QueryNS: 50, TableNS: 10, ProbeNS: 450, UnitNS: 500},
-			table.LayoutPlanar:  {CallNS: 100, QueryNS: 40, TableNS: 10, ProbeNS: 5, UnitNS: 3, PassNS: 20},
+			table.LayoutPlanar:  {CallNS: 100, QueryNS: 40, TableNS: 10, ProbeNS: 5, UnitNS: 1, PassNS: 20},
 		},
 	}
 }
@@ -121,7 +121,7 @@ func TestFits(t *testing.T) {
 		t.Errorf("the choice is %+v", *c)
 	}
 	said := strings.Join(p.Why, "\n")
-	for _, want := range []string{`Less memory: 31\.\d GiB buys one`, `More memory: 3\d\d GiB buys cover-11-6-3`} {
+	for _, want := range []string{`Less memory: 31\.\d GiB buys one`, `More memory: 4\d\d GiB buys cover-8-4-3`} {
 		if !regexp.MustCompile(want).MatchString(said) {
 			t.Errorf("want %q in\n%s", want, said)
 		}

@@ -19,7 +19,7 @@ const (
 	planarLow   = 16   // bits of a key in the low plane
 	planarPad   = 32   // keys behind the last, in the low plane
 	planarSpan  = 3    // leading bits less than a bucket has, with which a probe still reads bucket by bucket
-	planarEnds  = 8    // units to find both ends of the run of more
+	planarEnds  = 48   // units to find both ends of the run of more, and to scan it by itself
 	planarFence = 1024 // keys to a fence
 	planarHead  = 32   // bytes
 )
@@ -60,9 +60,12 @@ func (md planarModel) units(w *work) float64 {
 }
 
 // entries returns the number of lines of buckets: flips of a bucket's last bits share
-// one.
+// one, and a run of many buckets has two.
 func (md planarModel) entries(w *work) float64 {
 	b, perLine := table.PlanarWidths(uint64(w.keys))
+	if int(b)-w.leading > planarSpan {
+		return 2 * w.probes
+	}
 	own := min(w.leading, max(0, int(b)+1-bits.Len64(perLine)))
 	return float64(permute.Ball(own, w.radius))
 }
@@ -112,7 +115,7 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	// Of a query alone, the misses of tables that lie apart, and their pages, overlap but for a tenth (BenchmarkPlan in
 	// bench: 2, 4, 6 and 11 tables of 10 M).
 	apart := t * (lines.Alone + low.Alone) / 10
-	online = c.CallNS + t*c.QueryNS + apart + work + max(lines.Alone, seek) + max(low.Alone, scan) +
+	online = indexNS + c.CallNS + t*c.QueryNS + apart + work + max(lines.Alone, seek) + max(low.Alone, scan) +
 		max(-math.Expm1(-passing)*rest.Alone, check)
 	return online, batch
 }

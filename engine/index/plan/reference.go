@@ -19,7 +19,7 @@ func Reference() *Machine {
 		LineNS: 4.5,
 		Layouts: map[table.Layout]Costs{
 			table.LayoutHuffman: {CallNS: 35, QueryNS: 185, TableNS: 54, ProbeNS: 89, UnitNS: 410},
-			table.LayoutPlanar:  {CallNS: 87, QueryNS: 44, ProbeNS: 13.5, UnitNS: 5, PassNS: 17},
+			table.LayoutPlanar:  {CallNS: 87, QueryNS: 44, ProbeNS: 13.5, UnitNS: 1.8, PassNS: 17},
 		},
 	}
 }

@@ -27,9 +27,20 @@ type probeRange struct {
 	from, to, extents int
 }
 
-// prefetchLines prefetches the lines of buckets of a range.
+// prefetchLines prefetches the lines of buckets of a range: of the first bucket of each probe, and of the last where
+// it spans many.
 func (s *probeRange) prefetchLines(r *planarRound) {
-	asm.PlanarPrefetchLines(&s.table.directory.PlanarTable, r.probes[s.from:s.to])
+	d, probes := &s.table.directory, r.probes[s.from:s.to]
+	asm.PlanarPrefetchLines(&d.PlanarTable, probes)
+	search := &r.searches[probes[0].Table]
+	if !s.table.spans(search) {
+		return
+	}
+	for i := range probes {
+		last := (probes[i].Key | ^leadingMask(search.Leading)) >> (64 - d.BucketBits)
+		r.lines[i] = lineWords * d.line(last)
+	}
+	asm.PrefetchAt(d.Lines, r.lines[:len(probes)])
 }
 
 // A longExtent is what asm.PlanarLocate passed over: a long bucket, one of a wide line, or all
@@ -52,6 +63,10 @@ const (
 	directoryAhead = 6
 	locateAhead    = 3
 	hitsMax        = 2 * asm.PlanarLongest
+	// linesAhead is how many lines of a long extent are prefetched when it is located; further ones come by
+	// themselves, being read in order.
+	linesAhead  = 4
+	lowsPerLine = 64 / (lowBits / 8)
 	// fewProbes make a round all of whose lines are prefetched before the first is read, and all extents before the first
 	// is scanned. A query alone has ranges of one probe where a table takes one: three of them ahead are far too few.
 	fewProbes = locateAhead * rangeMax
@@ -247,7 +262,12 @@ func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 	}
 	if start, end = t.narrow(start, end, low, high); start < end {
 		r.long = append(r.long, longExtent{i, start, end})
-		asm.PrefetchAt(t.directory.Low, []uint64{start})
+		n := 0
+		for at := start; n < linesAhead && at < end; at += lowsPerLine {
+			r.lines[n] = at
+			n++
+		}
+		asm.PrefetchAt(t.directory.Low, r.lines[:n])
 	}
 	return nil
 }
