@@ -33,8 +33,16 @@ const termsMost = 30_000
 // Napkin for a million texts of 150 spot signatures: 1.5e8 signatures, 1.2 GB of sets, two radix sorts and a look-up each: 20 s;
 // and 1e6 queries of some 20 look-ups and a dozen candidates, 10 us each: 10 s.
 func allCopies(ctx context.Context, b *bench, r *Result) error {
+	return b.copies(ctx, r, newEdited(3))
+}
+
+// chineseCopies is allCopies for Chinese texts, by CCDet.
+func chineseCopies(ctx context.Context, b *bench, r *Result) error {
+	return b.copies(ctx, r, newChineseEdited(3))
+}
+
+func (b *bench) copies(ctx context.Context, r *Result, c *edited) error {
 	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "growth", "lookups", "postings", "candidates", "pairs", "slices", "records", "MB sent", "term-split s", "partial overlaps", "MB sent", "peak GiB"}
-	c := newEdited(3)
 	first := 0.0 // seconds a document
 	texts := max(b.n/100, 100)
 	for n := max(texts/100, 100); ; n = min(next(n), texts) {
@@ -46,7 +54,7 @@ func allCopies(ctx context.Context, b *bench, r *Result) error {
 			break
 		}
 	}
-	r.note("texts of about 1,100 bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one is half of another; 300 in a row share a sentence; spotsigs, threshold 0.45, %d threads", runtime.GOMAXPROCS(0))
+	r.note("texts of about %d bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one is half of another; 300 in a row share a sentence; %s, threshold %g, %d threads", c.meanBytes(), c.method, c.method.Threshold(), runtime.GOMAXPROCS(0))
 	r.note("verified: every copy with 1 word in 40 replaced is found, and both splits find the same pairs (term-split up to %s texts)", humanize.Comma(termsMost))
 	r.note("growth: processor seconds a document, of those with the fewest documents; lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; records: documents to the slices and pairs from them; MB: 10^6 bytes")
 	return nil
@@ -104,7 +112,7 @@ type joinedTexts struct {
 
 // joinTexts signs n texts on all threads and joins them.
 func (b *bench) joinTexts(ctx context.Context, c *edited, n int, split postings.Split) (j joinedTexts, err error) {
-	o := copies.Options{Method: copies.SpotSigs, Room: postings.Room{Bytes: copiesMemory, Dir: b.dir},
+	o := copies.Options{Method: c.method, Room: postings.Room{Bytes: copiesMemory, Dir: b.dir},
 		Join: postings.Options{MemoryBytes: copiesMemory, Split: split}}
 	d := copies.NewDetector(o)
 	defer d.Close()
@@ -173,12 +181,31 @@ func signingSeconds(c *edited, n int, o copies.Options) (seconds float64, err er
 // An edited corpus has texts of invented words and common English ones, and copies of them. Text i is the same on every machine.
 type edited struct {
 	corpus *corpus
+	method copies.Method
+	common []string // words that hold sentences together
 }
 
 // commonWords are those that sentences are held together by: spotsigs needs them.
 var commonWords = strings.Fields("the of and to in a is that for it was on are as with they at be this from have or by one had not but what all were when we there can an which their if will each about how up out them")
 
-func newEdited(seed uint64) *edited { return &edited{newEnglish(seed)} }
+func newEdited(seed uint64) *edited {
+	return &edited{newEnglish(seed), copies.SpotSigs, commonWords}
+}
+
+// newChineseEdited has sentences that end with a full stop: CCDet needs them.
+func newChineseEdited(seed uint64) *edited {
+	c := newChinese(seed)
+	return &edited{c, copies.CCDet, c.words[:50]}
+}
+
+// meanBytes returns about how long a text is.
+func (c *edited) meanBytes() (bytes int) {
+	const some = 100
+	for i := range some {
+		bytes += len(c.text(i))
+	}
+	return bytes / some
+}
 
 // text returns text i. Of ten, the eighth and ninth are edited copies of the first, and the last is half of the second.
 func (c *edited) text(i int) string {
@@ -197,7 +224,7 @@ func (c *edited) text(i int) string {
 		words = c.words(i)
 	}
 	site := rand.New(rand.NewPCG(c.corpus.seed, uint64(i/300)))
-	return strings.Join(append(words, c.sentence(site)...), " ")
+	return strings.Join(append(words, c.sentence(site)...), c.corpus.between)
 }
 
 // words returns those of a text that is no copy.
@@ -213,10 +240,13 @@ func (c *edited) words(i int) (words []string) {
 func (c *edited) sentence(rng *rand.Rand) (words []string) {
 	for range 12 {
 		if rng.IntN(5) < 2 {
-			words = append(words, commonWords[rng.IntN(len(commonWords))])
+			words = append(words, c.common[rng.IntN(len(c.common))])
 		} else {
 			words = append(words, c.corpus.word(rng))
 		}
+	}
+	if c.method == copies.CCDet {
+		words[len(words)-1] += c.corpus.stop
 	}
 	return words
 }

@@ -64,8 +64,8 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 	if err != nil {
 		return err
 	}
-	r.note("queries: %.2f times the rate of net/http alone, %.2f times its processor time, %.2f times its p99 at half the rate",
-		queries.rate/bare.rate, queries.each/bare.each, queries.p99/bare.p99)
+	r.note("queries: %s times the rate of net/http alone, %s times its processor time, %s times its p99 at half the rate; - where one was not measured",
+		number(queries.rate/bare.rate), number(queries.each/bare.each), number(queries.p99/bare.p99))
 	batch := load{path: "/v1/batch", media: "application/octet-stream", connections: 2 * runtime.GOMAXPROCS(0), lasts: lasts, body: batchOf(prints, batchPrints), check: func(i int, answer []byte) error {
 		if n := bytes.Count(answer, []byte{'\n'}); n < batchPrints {
 			return fmt.Errorf("%d rows for %d fingerprints", n, batchPrints)

@@ -37,7 +37,7 @@ func size(ctx context.Context, b *bench, r *Result) error {
 	if err != nil {
 		return err
 	}
-	r.Columns = []string{"B/fingerprint", "of the bound", "build s", "build M/s", "batch ns", "of the model", fmt.Sprintf("ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses", "hits"}
+	r.Columns = []string{"B/fingerprint", "of the bound", "build s", "build M/s", "ns, one by one", "batch ns", "of the model", fmt.Sprintf("ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses", "hits"}
 	for n := min(1_000_000, b.n); ; n = min(n*10, b.n) {
 		b.say("%s fingerprints", humanize.Comma(int64(n)))
 		if err := b.sizeOf(ctx, uint64(n), design, r); err != nil {
@@ -47,16 +47,23 @@ func size(ctx context.Context, b *bench, r *Result) error {
 			break
 		}
 	}
-	r.note("two planar tables (halves) without documents' numbers; fingerprints are made in place; batches of 256; k = %d", distance)
+	r.note("two planar tables (halves) without documents' numbers; fingerprints are made in place; one by one and in batches of 256, on one thread; k = %d", distance)
 	r.note("verified: each query that was made within %d bits of a fingerprint finds it, and the first %d find what comparing with all finds", distance, comparedQueries)
 	r.note("of the model: time divided by what ndd design says for a query of a batch")
 	return nil
 }
 
-const comparedQueries = 8
+const (
+	comparedQueries  = 8
+	manyFingerprints = 1e9 // from so many on, all queries are asked, and else at most 200,000
+)
 
 func (b *bench) sizeOf(ctx context.Context, n uint64, design permute.Design, r *Result) error {
-	queries, near := generatedQueries(n, min(b.queries, 200_000))
+	count := b.queries
+	if n < manyFingerprints {
+		count = min(count, 200_000)
+	}
+	queries, near := generatedQueries(n, count)
 	began := time.Now()
 	set := &tableSet{design: design, layout: table.LayoutPlanar}
 	var held []*store.File
@@ -86,12 +93,16 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, design permute.Design, r *
 	if err != nil {
 		return err
 	}
-	one, err := rounds(b.rounds, func() error {
-		_, _, err := set.count(ctx, queries, 0, 256)
-		return err
-	})
-	if err != nil {
-		return err
+	var times [2]Cell
+	for i, batch := range []int{1, 256} {
+		times[i], err = rounds(b.rounds, func() error {
+			_, _, err := set.count(ctx, queries, 0, batch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		times[i] = times[i].scale(1e9 / float64(len(queries)))
 	}
 	all, err := rounds(b.rounds, func() error { return countAll(ctx, set, queries) })
 	if err != nil {
@@ -101,9 +112,9 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, design permute.Design, r *
 	if err != nil {
 		return err
 	}
-	ns := one.scale(1e9 / float64(len(queries)))
+	ns := times[1]
 	bound := plan.BoundBits(n) / 8 * float64(len(design.Tables))
-	r.row(humanize.Comma(int64(n)), number(bytes), number(bytes/bound), number(build), number(float64(n)/build/1e6), ns,
+	r.row(humanize.Comma(int64(n)), number(bytes), number(bytes/bound), number(build), number(float64(n)/build/1e6), times[0], ns,
 		number(ns.Value/p.Choice.BatchNS), all.scale(1e9/float64(len(queries))), number(ns.Value/machineMemory().IndependentNs), number(float64(hits)))
 	return nil
 }
