@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -72,12 +71,7 @@ func (s *service) registerCopies(api huma.API) {
 
 // copiesDocument is /v1/copies with a document as its body.
 func (s *service) copiesDocument(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		misfit("body", "%v", err).write(w)
-		return
-	}
-	text, p := s.bodyText(r.Context(), body, r.Header.Get("Content-Type"), "body")
+	text, p := s.wholeText(r)
 	if p != nil {
 		p.write(w)
 		return

@@ -72,6 +72,9 @@ func TestIndexLosesItsEnd(t *testing.T) {
 			t.Errorf("readyz: %d", status)
 		}
 	}
+	if _, figures := scrape(t, b.service); !strings.Contains(figures, "\nndd_ready 0\n") {
+		t.Error("the metrics say that it is ready")
+	}
 	if log := b.journal.String(); strings.Count(log, "the index is damaged") != 1 || strings.Count(log, "level=ERROR") != 1 {
 		t.Errorf("damage was not logged once:\n%.2000s", log)
 	}

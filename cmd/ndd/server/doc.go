@@ -11,11 +11,14 @@
 //	POST /v1/insert            write  add a document, or those of a list
 //	POST /v1/check-and-insert  write  add a document, or each of a list, unless a near-duplicate is there; atomic
 //	POST /v1/delete            write  delete documents by id or by fingerprint
+//	POST /v1/copies            read   what has text in common with a document, beyond near-duplicates? (with --copies)
 //	POST /v1/backup            admin  make a backup of the index in the folder of --backup-dir, with which it is served
-//	GET  /v1/stats             read   sizes of the index
+//	GET  /v1/stats             read   sizes of the index, and limits
+//	GET  /v1/activity          read   requests and their times in the last minutes
+//	GET  /v1/distribution      read   how the stored fingerprints are distributed
 //	GET  /openapi.json         -      this interface, from the Go types
 //	GET  /livez                -      200 while the process runs
-//	GET  /readyz               -      200 while queries are answered, 503 while loading or draining
+//	GET  /readyz               -      200 while queries are answered, 503 while loading, draining or damaged
 //
 // A document is one of three fields: "fingerprint" (16 hexadecimal digits),
 // "text" (plain), "html" (a page; its markup is taken off as `ndd fingerprint`
@@ -50,7 +53,7 @@
 // Both take ?on_conflict=replace|keep|error, which says what becomes of a document whose id is taken, and ?ttl=90d
 // (d, h, m, s, or forever), which says how long the document is kept.
 //
-// Wherever a document can stand alone it may be the body. Its id is then the parameter id, or the header
+// Wherever a document can stand alone it may be the body, in the charset that its type names. Its id is then the parameter id, or the header
 // Document-Id (printable ASCII without spaces).
 //
 //	> POST /v1/delete {"id": "https://c.example/"}        or {"ids": [...]}, or {"fingerprint": "..."}
@@ -95,12 +98,12 @@
 //
 //	accept (4,096 connections; headers 5 s, read 30 s, write 60 s, idle 120 s)
 //	  └─ observe   count, time, log; recover from a panic
-//	      └─ Host, Origin   no DNS rebinding, no foreign web page (origin.go)
+//	      └─ Host, Origin   no DNS rebinding, no foreign web page (access/origin.go)
 //	          └─ route
-//	              └─ token and role (token.go)
+//	              └─ token and role (access/keyring.go)
 //	                  └─ ready? (phase.go)
 //	                      └─ body into memory, at most 8 MiB, 512 MiB of all bodies and answers (body.go)
-//	                          └─ gate: some run, some wait a little, the rest gets 429 (gate.go)
+//	                          └─ gate: some run, some wait a little, the rest gets 429 (admit/gate.go)
 //	                              └─ handler ── engine
 //
 // A slow sender waits before the gate and takes no place in it. Queries,
@@ -114,7 +117,8 @@
 //	                       /v1 503                  one line on        /v1 503, Connection: close;
 //	                                                standard output    what runs is finished
 //
-// A second signal ends the process at once. SIGHUP reads the token file again.
+// A second signal ends the process at once. SIGHUP reads tokens and certificates again, and opens the access log and the index of
+// copies again (reload.go).
 //
 // # Cost
 //

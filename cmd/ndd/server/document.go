@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -109,11 +108,7 @@ func (s *service) documentBody(r *http.Request) (*Document, *problem) {
 	if a.id == nil && s.index.Load().Live().Config().IDs {
 		return nil, misfit("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
 	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, misfit("body", "%v", err)
-	}
-	text, p := s.bodyText(r.Context(), body, r.Header.Get("Content-Type"), "body")
+	text, p := s.wholeText(r)
 	if p != nil {
 		return nil, p
 	}

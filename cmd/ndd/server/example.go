@@ -71,8 +71,12 @@ func (s *service) fromFile(ctx context.Context, c sample) (media string, ok bool
 	if err != nil {
 		return "", false
 	}
-	for _, media := range []string{"text/plain", "text/html"} {
-		if f, p := s.sketchBody(ctx, data, media); p == nil && f.String() == c.sketch.String() {
+	for _, media := range []string{mediaText, mediaHTML} {
+		text, p := s.bodyText(ctx, data, media, "")
+		if p != nil {
+			continue
+		}
+		if f, p := s.sketchText(text, ""); p == nil && f.String() == c.sketch.String() {
 			return media, true
 		}
 	}

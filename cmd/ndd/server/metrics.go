@@ -70,7 +70,7 @@ func newMetrics(s *service, o *Options) *metrics {
 	gauge("ndd_index_buffered", "Inserted documents that are not in a segment yet.", func(t engine.Stats) float64 { return float64(t.Buffered) })
 	gauge("ndd_index_table_bytes", "Bytes of all tables.", func(t engine.Stats) float64 { return float64(t.TableBytes) })
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ndd_ready", Help: "1 while queries are answered."}, func() float64 {
-		if s.life.phase() == ready {
+		if s.unready() == nil {
 			return 1
 		}
 		return 0

@@ -161,7 +161,7 @@ func (s *service) admit(v *visit, handle http.HandlerFunc, w http.ResponseWriter
 	}
 	x := s.index.Load()
 	if x == nil { // the server stopped meanwhile
-		refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5).write(w)
+		stopping().write(w)
 		return
 	}
 	began := time.Now()

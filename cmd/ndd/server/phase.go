@@ -41,15 +41,24 @@ func (s *service) livez(w http.ResponseWriter, _ *http.Request) {
 
 // readyz says whether queries are answered.
 func (s *service) readyz(w http.ResponseWriter, _ *http.Request) {
-	p := s.notReady()
-	if s.life.phase() == leaving {
-		p = refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
-	}
-	if p != nil {
+	if p := s.unready(); p != nil {
 		p.write(w)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"status": ready.String()})
+}
+
+// unready returns why clients should go elsewhere, nil where they need not: a server that leaves still answers those who come.
+func (s *service) unready() *problem {
+	if s.life.phase() == leaving {
+		return stopping()
+	}
+	return s.notReady()
+}
+
+// stopping is the answer of a server that stops.
+func stopping() *problem {
+	return refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
 }
 
 // notReady returns the answer to requests that need the index while it is not there or is damaged, nil where they are answered.
@@ -58,7 +67,7 @@ func (s *service) notReady() *problem {
 	case loading:
 		return refusal(http.StatusServiceUnavailable, "loading: "+s.loading.String()).retry(1)
 	case draining:
-		return refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
+		return stopping()
 	}
 	if e := s.damage.Load(); e != nil {
 		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+(*e).Error())

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"io"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -89,11 +88,11 @@ func (s *service) queryDocument(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) answerDocument(r *http.Request) (*Neighbours, *problem) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, misfit("body", "%v", err)
+	text, p := s.wholeText(r)
+	if p != nil {
+		return nil, p
 	}
-	f, p := s.sketchBody(r.Context(), body, r.Header.Get("Content-Type"))
+	f, p := s.sketchText(text, "body")
 	if p != nil {
 		return nil, p
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -231,49 +230,6 @@ func describeRoute(o object, r *route, t traits) {
 	describeStatuses(o["responses"].(object), r)
 }
 
-// An example is a body that /docs shows.
-type example struct {
-	body  any
-	query string // parameters beside it
-	bytes string // of a binary body, as printf takes them
-}
-
-const exampleText = "Now is the winter of our discontent made glorious summer by this sun of York"
-
-// examples are those of operations, by media type.
-var examples = map[string]map[string]example{
-	"query":   {mediaJSON: {body: object{"text": exampleText, "k": 3}}, mediaText: {body: exampleText, query: "?k=3"}, mediaHTML: {body: "<p>" + exampleText + "</p>", query: "?k=3"}},
-	"batch":   {mediaBytes: {bytes: `\x55\x44\x9b\x0a\x1e\x2d\x7f\x8c`, query: "?k=3"}},
-	"compare": {mediaJSON: {body: object{"a": object{"text": exampleText}, "b": object{"text": exampleText + ", and all the clouds"}}}},
-	"insert": {mediaJSON: {body: object{"documents": []any{object{"id": "https://a.example/", "text": exampleText}, object{"id": "https://b.example/", "fingerprint": "8c7f2d1e0a9b4455"}}}},
-		mediaText: {body: exampleText, query: "?id=https://a.example/"}, mediaHTML: {body: "<p>" + exampleText + "</p>", query: "?id=https://a.example/&ttl=90d"}},
-	"check-and-insert": {mediaJSON: {body: object{"id": "https://a.example/", "text": exampleText}},
-		mediaText: {body: exampleText, query: "?id=https://a.example/"}, mediaHTML: {body: "<p>" + exampleText + "</p>", query: "?id=https://a.example/&k=3"}},
-	"delete": {mediaJSON: {body: object{"id": "https://a.example/"}}},
-	"backup": {mediaJSON: {body: object{"name": "monday"}}},
-	"copies": {mediaJSON: {body: object{"text": exampleText}}, mediaText: {body: exampleText, query: "?limit=10"}, mediaHTML: {body: "<p>" + exampleText + "</p>"}},
-}
-
-// describeExamples adds an example to each media type of an operation's body. The extensions x-query and x-bytes
-// are what /docs needs for a command that works.
-func describeExamples(o object) {
-	for media, e := range examples[o["operationId"].(string)] {
-		content, ok := o["requestBody"].(object)["content"].(object)[media].(object)
-		if !ok {
-			continue
-		}
-		if e.body != nil {
-			content["example"] = e.body
-		}
-		if e.query != "" {
-			content["x-query"] = e.query
-		}
-		if e.bytes != "" {
-			content["x-bytes"] = e.bytes
-		}
-	}
-}
-
 // parameterOf describes a query parameter, nil where the index has none.
 func parameterOf(name string, t traits) object {
 	if (name == "id" || name == "on_conflict") && !t.ids {
@@ -299,53 +255,6 @@ func parameterOf(name string, t traits) object {
 
 // idPattern is of ids: no control characters.
 const idPattern = `^[^\x00-\x1f\x7f-\x9f]*$`
-
-// statuses are the reasons of problems, and whom they concern.
-var statuses = []struct {
-	status int
-	text   string
-	of     func(r *route) bool
-}{
-	{400, "Not JSON, not HTTP, empty, or cut off", hasBody},
-	{401, "No token, or an unknown one", func(r *route) bool { return r.least > access.Anyone }},
-	{403, "The token's role is too low, or the request comes from another web site's page", always},
-	{404, "No document that may be shown has the id", func(r *route) bool { return r.pattern == "POST /v1/compare" }},
-	{408, "The body did not come in time", hasBody},
-	{409, "The id is taken, and that is to be an error (on_conflict)", func(r *route) bool { return r.least == access.Write }},
-	{413, "The body is too large, or has too many fingerprints or documents", hasBody},
-	{415, "The body is of a type that is not taken", hasBody},
-	{421, "The Host is not this machine", always},
-	{422, "Understood, but makes no sense: the errors say which field, and why", func(r *route) bool { return r.needs }},
-	{429, "More than the server can do: try again after Retry-After seconds", func(r *route) bool { return r.gate != nil || r.accepts != nil }},
-	{500, "A bug: it is logged, and harms this request only", always},
-	{503, "Loading, draining, damaged, or too many connections", func(r *route) bool { return !r.always || r.pattern == "GET /readyz" }},
-	{507, "There is no room: queries are answered, and changes when there is room again", func(r *route) bool { return r.least == access.Write }},
-}
-
-func always(*route) bool    { return true }
-func hasBody(r *route) bool { return r.accepts != nil }
-
-// describeStatuses adds all statuses that a route may answer with.
-func describeStatuses(responses object, r *route) {
-	for status := range responses {
-		if status != "200" {
-			delete(responses, status)
-		}
-	}
-	for _, s := range statuses {
-		if !s.of(r) {
-			continue
-		}
-		response := object{"description": s.text, "content": object{"application/problem+json": object{"schema": object{"$ref": "#/components/schemas/ErrorModel"}}}}
-		if s.status == http.StatusUnauthorized {
-			response["headers"] = object{"WWW-Authenticate": object{"schema": object{"type": "string"}}}
-		}
-		if s.status == http.StatusTooManyRequests {
-			response["headers"] = object{"Retry-After": object{"description": "Seconds", "schema": object{"type": "integer", "minimum": 1}}}
-		}
-		responses[strconv.Itoa(s.status)] = response
-	}
-}
 
 // plainOperations describes what is not registered with huma, where a batch may have so many fingerprints.
 func plainOperations(fingerprints int) map[string]any {

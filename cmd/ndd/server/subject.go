@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"net/http"
 	"strings"
 
 	"ndd/engine"
@@ -133,6 +134,11 @@ func (s *service) bodyText(ctx context.Context, body []byte, contentType, place 
 	return text, nil
 }
 
+// wholeText returns the text of a document that is a request's whole body.
+func (s *service) wholeText(r *http.Request) (string, *problem) {
+	return s.bodyText(r.Context(), visitOf(r.Context()).body, r.Header.Get("Content-Type"), "body")
+}
+
 func (s *service) sketchText(text, place string) (sketch, *problem) {
 	if s.index.Load().Recipe() == nil {
 		return sketch{}, misfit(place, "the index was built from raw fingerprints, so it has no recipe for documents: send a fingerprint")
@@ -148,15 +154,6 @@ func (s *service) sketchText(text, place string) (sketch, *problem) {
 		prints = append(prints, f.Second())
 	}
 	return sketch{prints, uint32(min(uint64(len(text)), math.MaxUint32))}, nil
-}
-
-// sketchBody returns the sketch of a document that is a request's whole body.
-func (s *service) sketchBody(ctx context.Context, body []byte, contentType string) (sketch, *problem) {
-	text, p := s.bodyText(ctx, body, contentType, "body")
-	if p != nil {
-		return sketch{}, p
-	}
-	return s.sketchText(text, "body")
 }
 
 // distance returns the k of a request, or the index's own where it has none.
