@@ -187,16 +187,20 @@ func (b *bench) measure(ctx context.Context, chosen []benchmark, stdout io.Write
 	return report, nil
 }
 
-// choose returns the benchmarks with these names, or names that begin with them and a dash; all but those apart when there are none.
+// choose returns the benchmarks with these names, or names that begin with them and a dash, each once; all but those apart when there are none.
 func choose(names []string) (chosen []benchmark, err error) {
 	for _, name := range names {
-		count := len(chosen)
+		matched := false
 		for _, t := range benchmarks {
-			if t.name == name || strings.HasPrefix(t.name, name+"-") {
+			if t.name != name && !strings.HasPrefix(t.name, name+"-") {
+				continue
+			}
+			matched = true
+			if !slices.ContainsFunc(chosen, func(c benchmark) bool { return c.name == t.name }) {
 				chosen = append(chosen, t)
 			}
 		}
-		if len(chosen) == count {
+		if !matched {
 			return nil, fmt.Errorf("there is no benchmark %q; there are %s; %w", name, strings.Join(known(), ", "), errUsage)
 		}
 	}
@@ -219,7 +223,7 @@ func list(w io.Writer) {
 		if t.apart {
 			apart = " (only when named)"
 		}
-		fmt.Fprintf(w, "  %-10s %s%s\n", t.name, t.what, apart)
+		fmt.Fprintf(w, "  %-14s %s%s\n", t.name, t.what, apart)
 	}
 }
 
