@@ -31,11 +31,6 @@ func (a *adding) register(cmd *cobra.Command) {
 // flags returns the flags that are about adding.
 func (*adding) flags() []string { return []string{"on-conflict", "ttl"} }
 
-// registerConflict adds the flag --on-conflict.
-func registerConflict(cmd *cobra.Command, text *string) {
-	cmd.Flags().StringVar(text, "on-conflict", "replace", "what becomes of a document whose ID is taken: replace (the stored one is deleted), keep (the stored one stays), or error")
-}
-
 // run adds the documents of fingerprint files to an index.
 func (a *adding) run(cmd *cobra.Command, g *globals, paths []string, ids plan.IDs) (err error) {
 	var other []string // flags that are about a new index
@@ -59,7 +54,7 @@ func (a *adding) run(cmd *cobra.Command, g *globals, paths []string, ids plan.ID
 		return err
 	}
 	defer closePrints(files)
-	x, err := g.openToWrite(cmd.Context(), a.dir, engine.OpenOptions{OnConflict: conflict, TTL: time.Duration(a.ttl)})
+	x, err := openToWrite(cmd.Context(), g, a.dir, engine.OpenOptions{OnConflict: conflict, TTL: time.Duration(a.ttl)})
 	if err != nil {
 		return err
 	}

@@ -192,7 +192,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if err := b.check(path); err != nil {
 		return err
 	}
-	q, err := b.g.openVerified(ctx, path)
+	q, err := openVerified(ctx, b.g, path)
 	if err != nil {
 		return err
 	}
@@ -375,9 +375,9 @@ func (b *batch) report(t totals) {
 }
 
 // openVerified opens a fingerprint file, or reads a pipe, and verifies its checksums.
-func (g *globals) openVerified(ctx context.Context, path string) (f *ndf.File, err error) {
+func openVerified(ctx context.Context, g *globals, path string) (f *ndf.File, err error) {
 	if document.ReadOnce(path) {
-		err = g.readPipe(ctx, path, func(r io.Reader) (err error) {
+		err = readPipe(ctx, g, path, func(r io.Reader) (err error) {
 			f, err = ndf.Read(r, path)
 			return err
 		})
@@ -397,7 +397,7 @@ func (g *globals) openVerified(ctx context.Context, path string) (f *ndf.File, e
 }
 
 // readPipe has standard input (-), or a pipe by its name, read.
-func (g *globals) readPipe(ctx context.Context, path string, read func(io.Reader) error) error {
+func readPipe(ctx context.Context, g *globals, path string, read func(io.Reader) error) error {
 	if path == document.Stdin {
 		return read(document.Patient(ctx, g.stdin))
 	}

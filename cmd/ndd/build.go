@@ -79,7 +79,7 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 				return err
 			}
 			defer closePrints(files)
-			return g.build(cmd.Context(), out, files, &choice, lengths)
+			return buildIndex(cmd.Context(), g, out, files, &choice, lengths)
 		},
 	}
 	choice.register(cmd)
@@ -91,7 +91,7 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 	return cmd
 }
 
-func (g *globals) build(ctx context.Context, out string, files []*ndf.File, choice *tableChoice, lengths bool) error {
+func buildIndex(ctx context.Context, g *globals, out string, files []*ndf.File, choice *tableChoice, lengths bool) error {
 	docs, rows := uint64(0), uint64(0)
 	for _, f := range files {
 		docs += f.Len()
@@ -99,11 +99,11 @@ func (g *globals) build(ctx context.Context, out string, files []*ndf.File, choi
 	}
 	o := engine.BuildOptions{Options: segment.Options{Threads: g.threads, Disk: g.disk}, Replace: g.force, Lengths: lengths, NoIDs: choice.request.IDs == plan.IDsRows}
 	o.NoDocs = choice.request.IDs == plan.IDsNone
-	err := g.planBuild(out, rows, choice.measure, &o)
+	err := planBuild(g, out, rows, choice.measure, &o)
 	if err != nil {
 		return err
 	}
-	p, err := g.chooseTables(ctx, files, choice, lengths, o.Budget)
+	p, err := chooseTables(ctx, g, files, choice, lengths, o.Budget)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ const (
 
 // planBuild says what memory building will take, before it takes any, and refuses what there is not
 // the memory for.
-func (g *globals) planBuild(out string, docs uint64, measure bool, o *engine.BuildOptions) error {
+func planBuild(g *globals, out string, docs uint64, measure bool, o *engine.BuildOptions) error {
 	o.Budget = memory.ForProgram(g.machine.Limit(0))
 	limit := o.Budget.Limit()
 	// Where there is not even this much, there is less than every plan needs.
@@ -182,7 +182,7 @@ func (g *globals) planBuild(out string, docs uint64, measure bool, o *engine.Bui
 
 // chooseTables returns the plan for the files' fingerprints. What it needed for that is given back before
 // it returns.
-func (g *globals) chooseTables(ctx context.Context, files []*ndf.File, choice *tableChoice, lengths bool, b *memory.Budget) (*plan.Plan, error) {
+func chooseTables(ctx context.Context, g *globals, files []*ndf.File, choice *tableChoice, lengths bool, b *memory.Budget) (*plan.Plan, error) {
 	c, err := collectFiles(ctx, files)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"ndd/engine/storage/store"
@@ -308,17 +309,19 @@ func buildOf(t *testing.T, base string) []string {
 // A message that comes while a bar is drawn stands above it, whole, and nothing of the bar is left.
 func TestMessageAboveBar(t *testing.T) {
 	other, tty := terminal(t)
-	g := &globals{stderr: tty}
-	g.messages = &messages{out: tty}
+	g := &globals{stderr: tty, logFormat: "text"}
+	if err := g.begin(new(cobra.Command)); err != nil {
+		t.Fatal(err)
+	}
 	for i := range 3 {
 		b := g.newBar("reading", 100, countUnit)
 		b.set(50)
 		time.Sleep(150 * time.Millisecond) // until it has been drawn
-		fmt.Fprintf(g.messages, "message %d, which must stay\n", i)
+		g.log.Info(fmt.Sprintf("message %d, which must stay", i))
 		b.set(60)
 		b.end()
 	}
-	fmt.Fprintln(g.messages, "the end")
+	g.log.Info("the end")
 	tty.Close()
 	shown, err := io.ReadAll(other)
 	if err != nil && !errors.Is(err, syscall.EIO) {
@@ -327,7 +330,7 @@ func TestMessageAboveBar(t *testing.T) {
 	if !bytes.Contains(shown, []byte("reading  [")) {
 		t.Fatalf("no bar: %q", shown)
 	}
-	want := "message 0, which must stay\nmessage 1, which must stay\nmessage 2, which must stay\nthe end\n"
+	want := "ndd: message 0, which must stay\nndd: message 1, which must stay\nndd: message 2, which must stay\nndd: the end\n"
 	if got := onScreen(string(shown)); got != want {
 		t.Errorf("%q shows\n%s", shown, got)
 	}

@@ -39,7 +39,7 @@ bytes or documents, and error.`,
 			var wrong []error // of each that is
 			for _, path := range args {
 				f := &finding{Path: path}
-				err := g.check(cmd.Context(), f)
+				err := checkPath(cmd.Context(), g, f)
 				if ended := cmd.Context().Err(); ended != nil {
 					return ended
 				}
@@ -77,14 +77,6 @@ func (f *finding) row(err error) cellRow {
 		r[9] = err.Error()
 	}
 	return r
-}
-
-// checkFormat returns wrong usage unless the format is text or json.
-func checkFormat(format string) error {
-	if format != "text" && format != "json" {
-		return usagef("--format %q: must be text or json", format)
-	}
-	return nil
 }
 
 // A finding is what check says of an index or a file that is sound, or, with Error, that is not.
@@ -125,19 +117,19 @@ func (f *finding) write(g *globals, asJSON bool, err error) error {
 	return nil
 }
 
-func (g *globals) check(ctx context.Context, f *finding) error {
+func checkPath(ctx context.Context, g *globals, f *finding) error {
 	if isRead(f.Path) {
-		return g.checkPrints(ctx, f)
+		return checkPrints(ctx, g, f)
 	}
 	info, err := os.Stat(f.Path)
 	if err != nil {
 		return err
 	}
 	if info.IsDir() && copies.IsIndex(f.Path) {
-		return g.checkCopies(ctx, f)
+		return checkCopies(ctx, g, f)
 	}
 	if info.IsDir() {
-		return g.checkIndex(ctx, f)
+		return checkIndex(ctx, g, f)
 	}
 	kind, ok, err := store.Sniff(f.Path)
 	switch {
@@ -146,12 +138,12 @@ func (g *globals) check(ctx context.Context, f *finding) error {
 	case wal.IsLog(f.Path):
 		return checkLog(f)
 	case !ok, kind == store.KindFingerprints:
-		return g.checkPrints(ctx, f)
+		return checkPrints(ctx, g, f)
 	}
-	return g.checkPart(ctx, f, kind)
+	return checkPart(ctx, g, f, kind)
 }
 
-func (g *globals) checkIndex(ctx context.Context, f *finding) error {
+func checkIndex(ctx context.Context, g *globals, f *finding) error {
 	bar := g.newBar("verifying", 0, bytesUnit)
 	x, err := engine.Open(ctx, f.Path, engine.OpenOptions{Threads: g.threads,
 		Progress: bar.setOf})
@@ -184,19 +176,8 @@ func droppedText(deleted, expired uint64) string {
 	return "; " + goneText(deleted, expired) + " to be dropped by a merge"
 }
 
-// goneText counts documents that are gone.
-func goneText(deleted, expired uint64) string {
-	switch {
-	case expired == 0:
-		return number(deleted, "deleted document")
-	case deleted == 0:
-		return number(expired, "expired document")
-	}
-	return humanize.Comma(int64(deleted)) + " deleted and " + number(expired, "expired document")
-}
-
 // checkCopies verifies an index of signatures.
-func (g *globals) checkCopies(ctx context.Context, f *finding) error {
+func checkCopies(ctx context.Context, g *globals, f *finding) error {
 	x, err := copies.OpenIndex(ctx, f.Path, max(g.threads, 1))
 	if err != nil {
 		return err
@@ -234,7 +215,7 @@ func checkLog(f *finding) error {
 	return nil
 }
 
-func (g *globals) checkPrints(ctx context.Context, found *finding) (err error) {
+func checkPrints(ctx context.Context, g *globals, found *finding) (err error) {
 	defer store.CatchFault(&err)()
 	f, err := g.openPrintFile(found.Path)
 	if err != nil {
@@ -265,7 +246,7 @@ func (g *globals) checkPrints(ctx context.Context, found *finding) (err error) {
 	return nil
 }
 
-func (g *globals) checkPart(ctx context.Context, found *finding, kind store.Kind) error {
+func checkPart(ctx context.Context, g *globals, found *finding, kind store.Kind) error {
 	f, err := store.Open(found.Path, kind)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func collectFiles(ctx context.Context, files []*ndf.File) (c *collection, err er
 }
 
 // collectPath reads an index or a fingerprint file.
-func (g *globals) collectPath(ctx context.Context, path string) (*collection, error) {
+func collectPath(ctx context.Context, g *globals, path string) (*collection, error) {
 	folder, _, err := kindOf(path)
 	if err != nil {
 		return nil, err

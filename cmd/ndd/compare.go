@@ -50,7 +50,9 @@ with --in they are the ids of documents in those files and folders.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return g.compare(cmd.Context(), args[0], args[1], &f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return compareTwo(cmd.Context(), g, args[0], args[1], &f)
+		},
 	}
 	f.docs.register(cmd, "document-format")
 	fl := cmd.Flags()
@@ -61,7 +63,7 @@ with --in they are the ids of documents in those files and folders.`,
 	return cmd
 }
 
-func (g *globals) compare(ctx context.Context, a, b string, f *compareFlags) error {
+func compareTwo(ctx context.Context, g *globals, a, b string, f *compareFlags) error {
 	if err := f.format.check(g); err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func (g *globals) compare(ctx context.Context, a, b string, f *compareFlags) err
 	if err != nil {
 		return err
 	}
-	texts, err := g.twoDocuments(ctx, a, b, f.in, config.Document)
+	texts, err := twoDocuments(ctx, g, a, b, f.in, config.Document)
 	if err != nil {
 		return err
 	}
@@ -97,10 +99,10 @@ func (g *globals) compare(ctx context.Context, a, b string, f *compareFlags) err
 }
 
 // twoDocuments reads the documents to compare.
-func (g *globals) twoDocuments(ctx context.Context, a, b string, in []string, o document.Options) (two [2]document.Document, err error) {
+func twoDocuments(ctx context.Context, g *globals, a, b string, in []string, o document.Options) (two [2]document.Document, err error) {
 	if len(in) == 0 {
 		for i, path := range []string{a, b} {
-			if two[i], err = g.oneDocument(ctx, path, o); err != nil {
+			if two[i], err = oneDocument(ctx, g, path, o); err != nil {
 				return two, err
 			}
 		}
@@ -134,7 +136,7 @@ func (g *globals) twoDocuments(ctx context.Context, a, b string, in []string, o 
 }
 
 // oneDocument reads a file that must hold a single document.
-func (g *globals) oneDocument(ctx context.Context, path string, o document.Options) (one document.Document, err error) {
+func oneDocument(ctx context.Context, g *globals, path string, o document.Options) (one document.Document, err error) {
 	n := 0
 	for doc, err := range document.Read(ctx, []string{path}, o, g.stdin) {
 		if err != nil {

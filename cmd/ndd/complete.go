@@ -2,12 +2,10 @@ package main
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"ndd/engine/result"
-	"ndd/permute"
 )
 
 // values are the values of flags by name, in every command that has them, for the shell's
@@ -29,7 +27,7 @@ var values = map[string][]string{
 	"inspect format":      reportFormats("text"),
 	"stats format":        reportFormats("text"),
 	"version format":      {"text", "json"},
-	"quality":             qualityNames(),
+	"quality":             {"fast", "balanced", "thorough"},
 	"keep":                {"first", "longest", "shortest", "newest"},
 	"layout":              {"auto", "planar", "huffman"},
 	"checksums":           {"full", "fast"},
@@ -57,9 +55,6 @@ func completeValues(root *cobra.Command) {
 				complete(cmd, name, values[name])
 			}
 		}
-		if cmd.Flags().Lookup("design") != nil && cmd.Flags().Lookup("distance") != nil {
-			must(cmd.RegisterFlagCompletionFunc("design", completeDesign))
-		}
 	}
 }
 
@@ -69,20 +64,6 @@ func complete(cmd *cobra.Command, flag string, values []string) {
 		return
 	}
 	must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
-}
-
-// completeDesign returns the names of the designs for the distance that was given.
-func completeDesign(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	k, err := strconv.Atoi(cmd.Flags().Lookup("distance").Value.String())
-	if err != nil || k < 0 || k > permute.MaxK {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	for _, d := range permute.Catalogue(k, designSeed) {
-		names = append(names, d.Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }
 
 // must panics on an error that only the programmer can cause: a flag that is completed twice.

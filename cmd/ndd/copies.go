@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -68,11 +67,11 @@ have, as text, or with --page as an HTML page with both side by side.`,
 			}
 			switch {
 			case f.explain:
-				return g.explainCopies(cmd.Context(), args, &f)
+				return explainCopies(cmd.Context(), g, args, &f)
 			case f.against != "":
-				return g.against(cmd.Context(), args, &f)
+				return findIn(cmd.Context(), g, args, &f)
 			}
-			return g.copies(cmd.Context(), args, &f)
+			return findCopies(cmd.Context(), g, args, &f)
 		},
 	}
 	f.signatures.register(cmd, g)
@@ -130,8 +129,8 @@ func (f *copiesFlags) options(g *globals) (o copies.Options, err error) {
 	return o, nil
 }
 
-// copies finds the pairs and writes them.
-func (g *globals) copies(ctx context.Context, inputs []string, f *copiesFlags) error {
+// findCopies finds the pairs and writes them.
+func findCopies(ctx context.Context, g *globals, inputs []string, f *copiesFlags) error {
 	o, err := f.options(g)
 	if err != nil {
 		return err
@@ -153,7 +152,7 @@ func (g *globals) copies(ctx context.Context, inputs []string, f *copiesFlags) e
 	defer d.Close()
 	var ids []string
 	began := time.Now()
-	partly := g.signAll(ctx, inputs, config, o, &f.signatures, func(s *signed) error {
+	partly := signAll(ctx, g, inputs, config, o, &f.signatures, func(s *signed) error {
 		d.Add(s.sets)
 		ids = append(ids, s.id)
 		return nil
@@ -169,17 +168,17 @@ func (g *globals) copies(ctx context.Context, inputs []string, f *copiesFlags) e
 		return err
 	}
 	compared := time.Now()
-	if err := g.writeCopies(ids, pairs, f); err != nil {
+	if err := writeCopies(g, ids, pairs, f); err != nil {
 		return err
 	}
-	g.sayCopies(&report)
+	sayCopies(g, &report)
 	g.log.Debug(fmt.Sprintf("read and signed in %.3g s, compared in %.3g s, written in %.3g s",
 		signed.Sub(began).Seconds(), compared.Sub(signed).Seconds(), time.Since(compared).Seconds()))
 	return partly
 }
 
 // learnSpots reads the inputs once for their commonest words.
-func (g *globals) learnSpots(ctx context.Context, inputs []string, c ingest.Config) (*spotsigs.Lists, error) {
+func learnSpots(ctx context.Context, g *globals, inputs []string, c ingest.Config) (*spotsigs.Lists, error) {
 	for _, in := range inputs {
 		if document.ReadOnce(in) {
 			return nil, usagef("--spots auto reads the inputs twice, and %s can be read once only", in)
@@ -213,7 +212,7 @@ type signed struct {
 
 // signAll signs the documents on all threads and adds them in order; check is told how many there are so far and what their IDs take. The
 // error is errPartly when input was lost.
-func (g *globals) signAll(ctx context.Context, inputs []string, c ingest.Config, o copies.Options, f *signatureFlags,
+func signAll(ctx context.Context, g *globals, inputs []string, c ingest.Config, o copies.Options, f *signatureFlags,
 	add func(*signed) error, check func(documents int, idBytes uint64) error) error {
 	idBytes, documents, sites := uint64(0), 0, 0
 	report, err := extract(ctx, g, inputs, c, ingest.Steps[signed]{
@@ -241,12 +240,12 @@ func (g *globals) signAll(ctx context.Context, inputs []string, c ingest.Config,
 		return memory.Advise(err, "give it more with --memory, or take fewer documents at a time")
 	}
 	partly := g.ingested(report)
-	g.saySites(f, documents, sites)
+	saySites(g, f, documents, sites)
 	return partly
 }
 
 // saySites warns where documents have no site although --site names the field that has it.
-func (g *globals) saySites(f *signatureFlags, documents, sites int) {
+func saySites(g *globals, f *signatureFlags, documents, sites int) {
 	if f.site == "" || documents == sites {
 		return
 	}
@@ -254,27 +253,15 @@ func (g *globals) saySites(f *signatureFlags, documents, sites int) {
 		humanize.Comma(int64(documents-sites)), number(documents, "document")))
 }
 
-// extract reads documents with a progress bar. That there is none is an error.
-func extract[R any](ctx context.Context, g *globals, inputs []string, c ingest.Config, s ingest.Steps[R]) (ingest.Report, error) {
-	c.Document.Meter = &document.Meter{}
-	bar := g.newInputBar(ctx, "reading", inputs, c.Document.Meter)
-	report, err := ingest.Extract(ctx, inputs, c, s)
-	bar.end()
-	if err == nil && report.Documents == 0 && report.Skipped.Lost() == 0 {
-		err = fmt.Errorf("no documents in %s", strings.Join(inputs, " "))
-	}
-	return report, err
-}
-
 // sayCopies sums the comparison up.
-func (g *globals) sayCopies(r *copies.Report) {
+func sayCopies(g *globals, r *copies.Report) {
 	g.log.Info(fmt.Sprintf("%s among %s", number(r.Pairs, "pair"), number(r.Documents, "document")))
-	g.sayLeftOut(r)
+	sayLeftOut(g, r)
 	if r.Unlisted > 0 {
 		g.log.Info(fmt.Sprintf("%s had the same signatures as more than --max-equal others, and are listed with the first of these alone", number(r.Unlisted, "document")))
 	}
 	if r.Frequent > 0 {
-		g.sayFrequent(r.Frequent)
+		sayFrequent(g, r.Frequent)
 	}
 	if r.SameSite > 0 {
 		g.log.Info(fmt.Sprintf("%s of one site left out", number(r.SameSite, "pair")))
@@ -290,12 +277,12 @@ func (g *globals) sayCopies(r *copies.Report) {
 }
 
 // sayFrequent says that so many documents may have copies that are not listed.
-func (g *globals) sayFrequent(documents int) {
+func sayFrequent(g *globals, documents int) {
 	g.log.Warn(fmt.Sprintf("%s share signatures with more than --max-df documents: pairs of these that share nothing rarer are not listed", number(documents, "document")))
 }
 
 // sayLeftOut says which documents are not compared as the others are.
-func (g *globals) sayLeftOut(r *copies.Report) {
+func sayLeftOut(g *globals, r *copies.Report) {
 	if r.None > 0 {
 		g.log.Warn(fmt.Sprintf("%s had too few signatures to be compared", number(r.None, "document")))
 	}

@@ -60,7 +60,9 @@ The exit status is 4 if no document has one of the IDs; the others are deleted.`
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return g.deleteCopies(cmd.Context(), args[0], args[1:]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return deleteCopies(cmd.Context(), g, args[0], args[1:])
+		},
 	}
 }
 
@@ -68,9 +70,9 @@ The exit status is 4 if no document has one of the IDs; the others are deleted.`
 const missingNamed = 10
 
 // deleteCopies deletes documents from the index in folder dir.
-func (g *globals) deleteCopies(ctx context.Context, dir string, ids []string) error {
+func deleteCopies(ctx context.Context, g *globals, dir string, ids []string) error {
 	if i := slices.Index(ids, document.Stdin); i >= 0 {
-		read, err := g.readLines()
+		read, err := readLines(g)
 		if err != nil {
 			return err
 		}
@@ -96,7 +98,7 @@ func (g *globals) deleteCopies(ctx context.Context, dir string, ids []string) er
 }
 
 // readLines returns the lines of standard input that are not empty.
-func (g *globals) readLines() (lines []string, err error) {
+func readLines(g *globals) (lines []string, err error) {
 	s := bufio.NewScanner(g.stdin)
 	for s.Scan() {
 		if s.Text() != "" {

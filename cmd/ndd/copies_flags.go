@@ -87,7 +87,7 @@ func (f *signatureFlags) config(g *globals) (ingest.Config, error) {
 // learn learns the stop words from the inputs, if that is asked for.
 func (f *signatureFlags) learn(ctx context.Context, g *globals, inputs []string, c ingest.Config, o *copies.Options) (err error) {
 	if f.spots == "auto" {
-		o.SpotSigs.Lists, err = g.learnSpots(ctx, inputs, c)
+		o.SpotSigs.Lists, err = learnSpots(ctx, g, inputs, c)
 	}
 	return err
 }

@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/engine"
 	"ndd/engine/copies"
-	"ndd/engine/copies/lists"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/index/live"
@@ -46,7 +43,7 @@ one that was built at once. A server sees what was added after SIGHUP.`,
 			if out == document.Stdin {
 				return usagef("-o -: an index is a folder, and cannot be written to standard output")
 			}
-			return g.buildCopies(cmd.Context(), args, out, add, onConflict, &f)
+			return buildCopies(cmd.Context(), g, args, out, add, onConflict, &f)
 		},
 	}
 	f.register(cmd, g)
@@ -57,12 +54,12 @@ one that was built at once. A server sees what was added after SIGHUP.`,
 }
 
 // buildCopies writes an index, or adds to one.
-func (g *globals) buildCopies(ctx context.Context, inputs []string, out, add, onConflict string, f *signatureFlags) error {
+func buildCopies(ctx context.Context, g *globals, inputs []string, out, add, onConflict string, f *signatureFlags) error {
 	conflict, err := parseConflict(onConflict)
 	if err != nil {
 		return err
 	}
-	o, config, err := g.indexed(ctx, inputs, add, f)
+	o, config, err := optionsOfIndex(ctx, g, inputs, add, f)
 	if err != nil {
 		return err
 	}
@@ -81,7 +78,7 @@ func (g *globals) buildCopies(ctx context.Context, inputs []string, out, add, on
 		return err
 	}
 	defer w.Abort()
-	partly := g.signAll(ctx, inputs, config, o, f, func(s *signed) error { return w.Add(s.id, s.sets) }, checkMemory(budget, "indexing", w.NeedBytes))
+	partly := signAll(ctx, g, inputs, config, o, f, func(s *signed) error { return w.Add(s.id, s.sets) }, checkMemory(budget, "indexing", w.NeedBytes))
 	if partly != nil && !errors.Is(partly, errPartly) {
 		return partly
 	}
@@ -92,8 +89,8 @@ func (g *globals) buildCopies(ctx context.Context, inputs []string, out, add, on
 		return err
 	}
 	g.log.Info(fmt.Sprintf("%s: %s added", out+add, number(report.Documents, "document")))
-	g.sayTaken(&report, conflict)
-	g.sayLeftOut(&report)
+	sayTaken(g, &report, conflict)
+	sayLeftOut(g, &report)
 	for _, line := range copyStats(stats) {
 		g.log.Debug(line)
 	}
@@ -104,7 +101,7 @@ func (g *globals) buildCopies(ctx context.Context, inputs []string, out, add, on
 var copyConflicts = map[live.OnConflict]copies.OnConflict{engine.Replace: copies.Replace, engine.Keep: copies.Keep, engine.Refuse: copies.Refuse}
 
 // sayTaken says which documents had an ID that was taken, and what became of them.
-func (g *globals) sayTaken(r *copies.Report, conflict live.OnConflict) {
+func sayTaken(g *globals, r *copies.Report, conflict live.OnConflict) {
 	if r.Taken == 0 {
 		return
 	}
@@ -119,9 +116,9 @@ func (g *globals) sayTaken(r *copies.Report, conflict live.OnConflict) {
 	g.log.Warn(fmt.Sprintf("%s with an ID that was taken, %s: %s", number(r.Taken, "document"), became, result.Escape(names)))
 }
 
-// indexed returns the options by which the documents that are compared with an index, or added to it, are signed: the index's own. Where
+// optionsOfIndex returns the options by which the documents that are compared with an index, or added to it, are signed: the index's own. Where
 // index is empty they are those of the flags.
-func (g *globals) indexed(ctx context.Context, inputs []string, index string, f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
+func optionsOfIndex(ctx context.Context, g *globals, inputs []string, index string, f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
 	if c, err = f.config(g); err != nil {
 		return o, c, err
 	}
@@ -145,14 +142,14 @@ func (g *globals) indexed(ctx context.Context, inputs []string, index string, f 
 	own.Threads = g.threads
 	for _, name := range recipeFlags {
 		if g.given[name] {
-			return own, c, g.sameRecipe(ctx, inputs, c, f, o, index, &m.Recipe)
+			return own, c, checkRecipe(ctx, g, inputs, c, f, o, index, &m.Recipe)
 		}
 	}
 	return own, c, nil
 }
 
-// sameRecipe returns an error unless the flags that were given say what the recipe of an index does.
-func (g *globals) sameRecipe(ctx context.Context, inputs []string, c ingest.Config, f *signatureFlags, o copies.Options, index string, r *copies.Recipe) error {
+// checkRecipe returns an error unless the flags that were given say what the recipe of an index does.
+func checkRecipe(ctx context.Context, g *globals, inputs []string, c ingest.Config, f *signatureFlags, o copies.Options, index string, r *copies.Recipe) error {
 	if err := f.learn(ctx, g, inputs, c, &o); err != nil {
 		return err
 	}
@@ -173,24 +170,9 @@ func checkMemory(b *memory.Budget, doing string, need func() uint64) func(docume
 	}
 }
 
-// copyStats says how large the lists of each method are.
-func copyStats(stats map[copies.Method]lists.Stats) (lines []string) {
-	for _, m := range slices.Sorted(maps.Keys(stats)) {
-		s := stats[m]
-		line := fmt.Sprintf("%s: %s in %s, %s of one document, %s", m, number(s.Shared, "shared signature"), number(s.Documents, "document"),
-			humanize.Comma(int64(s.Single)), number(s.Lists, "different list"))
-		if s.Documents > 0 {
-			line += fmt.Sprintf("; bytes per document: %.1f, and %.1f for signatures of one document",
-				float64(s.Bytes())/float64(s.Documents), float64(s.SingleBytes)/float64(s.Documents))
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// against compares documents with those of an index and writes the pairs, in order of the documents.
-func (g *globals) against(ctx context.Context, inputs []string, f *copiesFlags) error {
-	o, config, err := g.indexed(ctx, inputs, f.against, &f.signatures)
+// findIn compares documents with those of an index and writes the pairs, in order of the documents.
+func findIn(ctx context.Context, g *globals, inputs []string, f *copiesFlags) error {
+	o, config, err := optionsOfIndex(ctx, g, inputs, f.against, &f.signatures)
 	if err != nil {
 		return err
 	}
@@ -306,7 +288,7 @@ func (s *copySearch) worker(ctx context.Context) (func(int, *document.Document) 
 func (s *copySearch) say() {
 	s.g.log.Info(fmt.Sprintf("%s of %s with %s in %s", number(s.pairs, "pair"), number(s.documents, "document"),
 		number(s.index.Documents(), "document"), s.flags.against))
-	s.g.saySites(&s.flags.signatures, s.documents, s.sites)
+	saySites(s.g, &s.flags.signatures, s.documents, s.sites)
 	if s.none > 0 {
 		s.g.log.Warn(fmt.Sprintf("%s had too few signatures to be compared", number(s.none, "document")))
 	}
@@ -314,7 +296,7 @@ func (s *copySearch) say() {
 		s.g.log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out", number(s.itself, "pair")))
 	}
 	if s.frequent > 0 {
-		s.g.sayFrequent(s.frequent)
+		sayFrequent(s.g, s.frequent)
 	}
 	if s.sameSite > 0 {
 		s.g.log.Info(fmt.Sprintf("%s of one site left out", number(s.sameSite, "pair")))

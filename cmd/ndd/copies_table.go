@@ -15,7 +15,7 @@ var (
 )
 
 // writeCopies writes pairs and clusters.
-func (g *globals) writeCopies(ids []string, pairs []copies.Pair, f *copiesFlags) error {
+func writeCopies(g *globals, ids []string, pairs []copies.Pair, f *copiesFlags) error {
 	if f.clusters != "" {
 		if err := g.writeTable(f.clusters, f.format.Format, copyClusterColumns, func(t *result.TableWriter) error {
 			return writeCopyClusters(t, ids, copies.Clusters(len(ids), pairs))

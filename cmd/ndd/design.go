@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -107,28 +105,12 @@ func (d *designCommand) plan(g *globals, cmd *cobra.Command) (*plan.Plan, error)
 	budget := memory.NewBudget(g.machine.Limit(0))
 	var c *collection
 	if d.sample != "" {
-		if c, err = g.collectPath(cmd.Context(), d.sample); err != nil {
+		if c, err = collectPath(cmd.Context(), g, d.sample); err != nil {
 			return nil, err
 		}
 		c.request(r)
 	}
 	return d.choice.choose(cmd.Context(), g, c, budget)
-}
-
-// parseCount reads 8e9, 8G, 100M, 1.5e6 and 8,000,000,000.
-func parseCount(s string) (uint64, error) {
-	number, scale := strings.ReplaceAll(s, ",", ""), 1.0
-	for suffix, by := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12} {
-		if strings.HasSuffix(number, suffix) {
-			number, scale = strings.TrimSuffix(number, suffix), by
-			break
-		}
-	}
-	v, err := strconv.ParseFloat(number, 64)
-	if v *= scale; err != nil || !(v >= 1 && v <= plan.FingerprintsMax) {
-		return 0, fmt.Errorf("must be a number from 1 to 2^40, such as 8e9 or 100M")
-	}
-	return uint64(math.Round(v)), nil
 }
 
 // planJSON is the output with --format json.

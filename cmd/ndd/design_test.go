@@ -40,7 +40,13 @@ func TestBuildAsDesigned(t *testing.T) {
 		for _, flags := range [][]string{{"-k", "3"}, {"-k", "5", "--layout", "planar"}, {"-k", "3", "--memory", "100KiB"}} {
 			question := append([]string{"design", "--format", "json", "--sample", file}, flags...)
 			said, _ := ran(t, question...)
-			var p planJSON
+			var p struct {
+				Choice struct {
+					Name   string `json:"design"`
+					Layout string
+				}
+				Why []string
+			}
 			if err := json.Unmarshal([]byte(said), &p); err != nil {
 				t.Fatal(err)
 			}

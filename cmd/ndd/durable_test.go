@@ -45,7 +45,7 @@ func TestKilledServer(t *testing.T) {
 	}
 	t.Logf("-kill-seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	dir := filepath.Join(t.TempDir(), defaultDir)
+	dir := filepath.Join(t.TempDir(), servedDir)
 	x := newExpected()
 	for round := range times {
 		s := startServer(t, dir)
@@ -309,3 +309,6 @@ func (s *durableServer) send(t *testing.T, path string, docs []*expectedDoc) boo
 	}
 	return true
 }
+
+// servedDir is the folder that serve makes where it is given none.
+const servedDir = "ndd-data"

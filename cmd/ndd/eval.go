@@ -59,7 +59,7 @@ one document has of another, which is not. All texts are held in memory.`,
   ndd eval --pairs pairs.tsv --truth allpairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --compare mine.json --keys 5 --plot figures docs.jsonl.zst`,
 		Args: someArgs("INPUT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return g.eval(cmd, args, &f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
 	}
 	f.docs.register(cmd, "document-format")
 	g.skipped.register(cmd)
@@ -80,8 +80,8 @@ one document has of another, which is not. All texts are held in memory.`,
 	return cmd
 }
 
-// eval runs the command.
-func (g *globals) eval(cmd *cobra.Command, inputs []string, f *evalFlags) error {
+// evaluate runs the command.
+func evaluate(g *globals, cmd *cobra.Command, inputs []string, f *evalFlags) error {
 	o, err := f.options(g)
 	if err != nil {
 		return err
@@ -104,12 +104,12 @@ func (g *globals) eval(cmd *cobra.Command, inputs []string, f *evalFlags) error 
 		}
 		defer dir.Abort()
 	}
-	labels, truth, err := g.evalTables(f)
+	labels, truth, err := evalTables(g, f)
 	if err != nil {
 		return err
 	}
 	o.Truth = truth
-	corpus, partly := g.evalCorpus(cmd.Context(), inputs, config)
+	corpus, partly := evalCorpus(cmd.Context(), g, inputs, config)
 	if partly != nil && !errors.Is(partly, errPartly) {
 		return partly
 	}
@@ -120,7 +120,7 @@ func (g *globals) eval(cmd *cobra.Command, inputs []string, f *evalFlags) error 
 		}
 	}
 	pairs, missing := corpus.Pairs(labels)
-	if partial := g.evalMissing(f, pairs, missing); partial != nil {
+	if partial := evalMissing(g, f, pairs, missing); partial != nil {
 		if !errors.Is(partial, errPartly) {
 			return partial
 		}
@@ -131,7 +131,7 @@ func (g *globals) eval(cmd *cobra.Command, inputs []string, f *evalFlags) error 
 	if err != nil {
 		return err
 	}
-	if err := g.evalWrite(result, f, dir); err != nil {
+	if err := evalWrite(g, result, f, dir); err != nil {
 		return err
 	}
 	return partly
@@ -231,7 +231,7 @@ func signing(name string) (eval.Method, error) {
 }
 
 // evalTables reads the tables of pairs.
-func (g *globals) evalTables(f *evalFlags) (labels []eval.Label, truth eval.Truth, err error) {
+func evalTables(g *globals, f *evalFlags) (labels []eval.Label, truth eval.Truth, err error) {
 	read := func(path string, read func(r io.Reader) error) error {
 		if path == "" || err != nil {
 			return err
@@ -252,7 +252,7 @@ func (g *globals) evalTables(f *evalFlags) (labels []eval.Label, truth eval.Trut
 }
 
 // evalCorpus reads the documents. The error is errPartly when input was lost.
-func (g *globals) evalCorpus(ctx context.Context, inputs []string, c ingest.Config) (*eval.Corpus, error) {
+func evalCorpus(ctx context.Context, g *globals, inputs []string, c ingest.Config) (*eval.Corpus, error) {
 	corpus, err := eval.NewCorpus(shingle.Options{})
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (g *globals) evalCorpus(ctx context.Context, inputs []string, c ingest.Conf
 }
 
 // evalMissing reports the labels that have no documents.
-func (g *globals) evalMissing(f *evalFlags, pairs []eval.Pair, missing []eval.Label) error {
+func evalMissing(g *globals, f *evalFlags, pairs []eval.Pair, missing []eval.Label) error {
 	if len(missing) == 0 {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (g *globals) evalMissing(f *evalFlags, pairs []eval.Pair, missing []eval.La
 }
 
 // evalWrite writes the result in every requested form, charts to a folder that was begun, nil for none.
-func (g *globals) evalWrite(r *eval.Result, f *evalFlags, dir folder) error {
+func evalWrite(g *globals, r *eval.Result, f *evalFlags, dir folder) error {
 	if dir != nil {
 		charts := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()}
 		if c := r.SignatureChart(); c != nil {

@@ -14,7 +14,7 @@ import (
 const passageGap = 100
 
 // explainCopies shows what two documents have in common.
-func (g *globals) explainCopies(ctx context.Context, args []string, f *copiesFlags) error {
+func explainCopies(ctx context.Context, g *globals, args []string, f *copiesFlags) error {
 	if len(args) < 3 {
 		return usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")
 	}
@@ -27,7 +27,7 @@ func (g *globals) explainCopies(ctx context.Context, args []string, f *copiesFla
 		return err
 	}
 	inputs, a, b := args[:len(args)-2], args[len(args)-2], args[len(args)-1]
-	two, err := g.twoDocuments(ctx, a, b, inputs, config.Document)
+	two, err := twoDocuments(ctx, g, a, b, inputs, config.Document)
 	if err != nil {
 		return err
 	}

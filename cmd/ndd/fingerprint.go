@@ -15,10 +15,6 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// noPrint stands for the fingerprint of a document that is too short to have one: it is
-// as wide as one, and no hexadecimal number.
-const noPrint = "----------------"
-
 func newFingerprint(g *globals) *cobra.Command {
 	var docs documentFlags
 	var out string
@@ -63,7 +59,7 @@ back. 'ndd help recipes' says what each finds.`,
 				return err
 			}
 			if out != "" {
-				return g.fingerprintFile(cmd, args, c, out)
+				return fingerprintFile(g, cmd, args, c, out)
 			}
 			w := bufio.NewWriterSize(g.stdout, 1<<16)
 			err = g.ingest(cmd.Context(), args, c, func(r ingest.Record) error {
@@ -99,12 +95,12 @@ func writePrint(w *bufio.Writer, r ingest.Record, each int) error {
 	return w.WriteByte('\n')
 }
 
-func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
+func fingerprintFile(g *globals, cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
 	if out == "-" {
 		return usagef("-o -: a fingerprint file cannot be written to standard output; without -o, lines of text are")
 	}
 	if object.Is(out) {
-		return g.fingerprintObject(cmd, inputs, c, out)
+		return fingerprintObject(g, cmd, inputs, c, out)
 	}
 	at, stream, err := destination(out)
 	if err != nil {
@@ -137,7 +133,7 @@ func (g *globals) fingerprintFile(cmd *cobra.Command, inputs []string, c ingest.
 }
 
 // fingerprintObject makes the file on disk first: its header is written last.
-func (g *globals) fingerprintObject(cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
+func fingerprintObject(g *globals, cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
 	if err := g.checkOutput(out); err != nil {
 		return err
 	}
@@ -147,7 +143,7 @@ func (g *globals) fingerprintObject(cmd *cobra.Command, inputs []string, c inges
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "prints.ndf")
-	partly := g.fingerprintFile(cmd, inputs, c, file)
+	partly := fingerprintFile(g, cmd, inputs, c, file)
 	if partly != nil && partly != errPartly {
 		return partly
 	}

@@ -22,7 +22,7 @@ const waitMax = 2 * time.Minute
 
 // runOn runs ndd with args, quietly, and writes to d.
 func runOn(ctx context.Context, d *disk.Disk, args []string) error {
-	g := &globals{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, stop: func() {}, disk: d}
+	g := &globals{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, disk: d}
 	root := newRoot(g)
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -17,11 +13,8 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/token"
-	"ndd/engine/storage/object"
-	"ndd/engine/storage/store"
 )
 
 // documentFlags say how documents are read and fingerprinted.
@@ -201,117 +194,6 @@ func (g *globals) ingested(report ingest.Report) error {
 	return nil
 }
 
-// openPrintFile opens a fingerprint file, or reads standard input.
-func (g *globals) openPrintFile(path string) (*ndf.File, error) {
-	if path == document.Stdin {
-		return ndf.Read(g.stdin, "standard input")
-	}
-	if object.Is(path) {
-		return readPrintObject(g.cmd.Context(), path)
-	}
-	return ndf.Open(path)
-}
-
-// isRead says whether a fingerprint file is read into memory rather than opened: standard input and objects.
-func isRead(path string) bool { return path == document.Stdin || object.Is(path) }
-
-// openPrints opens fingerprint files, all of them or none.
-func (g *globals) openPrints(paths []string) (files []*ndf.File, err error) {
-	for _, path := range paths {
-		f, err := g.openPrintFile(path)
-		if err != nil {
-			closePrints(files)
-			return nil, err
-		}
-		files = append(files, f)
-	}
-	return files, nil
-}
-
-func closePrints(files []*ndf.File) {
-	for _, f := range files {
-		f.Close()
-	}
-}
-
-// arePrints says whether the inputs are fingerprint files: by content, or by the names .ndf, .bin and .npy, so that
-// a damaged one is not read as text. A mixture with documents is wrong usage. Where documents is set, fingerprints as text are documents:
-// their format is said.
-func (g *globals) arePrints(paths []string, documents bool) (bool, error) {
-	n := 0
-	for _, path := range paths {
-		prints, err := g.isPrints(path, documents)
-		if err != nil {
-			return false, err
-		}
-		if prints {
-			n++
-		}
-	}
-	if n > 0 && n < len(paths) {
-		return false, usagef("fingerprint files and documents cannot be mixed in one run")
-	}
-	return n > 0, nil
-}
-
-// printEndings are those of files that hold fingerprints, whatever is in them.
-var printEndings = []string{".ndf", ".bin", ".npy"}
-
-// isPrints is arePrints for one input.
-func (g *globals) isPrints(path string, documents bool) (bool, error) {
-	named := slices.Contains(printEndings, filepath.Ext(path))
-	if object.Is(path) {
-		return named, nil
-	}
-	if path == document.Stdin {
-		head, err := g.peek()
-		return !documents && ndf.IsText(head), err
-	}
-	kind, ok, err := store.Sniff(path)
-	switch {
-	case err == nil && (named || ok && kind == store.KindFingerprints):
-		return true, nil
-	case errors.Is(err, store.ErrStream) && named, errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "*?["):
-		return false, err
-	case err != nil || documents:
-		return false, nil // said where it is read
-	}
-	head, err := beginning(path)
-	return err == nil && ndf.IsText(head), nil
-}
-
-// lineBytes is enough for the digits of a line of fingerprints, and what may stand before them.
-const lineBytes = 64
-
-// beginning returns the first bytes of a file.
-func beginning(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, lineBytes)
-	n, err := io.ReadFull(f, head)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return head[:n], err
-}
-
-// peek returns the first bytes of standard input, which are read again.
-func (g *globals) peek() ([]byte, error) {
-	if g.stdin == nil {
-		return nil, nil
-	}
-	in := bufio.NewReader(document.Patient(g.cmd.Context(), g.stdin))
-	g.stdin = in
-	head, err := in.Peek(lineBytes)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return head, err
-}
-
 // sayFields returns a function that says once which fields of which file are taken where no flag names them.
 func (g *globals) sayFields() func(file string, f document.Fields) {
 	said := map[document.Fields]bool{}
@@ -326,4 +208,16 @@ func (g *globals) sayFields() func(file string, f document.Fields) {
 		}
 		g.log.Info(fmt.Sprintf("%s: text from field %s, %s; --text and --id name others", file, f.Text, id))
 	}
+}
+
+// extract reads documents with a progress bar. That there is none is an error.
+func extract[R any](ctx context.Context, g *globals, inputs []string, c ingest.Config, s ingest.Steps[R]) (ingest.Report, error) {
+	c.Document.Meter = &document.Meter{}
+	bar := g.newInputBar(ctx, "reading", inputs, c.Document.Meter)
+	report, err := ingest.Extract(ctx, inputs, c, s)
+	bar.end()
+	if err == nil && report.Documents == 0 && report.Skipped.Lost() == 0 {
+		err = fmt.Errorf("no documents in %s", strings.Join(inputs, " "))
+	}
+	return report, err
 }

@@ -46,7 +46,7 @@ Only headers, footers and small sections are verified; 'ndd check' verifies all.
 				show = func(d *description) error { rows = append(rows, d.rows()...); return nil }
 			}
 			for _, path := range args {
-				if err := g.inspect(path, show); err != nil {
+				if err := inspectPath(g, path, show); err != nil {
 					return err
 				}
 			}
@@ -116,14 +116,14 @@ type tableInfo struct {
 	Radius  int    `json:"radius"`
 }
 
-// inspect describes the file at path, or all files of the index there.
-func (g *globals) inspect(path string, show func(*description) error) error {
+// inspectPath describes the file at path, or all files of the index there.
+func inspectPath(g *globals, path string, show func(*description) error) error {
 	folder, _, err := kindOf(path)
 	if err != nil {
 		return err
 	}
 	if folder {
-		return g.inspectIndex(path, show)
+		return inspectIndex(g, path, show)
 	}
 	d := &description{Path: path}
 	if isRead(path) {
@@ -151,15 +151,15 @@ func (g *globals) inspect(path string, show func(*description) error) error {
 
 // inspectIndex describes the manifest, the segments that it names with what stands beside them, and the
 // log.
-func (g *globals) inspectIndex(dir string, show func(*description) error) error {
+func inspectIndex(g *globals, dir string, show func(*description) error) error {
 	if copies.IsIndex(dir) {
-		return g.inspectCopies(dir, show)
+		return inspectCopies(g, dir, show)
 	}
 	path, err := live.ManifestPath(dir)
 	if err != nil {
 		return err
 	}
-	if err := g.inspect(path, show); err != nil {
+	if err := inspectPath(g, path, show); err != nil {
 		return err
 	}
 	m, err := live.ReadManifest(dir)
@@ -171,11 +171,11 @@ func (g *globals) inspectIndex(dir string, show func(*description) error) error 
 		return err
 	}
 	for i, part := range parts {
-		if err := g.inspect(part, show); err != nil {
+		if err := inspectPath(g, part, show); err != nil {
 			return err
 		}
 		if b := m.Segments[i].Beside; b != nil {
-			if err := g.inspect(filepath.Join(dir, b.File), show); err != nil {
+			if err := inspectPath(g, filepath.Join(dir, b.File), show); err != nil {
 				return err
 			}
 		}
@@ -188,7 +188,7 @@ func (g *globals) inspectIndex(dir string, show func(*description) error) error 
 		return err
 	}
 	for _, path := range logs {
-		if err := g.inspect(path, show); err != nil {
+		if err := inspectPath(g, path, show); err != nil {
 			return err
 		}
 	}
@@ -196,13 +196,13 @@ func (g *globals) inspectIndex(dir string, show func(*description) error) error 
 }
 
 // inspectCopies describes the manifest and the postings of an index to find copies.
-func (g *globals) inspectCopies(dir string, show func(*description) error) error {
+func inspectCopies(g *globals, dir string, show func(*description) error) error {
 	m, err := copies.ReadManifest(dir)
 	if err != nil {
 		return err
 	}
 	for _, path := range m.Paths(dir) {
-		if err := g.inspect(path, show); err != nil {
+		if err := inspectPath(g, path, show); err != nil {
 			return err
 		}
 	}

@@ -10,11 +10,16 @@ import (
 	"testing"
 )
 
-// jobInputs names, for each job, the jobs whose results it reads; "documents" are those that a test has written.
-var jobInputs = map[string][]string{
-	"fingerprint": {"documents"}, "tokenize": {"documents"}, "signatures": {"documents"},
-	"scan": {"fingerprint"}, "pairs": {"fingerprint"}, "cluster": {"pairs"}, "assign": {"fingerprint", "cluster"}, "dedup": {"assign"},
-	"index": {"signatures"}, "copies-docs": {"signatures"}, "copies-terms": {"signatures"}, "copies-sum": {"copies-terms"},
+// jobInputs names, for each job in the order in which they can run, the jobs whose results it reads; "documents" are those that a
+// test has written.
+var jobInputs = []struct {
+	job  string
+	from []string
+}{
+	{"fingerprint", []string{"documents"}}, {"tokenize", []string{"documents"}}, {"signatures", []string{"documents"}},
+	{"scan", []string{"fingerprint"}}, {"pairs", []string{"fingerprint"}}, {"cluster", []string{"pairs"}}, {"assign", []string{"fingerprint", "cluster"}},
+	{"dedup", []string{"assign"}}, {"index", []string{"signatures"}}, {"copies-docs", []string{"signatures"}}, {"copies-terms", []string{"signatures"}},
+	{"copies-sum", []string{"copies-terms"}},
 }
 
 // TestMapReduceHelp gives the command lines for a shell that the help of every job has, and those of 'ndd help cluster', to a
@@ -25,25 +30,31 @@ func TestMapReduceHelp(t *testing.T) {
 	writeParts(t, "results/documents", families(60), 3)
 	mustShell(t, "ndd fingerprint -o Q.ndf results/documents/0; mv Q.ndf Q.bin") // the kind of a file is known by what it holds
 	results := map[string]string{}                                               // what collect writes
-	for i := range mapReduceJobs {
-		j := &mapReduceJobs[i]
+	maps, _, err := newRoot(&globals{}).Find([]string{"mapreduce", "map"})
+	noError(t, err)
+	if jobs := maps.Commands(); len(jobs) != len(jobInputs) {
+		t.Fatalf("%d jobs are tried, and there are %d", len(jobInputs), len(jobs))
+	}
+	for _, j := range jobInputs {
+		job, _, err := maps.Find([]string{j.job})
+		noError(t, err)
 		noError(t, os.Mkdir("parts", 0o755))
-		for _, from := range jobInputs[j.name] {
+		for _, from := range j.from {
 			parts, err := filepath.Glob("results/" + from + "/*")
 			noError(t, err)
 			for _, part := range parts {
 				noError(t, os.Link(part, filepath.Join("parts", from+filepath.Base(part))))
 			}
 		}
-		if j.name == "copies-docs" {
+		if j.job == "copies-docs" {
 			mustShell(t, "cat parts/* >signatures.tsv")
 		}
-		script := between(t, j.help(), "Shell:", "Hadoop Streaming:")
-		if j.name == "cluster" { // collect ends with status 4 if the round has changed something
+		script := between(t, job.Long, "Shell:", "Hadoop Streaming:")
+		if j.job == "cluster" { // collect ends with status 4 if the round has changed something
 			script = strings.TrimSpace(script) + " || [ $? = 4 ]"
 		}
-		results[j.name] = sorted(mustShell(t, script))
-		writeParts(t, "results/"+j.name, fileLines(t, "out"), 2)
+		results[j.job] = sorted(mustShell(t, script))
+		writeParts(t, "results/"+j.job, fileLines(t, "out"), 2)
 		noError(t, os.RemoveAll("parts"))
 	}
 	noError(t, os.Rename("results/documents", "parts"))

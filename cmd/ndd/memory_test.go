@@ -26,7 +26,7 @@ func on(t *testing.T, m memory.Machine, args ...string) (status int, stdout, std
 	defer cancel()
 	var out, err bytes.Buffer
 	g := &globals{stdin: strings.NewReader(""), stdout: &out, stderr: &err, machine: m}
-	status = g.run(ctx, args)
+	status = runWith(ctx, g, args)
 	return status, out.String(), err.String()
 }
 
@@ -190,13 +190,5 @@ func TestScanNothing(t *testing.T) {
 	status, out, said := on(t, oracle.Machine(t, 0), "batch", "--scan", f, f)
 	if status != exitFailed || out != "" || !strings.Contains(said, "answering 100 queries at a time needs up to") {
 		t.Errorf("status %d, %q, %s", status, out, said)
-	}
-}
-
-func TestThreadsOf(t *testing.T) {
-	for _, c := range [][3]int{{0, 2, 2}, {1, 2, 1}, {16, 2, 16}, {1000, 2, 16}, {20, 5, 20}, {1000, 128, 512}} {
-		if got := threadsOf(c[0], c[1]); got != c[2] {
-			t.Errorf("%d threads for %d processors: %d, want %d", c[0], c[1], got, c[2])
-		}
 	}
 }

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
+
+	"ndd/engine/index/plan"
 
 	"github.com/dustin/go-humanize"
 )
@@ -17,4 +22,32 @@ func number[T int | uint64](n T, noun string) string {
 		return text + stem + "ies"
 	}
 	return text + noun + "s"
+}
+
+// parseCount reads 8e9, 8G, 100M, 1.5e6 and 8,000,000,000.
+func parseCount(s string) (uint64, error) {
+	number, scale := strings.ReplaceAll(s, ",", ""), 1.0
+	for suffix, by := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12} {
+		if strings.HasSuffix(number, suffix) {
+			number, scale = strings.TrimSuffix(number, suffix), by
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if v *= scale; err != nil || !(v >= 1 && v <= plan.FingerprintsMax) {
+		return 0, fmt.Errorf("must be a number from 1 to 2^40, such as 8e9 or 100M")
+	}
+	return uint64(math.Round(v)), nil
+}
+
+// parseMemory returns --memory in bytes, 0 where it was not given.
+func parseMemory(s string) (uint64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	bytes, err := humanize.ParseBytes(s)
+	if err != nil || bytes == 0 {
+		return 0, usagef("--memory %q: must be a size such as 16GiB", s)
+	}
+	return bytes, nil
 }

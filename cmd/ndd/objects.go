@@ -3,12 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"strings"
 
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/storage/object"
 )
 
@@ -88,14 +86,4 @@ func (g *globals) uploadFile(from, to string) error {
 		return err
 	}
 	return u.Commit()
-}
-
-// readPrintObject reads fingerprints from an object, into memory.
-func readPrintObject(ctx context.Context, path string) (*ndf.File, error) {
-	o, err := object.From(ctx).Open(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := ndf.Read(o, path)
-	return f, errors.Join(err, o.Close())
 }

@@ -53,7 +53,7 @@ func (i *indexFlags) open(cmd *cobra.Command, g *globals) (*engine.Index, error)
 	if err != nil {
 		return nil, err
 	}
-	g.logSpread(x)
+	logSpread(g, x)
 	most := x.Design().K
 	if err := i.checkK(g, most, "the index was built for k up to %d"); err != nil {
 		x.Close()
@@ -123,9 +123,9 @@ no hit, as that of grep; other failures have the same status, but with a message
 				return ids.ID(engine.DocID(doc))
 			})}
 			if asDocuments {
-				err = g.queryDocuments(cmd, q, args, &docs, &texts)
+				err = queryDocuments(g, cmd, q, args, &docs, &texts)
 			} else {
-				err = g.queryPrints(cmd.Context(), q, args)
+				err = queryPrints(cmd.Context(), g, q, args)
 			}
 			if err == nil || errors.Is(err, errPartly) {
 				err = cmp.Or(q.rows.Close(), err)
@@ -217,10 +217,10 @@ func (q *querier) write(query string, h *engine.Hit) error {
 	return nil
 }
 
-func (g *globals) queryPrints(ctx context.Context, q *querier, args []string) error {
+func queryPrints(ctx context.Context, g *globals, q *querier, args []string) error {
 	for _, arg := range args {
 		if arg == "-" {
-			if err := g.queryLines(ctx, q); err != nil {
+			if err := queryLines(ctx, g, q); err != nil {
 				return fmt.Errorf("standard input, %w", err)
 			}
 			continue
@@ -237,7 +237,7 @@ func (g *globals) queryPrints(ctx context.Context, q *querier, args []string) er
 }
 
 // queryLines answers the fingerprints of standard input, one per line, with an ID behind a tab or not, as 'ndd fingerprint' prints them.
-func (g *globals) queryLines(ctx context.Context, q *querier) error {
+func queryLines(ctx context.Context, g *globals, q *querier) error {
 	lines := bufio.NewScanner(&turnTaking{document.Patient(ctx, g.stdin), g.stdout})
 	n, short := 1, 0
 	defer func() {
@@ -288,7 +288,7 @@ func (t *turnTaking) Read(p []byte) (int, error) {
 	return t.in.Read(p)
 }
 
-func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, docs *documentFlags, texts *textFlags) error {
+func queryDocuments(g *globals, cmd *cobra.Command, q *querier, args []string, docs *documentFlags, texts *textFlags) error {
 	recipe := q.index.Recipe()
 	if recipe == nil {
 		return fmt.Errorf("%w: the index was built from raw fingerprints, so it has no recipe for documents", engine.ErrMixed)
@@ -299,13 +299,13 @@ func (g *globals) queryDocuments(cmd *cobra.Command, q *querier, args []string, 
 	}
 	ctx := cmd.Context()
 	if texts.verify != "" {
-		return g.queryTexts(ctx, q, args, c, texts)
+		return queryTexts(ctx, g, q, args, c, texts)
 	}
-	return g.askDocuments(ctx, q, args, c)
+	return askDocuments(ctx, g, q, args, c)
 }
 
 // queryTexts queries documents and writes those hits whose texts are alike.
-func (g *globals) queryTexts(ctx context.Context, q *querier, args []string, c ingest.Config, texts *textFlags) error {
+func queryTexts(ctx context.Context, g *globals, q *querier, args []string, c ingest.Config, texts *textFlags) error {
 	if !q.index.Live().Config().IDs {
 		return usagef("--verify finds texts by the ids of documents, and the index keeps none")
 	}
@@ -321,7 +321,7 @@ func (g *globals) queryTexts(ctx context.Context, q *querier, args []string, c i
 		rows = append(rows, row{query, r})
 		return err
 	}
-	partly := g.askDocuments(ctx, q, args, c)
+	partly := askDocuments(ctx, g, q, args, c)
 	if partly != nil && !errors.Is(partly, errPartly) {
 		return partly
 	}
@@ -343,7 +343,7 @@ func (g *globals) queryTexts(ctx context.Context, q *querier, args []string, c i
 }
 
 // askDocuments fingerprints documents and asks for each what is near.
-func (g *globals) askDocuments(ctx context.Context, q *querier, args []string, c ingest.Config) error {
+func askDocuments(ctx context.Context, g *globals, q *querier, args []string, c ingest.Config) error {
 	return g.ingest(ctx, args, c, func(r ingest.Record) error {
 		if !r.OK {
 			g.log.Warn(r.ID + ": too short for a fingerprint; not queried")

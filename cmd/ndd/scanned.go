@@ -55,7 +55,7 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		s := &scanned{b: b, streamed: true, once: true}
 		s.open = func() (scan.Source, error) {
 			return func(yield func(scan.Chunk) bool) error {
-				return b.g.readPipe(cmd.Context(), b.scan, func(r io.Reader) error { return scan.Reader(r, s.chunk)(yield) })
+				return readPipe(cmd.Context(), b.g, b.scan, func(r io.Reader) error { return scan.Reader(r, s.chunk)(yield) })
 			}, nil
 		}
 		return s, nil
@@ -63,7 +63,7 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	if b.shardFlag != "" && b.unique {
 		return nil, usagef("--unique cannot be combined with --shard of a file: a part does not know which document is the first of all")
 	}
-	f, err := b.g.openVerified(cmd.Context(), b.scan)
+	f, err := openVerified(cmd.Context(), b.g, b.scan)
 	if err != nil {
 		return nil, err
 	}

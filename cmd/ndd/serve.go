@@ -18,7 +18,6 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
@@ -33,7 +32,7 @@ const expectedDocs = 1 << 20
 const insertDocs = 512
 
 func newServe(g *globals) *cobra.Command {
-	s := &serving{g: g, options: server.Options{Version: buildVersion()}}
+	s := &serving{g: g, options: server.Options{Version: g.version}}
 	cmd := &cobra.Command{
 		Use:   "serve [-i INDEX] [--load INPUT...]",
 		Short: "Answer queries and take documents over HTTP",
@@ -268,16 +267,6 @@ func (s *serving) placeBackups() error {
 	return nil
 }
 
-// parseConflict returns the value of --on-conflict.
-func parseConflict(text string) (live.OnConflict, error) {
-	for c, name := range map[live.OnConflict]string{engine.Replace: "replace", engine.Keep: "keep", engine.Refuse: "error"} {
-		if text == name {
-			return c, nil
-		}
-	}
-	return 0, usagef("--on-conflict %q: must be replace, keep or error", text)
-}
-
 // index opens or makes the index and loads documents into it.
 func (s *serving) index(ctx context.Context, l *server.Loading) (*engine.Index, error) {
 	x, err := s.base(ctx, l)
@@ -305,7 +294,7 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 	if err != nil {
 		return nil, err
 	}
-	s.g.logSpread(x)
+	logSpread(s.g, x)
 	if !s.memoryOnly {
 		s.g.log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.how.Sync, x.Live().Recovery()))
 	}

@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/spf13/cobra"
 )
 
 // serveCommand runs `ndd serve` with arguments, without the program around it,
@@ -23,14 +21,8 @@ import (
 func serveCommand(ctx context.Context, args ...string) (lines chan string, ended chan error, stderr *lockedBuffer) {
 	out := &lineWriter{lines: make(chan string, 10)}
 	stderr = new(lockedBuffer)
-	g := &globals{stdin: strings.NewReader(""), stdout: out, stderr: stderr, stop: func() {}}
-	root := &cobra.Command{Use: "ndd", SilenceErrors: true, SilenceUsage: true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			g.threads, g.logFormat = 2, "text"
-			return g.begin(cmd)
-		}}
-	root.AddCommand(newServe(g))
-	root.SetArgs(append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "off"}, args...))
+	root := newRoot(&globals{stdin: strings.NewReader(""), stdout: out, stderr: stderr})
+	root.SetArgs(append([]string{"serve", "--threads", "2", "--listen", "127.0.0.1:0", "--admin", "off"}, args...))
 	ended = make(chan error, 1)
 	go func() { ended <- root.ExecuteContext(ctx) }()
 	return out.lines, ended, stderr

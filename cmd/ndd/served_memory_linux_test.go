@@ -22,7 +22,7 @@ const servedMemoryMax = 160 << 20
 // TestServeMemory sends requests that want much, many of each at a time, to a server that holds a fingerprint with many documents of long
 // names: it takes no more memory than its limits say, whatever the data.
 func TestServeMemory(t *testing.T) {
-	s := startServer(t, filepath.Join(t.TempDir(), defaultDir), "--memory-only", "--max-body", "1MiB", "--max-answer", "1MiB", "--request-memory", "16MiB")
+	s := startServer(t, filepath.Join(t.TempDir(), servedDir), "--memory-only", "--max-body", "1MiB", "--max-answer", "1MiB", "--request-memory", "16MiB")
 	const documents, each = 20_000, 400
 	for from := 0; from < documents; from += each {
 		var list []string

@@ -66,7 +66,7 @@ func (s *spreadFlags) options(g *globals) (*worker.Options, error) {
 }
 
 // logSpread says where an index's tables are.
-func (g *globals) logSpread(x *engine.Index) {
+func logSpread(g *globals, x *engine.Index) {
 	if r, ok := x.Live().Spread(); ok {
 		g.log.Info("memory nodes: " + r.String())
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -44,7 +43,7 @@ intervals (figure 2b). All fingerprints are read. --plot draws both figures as S
 			if err := format.check(g); err != nil {
 				return err
 			}
-			s, err := g.stats(cmd.Context(), args[0], verify)
+			s, err := statisticsOf(cmd.Context(), g, args[0], verify)
 			if err != nil {
 				return err
 			}
@@ -115,7 +114,7 @@ type partStats struct {
 	Bits  float64 `json:"bits"`
 }
 
-func (g *globals) stats(ctx context.Context, path string, verify live.Verify) (s *statistics, err error) {
+func statisticsOf(ctx context.Context, g *globals, path string, verify live.Verify) (s *statistics, err error) {
 	defer store.CatchFault(&err)()
 	s = &statistics{Path: path}
 	folder, kind, err := kindOf(path)
@@ -138,22 +137,6 @@ func (g *globals) stats(ctx context.Context, path string, verify live.Verify) (s
 	}
 	s.Leading = s.counts.Leading[:]
 	return s, nil
-}
-
-// kindOf says whether a path is a folder, or else what kind of file it is: fingerprints, unless it says another one.
-func kindOf(path string) (folder bool, kind store.Kind, err error) {
-	if isRead(path) {
-		return false, store.KindFingerprints, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.IsDir() {
-		return err == nil, 0, err
-	}
-	kind, ok, err := store.Sniff(path)
-	if !ok {
-		kind = store.KindFingerprints
-	}
-	return false, kind, err
 }
 
 func (s *statistics) index(ctx context.Context, g *globals, verify live.Verify) error {

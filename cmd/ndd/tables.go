@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/engine/index/plan"
@@ -27,6 +27,9 @@ func (d *designFlags) register(cmd *cobra.Command) {
 	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance that the index will be asked for, 0 to 8")
 	f.StringVar(&d.tables, "tables", "auto", "number of tables, or auto")
 	f.StringVar(&d.design, "design", "", "design by name, such as paper-10 or choose-5-2, instead of --tables")
+	if err := cmd.RegisterFlagCompletionFunc("design", completeDesign); err != nil {
+		panic(err) // a flag that was not added above is a programmer's error
+	}
 }
 
 // choose returns the design for n fingerprints, without a limit on memory.
@@ -161,18 +164,6 @@ func (c *tableChoice) choose(ctx context.Context, g *globals, from *collection, 
 	return p, nil
 }
 
-// parseMemory returns --memory in bytes, 0 where it was not given.
-func parseMemory(s string) (uint64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	bytes, err := humanize.ParseBytes(s)
-	if err != nil || bytes == 0 {
-		return 0, usagef("--memory %q: must be a size such as 16GiB", s)
-	}
-	return bytes, nil
-}
-
 func parseLayout(s string) (table.Layout, error) {
 	switch l := table.Layout(s); l {
 	case "auto":
@@ -181,4 +172,18 @@ func parseLayout(s string) (table.Layout, error) {
 		return l, nil
 	}
 	return "", usagef("--layout %q: must be auto, %s or %s", s, table.LayoutPlanar, table.LayoutHuffman)
+}
+
+// completeDesign returns the names of the designs for the distance that was given.
+func completeDesign(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	k, err := strconv.Atoi(cmd.Flags().Lookup("distance").Value.String())
+	if err != nil || k < 0 || k > permute.MaxK {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, d := range permute.Catalogue(k, designSeed) {
+		names = append(names, d.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }

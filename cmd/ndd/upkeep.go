@@ -24,13 +24,13 @@ The index must not be served meanwhile: a server merges in the background by its
 If the command is interrupted, the index is as it was before.`,
 		Example: `  ndd merge index`,
 		Args:    oneArg("INDEX"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return g.merge(cmd.Context(), args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return mergeIndex(cmd.Context(), g, args[0]) },
 	}
 }
 
-// merge merges the index in folder dir.
-func (g *globals) merge(ctx context.Context, dir string) (err error) {
-	x, err := g.openToWrite(ctx, dir, engine.OpenOptions{})
+// mergeIndex merges the index in folder dir.
+func mergeIndex(ctx context.Context, g *globals, dir string) (err error) {
+	x, err := openToWrite(ctx, g, dir, engine.OpenOptions{})
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (g *globals) merge(ctx context.Context, dir string) (err error) {
 }
 
 // openToWrite opens the index in folder dir to change it, after every checksum was verified.
-func (g *globals) openToWrite(ctx context.Context, dir string, how engine.OpenOptions) (*engine.Index, error) {
+func openToWrite(ctx context.Context, g *globals, dir string, how engine.OpenOptions) (*engine.Index, error) {
 	var o openFlags
 	how.Write, how.Disk = true, g.disk
 	x, err := o.open(ctx, g, dir, how)
@@ -86,4 +86,15 @@ are copied. 'ndd check DIR' verifies the backup.`,
 			return nil
 		},
 	}
+}
+
+// goneText counts documents that are gone.
+func goneText(deleted, expired uint64) string {
+	switch {
+	case expired == 0:
+		return number(deleted, "deleted document")
+	case deleted == 0:
+		return number(expired, "expired document")
+	}
+	return humanize.Comma(int64(deleted)) + " deleted and " + number(expired, "expired document")
 }

@@ -28,8 +28,8 @@ machine's memory nodes.`,
   ndd version --format json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := checkFormat(format); err != nil {
-				return err
+			if format != "text" && format != "json" {
+				return usagef("--format %q: must be text or json", format)
 			}
 			v := versionHere()
 			if format == "json" {

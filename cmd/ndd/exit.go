@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"ndd/asm"
+	"ndd/engine/copies"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/mapreduce"
+	"ndd/engine/storage/store"
+)
+
+// Exit status.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitCorrupt     = 3 // corrupt or mismatched data
+	exitPartly      = 4 // done in part: some input was skipped
+	exitInterrupted = 130
+	exitPipe        = 141 // nobody reads standard output any more: what shells say of a program that SIGPIPE ends
+)
+
+func exitStatus(ctx context.Context, err error) int {
+	switch {
+	case err == nil:
+		return exitDone
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, syscall.EPIPE):
+		return exitPipe
+	case errors.Is(err, errUsage), errors.Is(err, asm.ErrKernel):
+		return exitUsage
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, simhash.ErrMixed), errors.Is(err, copies.ErrMixed), errors.Is(err, mapreduce.ErrLost), errors.Is(err, mapreduce.ErrJob), errors.Is(err, mapreduce.ErrRecipe):
+		return exitCorrupt
+	case errors.Is(err, errPartly), errors.Is(err, mapreduce.ErrUnfinished):
+		return exitPartly
+	}
+	return exitFailed
+}
