@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"ndd/cmd/ndd/cli"
 	"ndd/engine/storage/store"
 )
 
@@ -309,19 +310,19 @@ func buildOf(t *testing.T, base string) []string {
 // A message that comes while a bar is drawn stands above it, whole, and nothing of the bar is left.
 func TestMessageAboveBar(t *testing.T) {
 	other, tty := terminal(t)
-	g := &globals{stderr: tty, logFormat: "text"}
-	if err := g.begin(new(cobra.Command)); err != nil {
+	g := &cli.Globals{Stderr: tty, LogFormat: "text"}
+	if err := g.Begin(new(cobra.Command)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		b := g.newBar("reading", 100, countUnit)
-		b.set(50)
+		b := g.NewBar("reading", 100, cli.CountUnit)
+		b.Set(50)
 		time.Sleep(150 * time.Millisecond) // until it has been drawn
-		g.log.Info(fmt.Sprintf("message %d, which must stay", i))
-		b.set(60)
-		b.end()
+		g.Log.Info(fmt.Sprintf("message %d, which must stay", i))
+		b.Set(60)
+		b.End()
 	}
-	g.log.Info("the end")
+	g.Log.Info("the end")
 	tty.Close()
 	shown, err := io.ReadAll(other)
 	if err != nil && !errors.Is(err, syscall.EIO) {

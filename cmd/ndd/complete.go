@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ndd/cmd/ndd/cli"
 	"ndd/engine/result"
 )
 
@@ -15,17 +16,17 @@ var values = map[string][]string{
 	"document-format":     {"auto", "text", "html", "jsonl", "json", "lines", "csv", "parquet", "warc"},
 	"batch format":        result.FormatNames(append(slices.Clone(result.Tables), result.Binary)...),
 	"query format":        result.FormatNames(result.Tables...),
-	"compare format":      reportFormats("text"),
+	"compare format":      cli.ReportFormats("text"),
 	"dedup format":        result.FormatNames(result.Tables...),
 	"copies format":       result.FormatNames(result.Tables...),
 	"extract":             {"auto", "main", "all"},
 	"drop":                {"urls", "markup", "numbers", "dates"},
 	"method":              {"auto", "spotsigs", "ccdet", "winnow", "shingles"},
-	"design format":       reportFormats("table"),
-	"plan-cluster format": reportFormats("text"),
-	"check format":        reportFormats("text"),
-	"inspect format":      reportFormats("text"),
-	"stats format":        reportFormats("text"),
+	"design format":       cli.ReportFormats("table"),
+	"plan-cluster format": cli.ReportFormats("text"),
+	"check format":        cli.ReportFormats("text"),
+	"inspect format":      cli.ReportFormats("text"),
+	"stats format":        cli.ReportFormats("text"),
 	"version format":      {"text", "json"},
 	"quality":             {"fast", "balanced", "thorough"},
 	"keep":                {"first", "longest", "shortest", "newest"},
@@ -36,7 +37,7 @@ var values = map[string][]string{
 	"recipe":              {"minwise", "minwise-pairs", "simhash"},
 	"sync":                {"always", "never", "interval=100ms"},
 	"on-conflict":         {"replace", "keep", "error"},
-	"eval format":         reportFormats("text"),
+	"eval format":         cli.ReportFormats("text"),
 	"numa":                {"auto", "on", "off"},
 	"ids":                 {"none", "rows", "names"},
 	"for":                 {"online", "batch"},

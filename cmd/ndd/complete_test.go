@@ -6,12 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"ndd/cmd/ndd/cli"
 )
 
 // TestCompletedValues holds the values that are completed against the flags' help, which names them
 // all: what is completed is what can be given.
 func TestCompletedValues(t *testing.T) {
-	root := newRoot(&globals{})
+	root := newRoot(&cli.Globals{})
 	seen := 0
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"ndd/asm"
+	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/mapreduce"
@@ -14,7 +15,7 @@ import (
 
 // Exit status.
 const (
-	exitDone        = 0
+	ExitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
 	exitCorrupt     = 3 // corrupt or mismatched data
@@ -26,16 +27,16 @@ const (
 func exitStatus(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
-		return exitDone
+		return ExitDone
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, syscall.EPIPE):
 		return exitPipe
-	case errors.Is(err, errUsage), errors.Is(err, asm.ErrKernel):
+	case errors.Is(err, cli.ErrUsage), errors.Is(err, asm.ErrKernel):
 		return exitUsage
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, simhash.ErrMixed), errors.Is(err, copies.ErrMixed), errors.Is(err, mapreduce.ErrLost), errors.Is(err, mapreduce.ErrJob), errors.Is(err, mapreduce.ErrRecipe):
 		return exitCorrupt
-	case errors.Is(err, errPartly), errors.Is(err, mapreduce.ErrUnfinished):
+	case errors.Is(err, cli.ErrPartly), errors.Is(err, mapreduce.ErrUnfinished):
 		return exitPartly
 	}
 	return exitFailed

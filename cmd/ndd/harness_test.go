@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ndd/cmd/ndd/cli"
 	"ndd/engine/storage/disk"
 )
 
@@ -22,7 +23,7 @@ const waitMax = 2 * time.Minute
 
 // runOn runs ndd with args, quietly, and writes to d.
 func runOn(ctx context.Context, d *disk.Disk, args []string) error {
-	g := &globals{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, disk: d}
+	g := &cli.Globals{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Disk: d}
 	root := newRoot(g)
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)
@@ -33,7 +34,7 @@ func builtIndex(t *testing.T, file string, flags ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
 	var log bytes.Buffer
-	if status := run(t.Context(), append([]string{"build", "-o", dir, file}, flags...), nil, &log, &log); status != exitDone {
+	if status := run(t.Context(), append([]string{"build", "-o", dir, file}, flags...), nil, &log, &log); status != ExitDone {
 		t.Fatal(log.String())
 	}
 	return dir

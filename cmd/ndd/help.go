@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
 )
 
 // topics are the pages of `ndd help` that explain no command but a subject: name and title.
@@ -47,7 +49,7 @@ explain a topic: cluster, concepts, formats, recipes or tuning.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("no command or topic %q%s", strings.Join(args, " "), didYouMean(cmd.Root(), args[0]))
+				return cli.Usagef("no command or topic %q%s", strings.Join(args, " "), cli.DidYouMean(cmd.Root(), args[0]))
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()

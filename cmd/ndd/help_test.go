@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
 )
 
 // TestExamples holds the command lines in the help of every command, and those in
@@ -26,7 +28,7 @@ func TestExamples(t *testing.T) {
 	for _, line := range commandLines(blocks.String()) {
 		named[parses(t, "README.md", line)] = true
 	}
-	for _, cmd := range newRoot(&globals{}).Commands() {
+	for _, cmd := range newRoot(&cli.Globals{}).Commands() {
 		if cmd.Name() == "help" || cmd.Name() == "completion" || cmd.Hidden || cmd.IsAdditionalHelpTopicCommand() {
 			continue
 		}
@@ -72,7 +74,7 @@ func commandLines(text string) (calls []string) {
 func parses(t *testing.T, where, line string) string {
 	t.Helper()
 	words := strings.Fields(strings.NewReplacer("'", "", `"$(go env GOROOT)/src"`, "src").Replace(line))
-	root := newRoot(&globals{stdout: io.Discard})
+	root := newRoot(&cli.Globals{Stdout: io.Discard})
 	var name string
 	var watch func(cmd *cobra.Command, top string)
 	watch = func(cmd *cobra.Command, top string) {

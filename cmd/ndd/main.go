@@ -2,10 +2,11 @@
 // fingerprints in permuted tables, and answers which of them are within k bits
 // of a query, exactly, alone, by the million, or over HTTP.
 //
-//	main.go, root.go     the program: signals, flags that all commands share, exit status
-//	fingerprint.go ...   one file a command
-//	input.go, output.go  what commands read and write
-//	server/              the HTTP server behind `ndd serve`
+//	main.go, root.go, exit.go      the program: signals, commands, exit statuses
+//	complete.go, help.go, man.go   what tells about the commands: completion, pages of help/, manual pages
+//	corpus/ design/ index/ inspect/ query/ dedup/ copies/ mapreduce/ serve/   the commands, by job
+//	cli/                           what they share: flags, inputs, outputs, messages
+//	server/, client/               the HTTP server behind `ndd serve`, and Go's client of it
 package main
 
 import (

@@ -8,25 +8,27 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"ndd/cmd/ndd/cli"
 )
 
 // newMan returns the command that writes the manual pages, for packages: ndd(1), and one for each
 // command. The date is that of SOURCE_DATE_EPOCH where it is set, so that a package can be made
 // again byte for byte.
-func newMan(g *globals) *cobra.Command {
+func newMan(g *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man DIR",
 		Short:   "Write the manual pages into a folder",
 		Long:    `Write a manual page for each command into DIR, which is made where it does not exist: ndd.1, ndd-dedup.1, ... Pages that are there are replaced.`,
 		Example: "  ndd man /usr/local/share/man/man1",
 		Hidden:  true,
-		Args:    oneArg("DIR"),
+		Args:    cli.OneArg("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			date := time.Now()
 			if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
 				seconds, err := strconv.ParseInt(epoch, 10, 64)
 				if err != nil {
-					return usagef("SOURCE_DATE_EPOCH %q: must be seconds since 1970", epoch)
+					return cli.Usagef("SOURCE_DATE_EPOCH %q: must be seconds since 1970", epoch)
 				}
 				date = time.Unix(seconds, 0)
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ndd/cmd/ndd/cli"
 )
 
 // jobInputs names, for each job in the order in which they can run, the jobs whose results it reads; "documents" are those that a
@@ -30,7 +32,7 @@ func TestMapReduceHelp(t *testing.T) {
 	writeParts(t, "results/documents", families(60), 3)
 	mustShell(t, "ndd fingerprint -o Q.ndf results/documents/0; mv Q.ndf Q.bin") // the kind of a file is known by what it holds
 	results := map[string]string{}                                               // what collect writes
-	maps, _, err := newRoot(&globals{}).Find([]string{"mapreduce", "map"})
+	maps, _, err := newRoot(&cli.Globals{}).Find([]string{"mapreduce", "map"})
 	noError(t, err)
 	if jobs := maps.Commands(); len(jobs) != len(jobInputs) {
 		t.Fatalf("%d jobs are tried, and there are %d", len(jobInputs), len(jobs))

@@ -29,33 +29,51 @@ import (
 //	            result                     rows of answers
 //	              near  copies  engine     a corpus against itself; copies; the facade: queries, inserts
 //	                mapreduce              the same, in steps
-//	                  cmd/ndd  bench
+//	                  cmd/ndd  bench         programs; the rooms of cmd/ndd: cli -> commands by job -> main
 //
 // A name stands for its folder and all below it, unless a longer name does. An entry with a longer
 // path than its room allows that package only. engine/oracle, which is brute force and faults, is
 // imported by tests, from anywhere.
 var rooms = map[string][]string{
-	"asm":              nil,
-	"permute":          nil,
-	"numa":             nil,
-	"huffman":          {"asm"},
-	"engine/memory":    nil,
-	"engine/parallel":  nil,
-	"engine/plot":      nil,
-	"engine/storage":   {"engine/memory"},
-	"engine/corpus":    {"asm", "engine/memory", "engine/parallel", "engine/storage", "engine/index/idlist"},
-	"engine/index":     {"asm", "permute", "numa", "huffman", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus"},
-	"engine/result":    {"engine/storage", "engine/corpus"},
-	"engine/near":      {"asm", "permute", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index", "engine/result"},
-	"engine/copies":    {"asm", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index", "engine/result", "engine/near"},
-	"engine":           {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index"},
-	"engine/mapreduce": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index", "engine/result", "engine/near", "engine/copies", "engine"},
-	"engine/oracle":    {"asm", "engine/memory", "engine/storage"},
-	"cmd/ndd": {"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index",
-		"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce"},
-	"bench": {"asm", "permute", "numa", "huffman", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index",
-		"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce", "engine/oracle", "cmd/ndd/client"},
+	"asm":               nil,
+	"permute":           nil,
+	"numa":              nil,
+	"huffman":           {"asm"},
+	"engine/memory":     nil,
+	"engine/parallel":   nil,
+	"engine/plot":       nil,
+	"engine/storage":    {"engine/memory"},
+	"engine/corpus":     {"asm", "engine/memory", "engine/parallel", "engine/storage", "engine/index/idlist"},
+	"engine/index":      {"asm", "permute", "numa", "huffman", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus"},
+	"engine/result":     {"engine/storage", "engine/corpus"},
+	"engine/near":       {"asm", "permute", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index", "engine/result"},
+	"engine/copies":     {"asm", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index", "engine/result", "engine/near"},
+	"engine":            {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index"},
+	"engine/mapreduce":  {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index", "engine/result", "engine/near", "engine/copies", "engine"},
+	"engine/oracle":     {"asm", "engine/memory", "engine/storage"},
+	"cmd/ndd/client":    {"cmd/ndd/server", "engine/corpus"}, // its tests, against a server
+	"cmd/ndd/server":    libraries,
+	"cmd/ndd/cli":       libraries,
+	"cmd/ndd/corpus":    with("cmd/ndd/cli"),
+	"cmd/ndd/design":    with("cmd/ndd/cli"),
+	"cmd/ndd/dedup":     with("cmd/ndd/cli"),
+	"cmd/ndd/mapreduce": with("cmd/ndd/cli"),
+	"cmd/ndd/index":     with("cmd/ndd/cli", "cmd/ndd/design"),
+	"cmd/ndd/query":     with("cmd/ndd/cli", "cmd/ndd/index"),
+	"cmd/ndd/inspect":   with("cmd/ndd/cli", "cmd/ndd/index"),
+	"cmd/ndd/serve":     with("cmd/ndd/cli", "cmd/ndd/design", "cmd/ndd/index", "cmd/ndd/server"),
+	"cmd/ndd/copies":    with("cmd/ndd/cli", "cmd/ndd/corpus", "cmd/ndd/index", "cmd/ndd/inspect"),
+	"cmd/ndd": with("cmd/ndd/cli", "cmd/ndd/corpus", "cmd/ndd/design", "cmd/ndd/dedup", "cmd/ndd/mapreduce", "cmd/ndd/index", "cmd/ndd/query",
+		"cmd/ndd/inspect", "cmd/ndd/serve", "cmd/ndd/copies"),
+	"bench": with("huffman", "engine/oracle", "cmd/ndd/client"),
 }
+
+// libraries are the rooms that programs are made of.
+var libraries = []string{"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot", "engine/storage", "engine/corpus", "engine/index",
+	"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce"}
+
+// with returns the libraries and others.
+func with(others ...string) []string { return slices.Concat(libraries, others) }
 
 // room returns the room of a package of this module: the longest name that its path begins with.
 func room(path string) (found string) {

@@ -11,35 +11,45 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ndd/cmd/ndd/cli"
+	"ndd/cmd/ndd/copies"
+	"ndd/cmd/ndd/corpus"
+	"ndd/cmd/ndd/dedup"
+	"ndd/cmd/ndd/design"
+	"ndd/cmd/ndd/index"
+	"ndd/cmd/ndd/inspect"
+	"ndd/cmd/ndd/mapreduce"
+	"ndd/cmd/ndd/query"
+	"ndd/cmd/ndd/serve"
 	"ndd/engine/storage/object"
 )
 
 // run runs the whole program and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	g := &globals{stdin: stdin, stdout: stdout, stderr: stderr}
+	g := &cli.Globals{Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	return runWith(ctx, g, args)
 }
 
 // runWith is [run] with what the globals have beside the streams.
-func runWith(ctx context.Context, g *globals, args []string) int {
-	stderr := g.stderr
-	g.version, g.args = buildVersion(), args
-	g.open()
+func runWith(ctx context.Context, g *cli.Globals, args []string) int {
+	stderr := g.Stderr
+	g.Version, g.Args = buildVersion(), args
+	g.Open()
 	root := newRoot(g)
 	root.SetArgs(args)
-	root.SetIn(g.stdin)
-	root.SetOut(g.stdout)
+	root.SetIn(g.Stdin)
+	root.SetOut(g.Stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(object.NewContext(ctx, object.New(object.FromEnvironment(os.Getenv))))
-	if e := g.close(); err == nil {
+	if e := g.Close(); err == nil {
 		err = e
 	}
 	status := exitStatus(ctx, err)
 	switch {
 	case status == exitInterrupted:
 		fmt.Fprintln(stderr, "ndd: interrupted")
-	case err != nil && status != exitPipe && !errors.Is(err, errPartly) && !errors.Is(err, errNoHits): // what was left out has been said
-		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ") + advice(cmd, err)
+	case err != nil && status != exitPipe && !errors.Is(err, cli.ErrPartly) && !errors.Is(err, query.ErrNoHits): // what was left out has been said
+		text := strings.TrimPrefix(err.Error(), cli.ErrUsage.Error()+": ") + cli.Advice(cmd, err)
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each
 		if status == exitUsage {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
@@ -48,7 +58,7 @@ func runWith(ctx context.Context, g *globals, args []string) int {
 	return status
 }
 
-func newRoot(g *globals) *cobra.Command {
+func newRoot(g *cli.Globals) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ndd",
 		Short: "Find near-duplicate documents, exactly",
@@ -70,16 +80,16 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 		Version:           buildVersion(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return g.begin(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return g.Begin(cmd) },
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		Args:              noArgs,
+		Args:              cli.NoArgs,
 	}
 	root.SetVersionTemplate("ndd {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef("%w%s", err, didYouMeanFlag(cmd, err)) })
-	g.register(root.PersistentFlags())
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.Usagef("%w%s", err, didYouMeanFlag(cmd, err)) })
+	g.Register(root.PersistentFlags())
 
-	for _, commands := range []func(*globals) []*cobra.Command{
-		commandsOfcorpus, commandsOfdesign, commandsOfindex, commandsOfinspect, commandsOfquery, commandsOfdedup, commandsOfcopies, commandsOfmapreduce, commandsOfserve,
+	for _, commands := range []func(*cli.Globals) []*cobra.Command{
+		corpus.Commands, design.Commands, index.Commands, inspect.Commands, query.Commands, dedup.Commands, copies.Commands, mapreduce.Commands, serve.Commands,
 	} {
 		root.AddCommand(commands(g)...)
 	}
@@ -89,13 +99,13 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	completeValues(root)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
-		c.Args = noArgs // "nosuch shell" is not asking for help
+		c.Args = cli.NoArgs // "nosuch shell" is not asking for help
 		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	return root
 }
 
-// didYouMeanFlag is didYouMean for the flag that an error says is unknown.
+// didYouMeanFlag is cli.DidYouMean for the flag that an error says is unknown.
 func didYouMeanFlag(cmd *cobra.Command, err error) string {
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !unknown {
@@ -105,5 +115,5 @@ func didYouMeanFlag(cmd *cobra.Command, err error) string {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		flags.AddCommand(&cobra.Command{Use: "--" + f.Name, Run: func(*cobra.Command, []string) {}})
 	})
-	return didYouMean(flags, "--"+name)
+	return cli.DidYouMean(flags, "--"+name)
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ndd/cmd/ndd/cli"
 )
 
 // serveCommand runs `ndd serve` with arguments, without the program around it,
@@ -21,7 +23,7 @@ import (
 func serveCommand(ctx context.Context, args ...string) (lines chan string, ended chan error, stderr *lockedBuffer) {
 	out := &lineWriter{lines: make(chan string, 10)}
 	stderr = new(lockedBuffer)
-	root := newRoot(&globals{stdin: strings.NewReader(""), stdout: out, stderr: stderr})
+	root := newRoot(&cli.Globals{Stdin: strings.NewReader(""), Stdout: out, Stderr: stderr})
 	root.SetArgs(append([]string{"serve", "--threads", "2", "--listen", "127.0.0.1:0", "--admin", "off"}, args...))
 	ended = make(chan error, 1)
 	go func() { ended <- root.ExecuteContext(ctx) }()

@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/asm"
+	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/storage/store"
 	"ndd/numa"
 )
 
-func newVersion(g *globals) *cobra.Command {
+func newVersion(g *cli.Globals) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -26,18 +27,18 @@ writes, the kernels that it uses of those that this machine supports, and the
 machine's memory nodes.`,
 		Example: `  ndd version
   ndd version --format json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if format != "text" && format != "json" {
-				return usagef("--format %q: must be text or json", format)
+				return cli.Usagef("--format %q: must be text or json", format)
 			}
 			v := versionHere()
 			if format == "json" {
-				e := json.NewEncoder(g.stdout)
+				e := json.NewEncoder(g.Stdout)
 				e.SetIndent("", "  ")
 				return e.Encode(v)
 			}
-			return v.write(g.stdout)
+			return v.write(g.Stdout)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// NoArgs is cobra's check that there is no argument, with the exit status of wrong usage.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		if cmd.HasSubCommands() {
+			return Usagef("unknown command %q%s", args[0], DidYouMean(cmd, args[0]))
+		}
+		return Usagef("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+// SomeArgs returns a check that there is an argument at least; what names it.
+func SomeArgs(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return Usagef("missing argument: %s", what)
+		}
+		return nil
+	}
+}
+
+// OneArg returns a check that there is one argument; what names it.
+func OneArg(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return Usagef("expected one argument, %s, got %d", what, len(args))
+		}
+		return nil
+	}
+}
+
+// DidYouMean returns the commands whose names are like an unknown one, as the end of a sentence; ""
+// if there is none.
+func DidYouMean(cmd *cobra.Command, name string) string {
+	cmd.SuggestionsMinimumDistance = 2
+	like := cmd.SuggestionsFor(name)
+	if len(like) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(like, " or ") + "?"
+}

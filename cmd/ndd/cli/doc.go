@@ -1,0 +1,14 @@
+// Package cli is what the commands of ndd share: each room of commands beside it imports this one, and it
+// imports none of them.
+//
+//	globals.go, profile.go         the flags that all commands have, and what they set: threads, kernel, messages, a profile
+//	args.go, errors.go, advice.go  arguments, kinds of errors, and what to do about those of the libraries
+//	input.go, prints.go            documents and fingerprint files as inputs; skipped.go: what could not be read
+//	output.go, objects.go          results, which appear whole or not at all: files, folders, objects
+//	tables.go, reports.go          tables and reports in all formats of --format
+//	progress.go, log.go            bars and messages on standard error
+//	number.go, lengths.go          numbers, sizes and ratios as people write them
+//
+// Globals belong to one run of the program. Its streams and settings do not change while a command runs; bars
+// and the log may be used from many goroutines.
+package cli

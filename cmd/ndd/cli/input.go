@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/token"
+)
+
+// DocumentFlags say how documents are read and fingerprinted.
+type DocumentFlags struct {
+	Format, text, id, Recipe, MaxDocument string
+	extract, drop                         string
+	strict                                bool
+	Prints                                int
+}
+
+// Register adds the flags; formatFlag names the one for the documents' format.
+func (d *DocumentFlags) Register(cmd *cobra.Command, formatFlag string) {
+	f := cmd.Flags()
+	f.StringVar(&d.Format, formatFlag, "auto", "format of the documents: auto, text, html, jsonl, json, lines, csv, parquet or warc")
+	f.StringVar(&d.text, "text", "", "JSON and CSV: the field with the text (default: text, content, body, html or the like, whichever is there)")
+	f.StringVar(&d.id, "id", "", "JSON and CSV: the field with the id (default: id, url or the like, whichever is there; a record without it is called file:line)")
+	f.StringVar(&d.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON file (see 'ndd help recipes'; default minwise)")
+	f.StringVar(&d.extract, "extract", "", "HTML: the main text alone, all text, or auto, which is main unless that is hardly any (default auto)")
+	f.StringVar(&d.drop, "drop", "", "take out of texts before they are fingerprinted: urls, markup, numbers, dates, or several with commas (see 'ndd help recipes')")
+	f.IntVar(&d.Prints, "prints", 0, "fingerprints of each document, 1 or 2: with 2, documents are near when either is, which finds more and takes twice the space (default 1, or what the recipe or the index has)")
+	f.Lookup("prints").DefValue = "0" // pflag says no default that is 0
+	f.StringVar(&d.MaxDocument, "max-document", "64MiB", "skip documents that are longer")
+	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
+}
+
+// DocumentFlagNames are the flags' names, but for the format's.
+var DocumentFlagNames = []string{"text", "id", "recipe", "max-document", "strict", "prints", "extract", "drop"}
+
+// Config returns the configuration of package ingest. recipe, unless nil, must be used: it is
+// the index's own.
+func (d *DocumentFlags) Config(g *Globals, recipe *simhash.Recipe) (ingest.Config, error) {
+	c := ingest.Config{Threads: g.Threads, Stdin: g.Stdin}
+	format, err := document.ParseFormat(d.Format)
+	if err != nil {
+		return c, Usagef("%w", err)
+	}
+	most, err := humanize.ParseBytes(d.MaxDocument)
+	if err != nil || most == 0 || most > 1<<40 {
+		return c, Usagef("--max-document %q: must be a size such as 64MiB, at most 1TiB", d.MaxDocument)
+	}
+	c.Document = document.Options{Format: format, TextField: d.text, IDField: d.id, Strict: d.strict, MaxDocumentBytes: int64(most),
+		Chosen: g.sayFields()}
+	if err := g.Skipped.begin(g, &c); err != nil {
+		return c, err
+	}
+	if c.Recipe, err = recipeOf(d.Recipe); err != nil {
+		return c, err
+	}
+	if c.Recipe, err = d.withPrints(c.Recipe); err != nil {
+		return c, err
+	}
+	if recipe != nil {
+		if d.Prints != 0 && d.Prints != recipe.PrintsEach() {
+			return c, Usagef("--prints %d: the index has %s for each document", d.Prints, Number(recipe.PrintsEach(), "fingerprint"))
+		}
+		if d.Recipe != "" {
+			if c.Recipe.Name() != "" { // a name says nothing on the text before
+				c.Recipe.Extract, c.Recipe.Drop = recipe.Extract, recipe.Drop
+				if d.Prints == 0 {
+					c.Recipe.Prints = recipe.Prints
+				}
+			}
+			if err := simhash.Compatible("--recipe "+d.Recipe, &c.Recipe, "the index", recipe); err != nil {
+				return c, err
+			}
+		}
+		c.Recipe = *recipe
+	}
+	return c, d.texts(&c, recipe != nil)
+}
+
+// texts applies --extract and --drop, which are part of the recipe; an index's own is fixed.
+func (d *DocumentFlags) texts(c *ingest.Config, fixed bool) error {
+	asked := c.Recipe
+	if d.extract != "" {
+		how, err := document.ParseExtract(d.extract)
+		if err != nil {
+			return Usagef("--extract %w", err)
+		}
+		if asked.Extract = string(how); how == document.ExtractAll {
+			asked.Extract = ""
+		}
+	}
+	if d.drop != "" {
+		drop, err := token.ParseDrop(d.drop)
+		if err != nil {
+			return Usagef("--drop %w", err)
+		}
+		asked.Drop = drop.String()
+	}
+	if fixed && asked != c.Recipe {
+		return simhash.Compatible("--extract and --drop", &asked, "the index", &c.Recipe)
+	}
+	c.Recipe, c.Document.Extract = asked, document.Extract(asked.Extract)
+	return nil
+}
+
+// withPrints returns the recipe with as many fingerprints as --prints says.
+func (d *DocumentFlags) withPrints(r simhash.Recipe) (simhash.Recipe, error) {
+	switch {
+	case d.Prints == 0:
+		return r, nil
+	case d.Prints != 1 && d.Prints != 2:
+		return r, Usagef("--prints %d: must be 1 or 2", d.Prints)
+	case d.Prints == 2 && r.Sketch != simhash.SketchMinwise:
+		return r, Usagef("--prints 2 is for minwise recipes; simhash makes one fingerprint of a document")
+	}
+	r.Prints = 0
+	if d.Prints == 2 {
+		r.Prints = 2
+	}
+	return r, nil
+}
+
+// recipeOf returns the recipe with a name, or in a file, or the default one for "".
+func recipeOf(nameOrFile string) (simhash.Recipe, error) {
+	if nameOrFile == "" {
+		nameOrFile = simhash.Default().Name()
+	}
+	named, noSuchName := simhash.RecipeByName(nameOrFile)
+	if noSuchName == nil {
+		named.Extract = string(document.ExtractAuto)
+		return named, nil
+	}
+	data, err := os.ReadFile(nameOrFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return simhash.Recipe{}, Usagef("--recipe: %w, and there is no file %s", noSuchName, nameOrFile)
+	}
+	if err != nil {
+		return simhash.Recipe{}, err
+	}
+	r, err := simhash.ParseRecipe(data)
+	if err != nil {
+		return simhash.Recipe{}, fmt.Errorf("%s: %w", nameOrFile, err)
+	}
+	return r, nil
+}
+
+// Ingest fingerprints documents, with a progress bar and a summary, and
+// returns ErrPartly when input was lost.
+func (g *Globals) Ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) error {
+	c.Document.Meter = &document.Meter{}
+	bar := g.NewInputBar(ctx, "reading", inputs, c.Document.Meter)
+	report, err := ingest.Run(ctx, inputs, c, emit)
+	bar.End()
+	if err == nil {
+		err = g.Ingested(report)
+	}
+	return err
+}
+
+// Ingested reports what was read, publishes the table of --skipped, and returns ErrPartly when input was lost.
+func (g *Globals) Ingested(report ingest.Report) error {
+	for _, s := range report.Skipped.Examples {
+		g.Log.Warn("skipped " + s.Error() + Advice(g.cmd, s))
+	}
+	if more := report.Skipped.Lost() - len(report.Skipped.Examples); more > 0 {
+		g.Log.Warn(fmt.Sprintf("skipped %s more files or records", humanize.Comma(int64(more))))
+	}
+	msg := fmt.Sprintf("%s, %s of text", Number(report.Documents, "document"), humanize.IBytes(uint64(report.TextBytes)))
+	if report.TooFew > 0 {
+		msg += fmt.Sprintf("; too short for a fingerprint: %s", Number(report.TooFew, "document"))
+	}
+	if report.Repaired > 0 {
+		msg += fmt.Sprintf("; invalid characters were replaced in %s", Number(report.Repaired, "document"))
+	}
+	if s := report.Skipped.String(); s != "" {
+		msg += "; skipped: " + s
+	}
+	g.Log.Info(msg)
+	if err := g.Skipped.commit(); err != nil {
+		return err
+	}
+	if report.Skipped.Lost() > 0 {
+		return ErrPartly
+	}
+	return nil
+}
+
+// sayFields returns a function that says once which fields of which file are taken where no flag names them.
+func (g *Globals) sayFields() func(file string, f document.Fields) {
+	said := map[document.Fields]bool{}
+	return func(file string, f document.Fields) {
+		if said[f] {
+			return
+		}
+		said[f] = true
+		id := "no field has IDs"
+		if f.ID != "" {
+			id = "IDs from " + f.ID
+		}
+		g.Log.Info(fmt.Sprintf("%s: text from field %s, %s; --text and --id name others", file, f.Text, id))
+	}
+}
+
+// Extract reads documents with a progress bar. That there is none is an error.
+func Extract[R any](ctx context.Context, g *Globals, inputs []string, c ingest.Config, s ingest.Steps[R]) (ingest.Report, error) {
+	c.Document.Meter = &document.Meter{}
+	bar := g.NewInputBar(ctx, "reading", inputs, c.Document.Meter)
+	report, err := ingest.Extract(ctx, inputs, c, s)
+	bar.End()
+	if err == nil && report.Documents == 0 && report.Skipped.Lost() == 0 {
+		err = fmt.Errorf("no documents in %s", strings.Join(inputs, " "))
+	}
+	return report, err
+}

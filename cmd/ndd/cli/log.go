@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// plainHandler writes a message as a person reads it: "ndd: message key=value".
+type plainHandler struct {
+	mu    *sync.Mutex
+	out   io.Writer
+	level slog.Level
+	attrs string
+}
+
+func newPlainHandler(out io.Writer, level slog.Level) slog.Handler {
+	return &plainHandler{new(sync.Mutex), out, level, ""}
+}
+
+func (h *plainHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+
+func (h *plainHandler) Handle(_ context.Context, r slog.Record) error {
+	var b strings.Builder
+	b.WriteString("ndd: ")
+	if r.Level >= slog.LevelError {
+		b.WriteString("error: ")
+	} else if r.Level >= slog.LevelWarn {
+		b.WriteString("warning: ")
+	}
+	b.WriteString(onOneLine(r.Message))
+	b.WriteString(h.attrs)
+	r.Attrs(func(a slog.Attr) bool {
+		b.WriteString(" " + a.Key + "=" + onOneLine(a.Value.String()))
+		return true
+	})
+	b.WriteByte('\n')
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, err := io.WriteString(h.out, b.String())
+	return err
+}
+
+func (h *plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	c := *h
+	for _, a := range attrs {
+		c.attrs += " " + a.Key + "=" + onOneLine(a.Value.String())
+	}
+	return &c
+}
+
+func (h *plainHandler) WithGroup(string) slog.Handler { return h }
+
+// onOneLine returns text as it is, unless a terminal or a reader of lines would take it for more than text: then quoted. Paths of
+// requests and names of files are others' words.
+func onOneLine(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
+		return strconv.Quote(text)
+	}
+	return text
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/storage/object"
+	"ndd/engine/storage/store"
+)
+
+// NoPrint stands for the fingerprint of a document that is too short to have one: it is
+// as wide as one, and no hexadecimal number.
+const NoPrint = "----------------"
+
+// OpenPrintFile opens a fingerprint file, or reads standard input.
+func (g *Globals) OpenPrintFile(path string) (*ndf.File, error) {
+	if path == document.Stdin {
+		return ndf.Read(g.Stdin, "standard input")
+	}
+	if object.Is(path) {
+		return readPrintObject(g.cmd.Context(), path)
+	}
+	return ndf.Open(path)
+}
+
+// readPrintObject reads fingerprints from an object, into memory.
+func readPrintObject(ctx context.Context, path string) (*ndf.File, error) {
+	o, err := object.From(ctx).Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := ndf.Read(o, path)
+	return f, errors.Join(err, o.Close())
+}
+
+// IsRead says whether a fingerprint file is read into memory rather than opened: standard input and objects.
+func IsRead(path string) bool { return path == document.Stdin || object.Is(path) }
+
+// KindOf says whether a path is a folder, or else what kind of file it is: fingerprints, unless it says another one.
+func KindOf(path string) (folder bool, kind store.Kind, err error) {
+	if IsRead(path) {
+		return false, store.KindFingerprints, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return err == nil, 0, err
+	}
+	kind, ok, err := store.Sniff(path)
+	if !ok {
+		kind = store.KindFingerprints
+	}
+	return false, kind, err
+}
+
+// OpenPrints opens fingerprint files, all of them or none.
+func (g *Globals) OpenPrints(paths []string) (files []*ndf.File, err error) {
+	for _, path := range paths {
+		f, err := g.OpenPrintFile(path)
+		if err != nil {
+			ClosePrints(files)
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// ClosePrints closes files that [Globals.OpenPrints] has opened.
+func ClosePrints(files []*ndf.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// ArePrints says whether the inputs are fingerprint files: by content, or by the names .ndf, .bin and .npy, so that
+// a damaged one is not read as text. A mixture with documents is wrong usage. Where documents is set, fingerprints as text are documents:
+// their format is said.
+func (g *Globals) ArePrints(paths []string, documents bool) (bool, error) {
+	n := 0
+	for _, path := range paths {
+		prints, err := g.isPrints(path, documents)
+		if err != nil {
+			return false, err
+		}
+		if prints {
+			n++
+		}
+	}
+	if n > 0 && n < len(paths) {
+		return false, Usagef("fingerprint files and documents cannot be mixed in one run")
+	}
+	return n > 0, nil
+}
+
+// printEndings are those of files that hold fingerprints, whatever is in them.
+var printEndings = []string{".ndf", ".bin", ".npy"}
+
+// isPrints is ArePrints for one input.
+func (g *Globals) isPrints(path string, documents bool) (bool, error) {
+	named := slices.Contains(printEndings, filepath.Ext(path))
+	if object.Is(path) {
+		return named, nil
+	}
+	if path == document.Stdin {
+		head, err := g.peek()
+		return !documents && ndf.IsText(head), err
+	}
+	kind, ok, err := store.Sniff(path)
+	switch {
+	case err == nil && (named || ok && kind == store.KindFingerprints):
+		return true, nil
+	case errors.Is(err, store.ErrStream) && named, errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "*?["):
+		return false, err
+	case err != nil || documents:
+		return false, nil // said where it is read
+	}
+	head, err := beginning(path)
+	return err == nil && ndf.IsText(head), nil
+}
+
+// lineBytes is enough for the digits of a line of fingerprints, and what may stand before them.
+const lineBytes = 64
+
+// beginning returns the first bytes of a file.
+func beginning(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, lineBytes)
+	n, err := io.ReadFull(f, head)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// peek returns the first bytes of standard input, which are read again.
+func (g *Globals) peek() ([]byte, error) {
+	if g.Stdin == nil {
+		return nil, nil
+	}
+	in := bufio.NewReader(document.Patient(g.cmd.Context(), g.Stdin))
+	g.Stdin = in
+	head, err := in.Peek(lineBytes)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return head, err
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/result"
+)
+
+// skippedColumns are those of the table of what did not become a document.
+var skippedColumns = []result.Column{{Name: "file", Kind: result.Text}, {Name: "row", Kind: result.Integer, Optional: true},
+	{Name: "reason", Kind: result.Text}, {Name: "detail", Kind: result.Text, Optional: true}, {Name: "lost", Kind: result.Flag}}
+
+// skippedFlag is the flag --skipped of commands that read documents: all that the summary only counts.
+type skippedFlag struct {
+	path  string
+	out   *output
+	table *result.TableWriter
+}
+
+// Register adds the flag. CheckOutput needs --force to be there, too.
+func (s *skippedFlag) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.path, "skipped", "", "table to write of all that was not read: file, row, reason, detail and whether something was lost (.tsv, .jsonl or .parquet)")
+}
+
+// begin opens the table and has the configuration hand skips to it. abort must be called in the end.
+func (s *skippedFlag) begin(g *Globals, c *ingest.Config) error {
+	if s.path == "" || s.table != nil {
+		return nil
+	}
+	format := result.TSV
+	if ending := strings.TrimPrefix(filepath.Ext(s.path), "."); ending != "" {
+		if f, err := result.ParseFormat(ending, result.Tables...); err == nil {
+			format = f
+		}
+	}
+	if err := g.CheckOutput(s.path); err != nil {
+		return err
+	}
+	var err error
+	if s.out, err = g.NewOutput(s.path); err != nil {
+		return err
+	}
+	s.table = result.NewTableWriter(s.out, format, skippedColumns...)
+	c.Skipped = s.add
+	return nil
+}
+
+// add writes a row.
+func (s *skippedFlag) add(skip *document.Skip) error {
+	if s.table.Text(skip.Source); skip.Line > 0 {
+		s.table.Integer(int64(skip.Line))
+	} else {
+		s.table.Null()
+	}
+	if s.table.Text(string(skip.Reason)); skip.Err != nil {
+		s.table.Text(skip.Err.Error())
+	} else {
+		s.table.Null()
+	}
+	return s.table.Flag(skip.Reason.LosesData()).End()
+}
+
+// commit publishes the table.
+func (s *skippedFlag) commit() error {
+	if s.table == nil {
+		return nil
+	}
+	if err := s.table.Close(); err != nil {
+		return err
+	}
+	return s.out.Commit()
+}
+
+// abort removes what was not published.
+func (s *skippedFlag) abort() {
+	if s.table != nil {
+		s.out.Abort()
+	}
+}

@@ -1,0 +1,307 @@
+package copies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/cmd/ndd/index"
+	"ndd/cmd/ndd/inspect"
+	"ndd/engine"
+	"ndd/engine/copies"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/index/live"
+	"ndd/engine/memory"
+	"ndd/engine/result"
+)
+
+func newCopiesBuild(g *cli.Globals) *cobra.Command {
+	var f signatureFlags
+	var out, add, onConflict string
+	cmd := &cobra.Command{
+		Use:   "build -o INDEX | --add INDEX INPUT...",
+		Short: "Build an index of documents to find copies of",
+		Long: `Build an index, a folder, of the signatures of documents: 'ndd copies --against
+INDEX' finds the documents in it that others are copies of. It appears when it is
+complete. Documents with too few signatures are in it, and are in no pair.
+
+--add adds documents to an index that exists, all or none of them, by the recipe
+of the index. A document whose ID is taken replaces the one that has it, unless
+--on-conflict says otherwise. 'ndd copies merge' makes the index as small and fast as
+one that was built at once. A server sees what was added after SIGHUP.`,
+		Example: `  ndd copies build -o library library.jsonl.zst
+  ndd copies build --add library more.jsonl.zst
+  ndd copies --against library new.jsonl`,
+		Args: cli.SomeArgs("INPUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (out == "") == (add == "") {
+				return cli.Usagef("give -o INDEX for a new index, or --add INDEX for one that exists")
+			}
+			if out == document.Stdin {
+				return cli.Usagef("-o -: an index is a folder, and cannot be written to standard output")
+			}
+			return buildCopies(cmd.Context(), g, args, out, add, onConflict, &f)
+		},
+	}
+	f.register(cmd, g)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "folder to create for the index; must not exist")
+	cmd.Flags().StringVar(&add, "add", "", "index to add the documents to, instead of -o")
+	index.RegisterConflict(cmd, &onConflict)
+	return cmd
+}
+
+// buildCopies writes an index, or adds to one.
+func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add, onConflict string, f *signatureFlags) error {
+	conflict, err := index.ParseConflict(onConflict)
+	if err != nil {
+		return err
+	}
+	o, config, err := optionsOfIndex(ctx, g, inputs, add, f)
+	if err != nil {
+		return err
+	}
+	o.OnConflict = copyConflicts[conflict]
+	budget, err := f.room(g, &o)
+	if err != nil {
+		return err
+	}
+	var w *copies.IndexWriter
+	if add != "" {
+		w, err = copies.AppendIndex(ctx, add, o)
+	} else {
+		w, err = copies.CreateIndex(out, o, g.Force)
+	}
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	partly := signAll(ctx, g, inputs, config, o, f, func(s *signed) error { return w.Add(s.id, s.sets) }, checkMemory(budget, "indexing", w.NeedBytes))
+	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
+		return partly
+	}
+	bar := g.NewBar("building", 0, cli.CountUnit)
+	stats, report, err := w.Commit(ctx)
+	bar.End()
+	if err != nil {
+		return err
+	}
+	g.Log.Info(fmt.Sprintf("%s: %s added", out+add, cli.Number(report.Documents, "document")))
+	sayTaken(g, &report, conflict)
+	sayLeftOut(g, &report)
+	for _, line := range inspect.DescribeLists(stats) {
+		g.Log.Debug(line)
+	}
+	return partly
+}
+
+// copyConflicts are the values of --on-conflict.
+var copyConflicts = map[live.OnConflict]copies.OnConflict{engine.Replace: copies.Replace, engine.Keep: copies.Keep, engine.Refuse: copies.Refuse}
+
+// sayTaken says which documents had an ID that was taken, and what became of them.
+func sayTaken(g *cli.Globals, r *copies.Report, conflict live.OnConflict) {
+	if r.Taken == 0 {
+		return
+	}
+	became := "each replaces the one that had it"
+	if conflict == engine.Keep {
+		became = "left out"
+	}
+	names := strings.Join(r.TakenIDs, ", ")
+	if r.Taken > len(r.TakenIDs) {
+		names += ", ..."
+	}
+	g.Log.Warn(fmt.Sprintf("%s with an ID that was taken, %s: %s", cli.Number(r.Taken, "document"), became, result.Escape(names)))
+}
+
+// optionsOfIndex returns the options by which the documents that are compared with an index, or added to it, are signed: the index's own. Where
+// index is empty they are those of the flags.
+func optionsOfIndex(ctx context.Context, g *cli.Globals, inputs []string, index string, f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
+	if c, err = f.config(g); err != nil {
+		return o, c, err
+	}
+	if o, err = f.options(g); err != nil {
+		return o, c, err
+	}
+	if index == "" {
+		if err = f.learn(ctx, g, inputs, c, &o); err == nil {
+			_, err = copies.NewSigner(o)
+		}
+		return o, c, err
+	}
+	m, err := copies.ReadManifest(index)
+	if err != nil {
+		return o, c, err
+	}
+	own, err := m.Recipe.Options()
+	if err != nil {
+		return o, c, fmt.Errorf("%s: %w", index, err)
+	}
+	own.Threads = g.Threads
+	for _, name := range recipeFlags {
+		if g.Given[name] {
+			return own, c, checkRecipe(ctx, g, inputs, c, f, o, index, &m.Recipe)
+		}
+	}
+	return own, c, nil
+}
+
+// checkRecipe returns an error unless the flags that were given say what the recipe of an index does.
+func checkRecipe(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config, f *signatureFlags, o copies.Options, index string, r *copies.Recipe) error {
+	if err := f.learn(ctx, g, inputs, c, &o); err != nil {
+		return err
+	}
+	if _, err := copies.NewSigner(o); err != nil {
+		return cli.Usagef("%w", err)
+	}
+	asked := o.Recipe()
+	return asked.Compatible("the flags", r, index)
+}
+
+// checkMemory returns a function that checks, from time to time, that documents fit.
+func checkMemory(b *memory.Budget, doing string, need func() uint64) func(documents int, idBytes uint64) error {
+	return func(documents int, idBytes uint64) error {
+		if documents%1000 > 0 {
+			return nil
+		}
+		return b.Check(fmt.Sprintf("%s %s and more", doing, cli.Number(documents, "document")), need()+idBytes)
+	}
+}
+
+// findIn compares documents with those of an index and writes the pairs, in order of the documents.
+func findIn(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags) error {
+	o, config, err := optionsOfIndex(ctx, g, inputs, f.against, &f.signatures)
+	if err != nil {
+		return err
+	}
+	if err := f.join.complete(g, &o, f.signatures.site); err != nil {
+		return err
+	}
+	budget, err := f.signatures.room(g, &o)
+	if err != nil {
+		return err
+	}
+	x, err := copies.OpenIndex(ctx, f.against, max(g.Threads, 1))
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := budget.Check("searching "+f.against, x.NeedBytes()*uint64(max(g.Threads, 1)+1)); err != nil {
+		return memory.Advise(err, "give it more with --memory, or search with fewer --threads")
+	}
+	var partly error
+	s := copySearch{g: g, index: x, o: o, flags: f}
+	err = g.WriteTable(f.out, f.format.Format, copyColumns, func(t *result.TableWriter) (err error) {
+		if partly, err = s.run(ctx, inputs, config, t); errors.Is(err, cli.ErrPartly) {
+			partly, err = err, nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.say()
+	return partly
+}
+
+// A copySearch is documents that are compared with an index.
+type copySearch struct {
+	g     *cli.Globals
+	index *copies.Index
+	o     copies.Options
+	flags *copiesFlags
+
+	documents, sites, pairs, none, sameSite, itself, frequent int
+}
+
+// hits are what one document is a copy of.
+type hits struct {
+	id       string
+	hits     []copies.Hit
+	none     bool // it has too few signatures to be compared
+	sameSite int
+	itself   int  // documents of its ID that were found and left out
+	frequent bool // copies may be missing that share none but frequent signatures
+	site     bool // it has a site
+}
+
+func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, t *result.TableWriter) (partly, err error) {
+	report, err := cli.Extract(ctx, s.g, inputs, c, ingest.Steps[hits]{
+		Worker: func() (func(int, *document.Document) (hits, error), error) { return s.worker(ctx) },
+		Emit: func(h hits) error {
+			s.documents++
+			if h.site {
+				s.sites++
+			}
+			s.sameSite += h.sameSite
+			s.itself += h.itself
+			if h.frequent {
+				s.frequent++
+			}
+			if h.none {
+				s.none++
+			}
+			for i := range h.hits {
+				s.pairs++
+				p := h.hits[i].Pair()
+				if err := writeCopy(t, h.id, h.hits[i].ID, &p); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.g.Ingested(report), nil
+}
+
+func (s *copySearch) worker(ctx context.Context) (func(int, *document.Document) (hits, error), error) {
+	signer, err := copies.NewSigner(s.o)
+	if err != nil {
+		return nil, err
+	}
+	searcher, err := s.index.Searcher(s.o)
+	if err != nil {
+		return nil, err
+	}
+	return func(_ int, doc *document.Document) (h hits, err error) {
+		sets := signer.Sign(doc.Text)
+		sets.Site = s.flags.signatures.siteOf(doc)
+		before, frequent := searcher.SameSite, searcher.Frequent
+		h.id, h.none = doc.ID, !searcher.Compared(&sets)
+		h.hits, err = searcher.Search(ctx, &sets)
+		h.site = sets.Site != 0
+		h.sameSite, h.frequent = searcher.SameSite-before, searcher.Frequent > frequent
+		if !s.flags.self {
+			found := len(h.hits)
+			h.hits = slices.DeleteFunc(h.hits, func(x copies.Hit) bool { return x.ID == doc.ID })
+			h.itself = found - len(h.hits)
+		}
+		return h, err
+	}, nil
+}
+
+func (s *copySearch) say() {
+	s.g.Log.Info(fmt.Sprintf("%s of %s with %s in %s", cli.Number(s.pairs, "pair"), cli.Number(s.documents, "document"),
+		cli.Number(s.index.Documents(), "document"), s.flags.against))
+	saySites(s.g, &s.flags.signatures, s.documents, s.sites)
+	if s.none > 0 {
+		s.g.Log.Warn(fmt.Sprintf("%s had too few signatures to be compared", cli.Number(s.none, "document")))
+	}
+	if s.itself > 0 {
+		s.g.Log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out", cli.Number(s.itself, "pair")))
+	}
+	if s.frequent > 0 {
+		sayFrequent(s.g, s.frequent)
+	}
+	if s.sameSite > 0 {
+		s.g.Log.Info(fmt.Sprintf("%s of one site left out", cli.Number(s.sameSite, "pair")))
+	}
+}

@@ -1,0 +1,323 @@
+package corpus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/compare"
+	"ndd/engine/result"
+)
+
+// compareFlags are those of ndd compare.
+type compareFlags struct {
+	docs     cli.DocumentFlags
+	in       []string
+	k        int
+	passages int
+	format   cli.ReportFormat
+}
+
+func newCompare(g *cli.Globals) *cobra.Command {
+	var f compareFlags
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Show what two documents have in common, and their distance",
+		Long: `Compare two documents: the distance of their fingerprints and the bits that differ,
+the features that the fingerprints are made of and the distance that texts which
+share so many have on average, the Jaccard similarity of their shingles (3 words, or
+5 characters in scripts without spaces), the share of each that is in the other, and
+the passages that only one of them has. With --prints 2 the distance is that of the
+nearer fingerprints.
+
+A and B are files with one document each, one of which may be - for standard input;
+with --in they are the ids of documents in those files and folders.`,
+		Example: `  ndd compare old.html new.html
+  ndd compare --in crawl.jsonl.zst https://example.org/a https://example.org/b
+  ndd compare --format json a.txt b.txt`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.Usagef("%s where two documents are needed", cli.Number(len(args), "argument"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return compareTwo(cmd.Context(), g, args[0], args[1], &f)
+		},
+	}
+	f.docs.Register(cmd, "document-format")
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.in, "in", nil, "files and folders that hold the documents whose IDs are A and B; may be given more than once")
+	fl.IntVarP(&f.k, "k", "k", 3, "distance up to which fingerprints are near")
+	fl.IntVar(&f.passages, "passages", 10, "passages to show of each document, the longest ones")
+	f.format.Register(cmd, "text", "a row without the passages")
+	return cmd
+}
+
+func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlags) error {
+	if err := f.format.Check(g); err != nil {
+		return err
+	}
+	switch {
+	case f.k < 0 || f.k > 64:
+		return cli.Usagef("-k %d: must be 0 to 64", f.k)
+	case f.passages < 0:
+		return cli.Usagef("--passages %d: must not be negative", f.passages)
+	case a == document.Stdin && b == document.Stdin && len(f.in) == 0:
+		return cli.Usagef("- and -: standard input can be only one of the documents")
+	}
+	config, err := f.docs.Config(g, nil)
+	if err != nil {
+		return err
+	}
+	texts, err := TwoDocuments(ctx, g, a, b, f.in, config.Document)
+	if err != nil {
+		return err
+	}
+	c, err := compare.Texts(texts[0].Text, texts[1].Text, config.Recipe)
+	if err != nil {
+		return err
+	}
+	r := &comparison{c, config.Recipe, texts, f.k, f.passages}
+	switch {
+	case f.format.IsJSON():
+		return r.json(g.Stdout)
+	case f.format.IsTable():
+		return f.format.Table(g, comparisonColumns, []cli.CellRow{r.row()})
+	}
+	r.text(g.Stdout)
+	return nil
+}
+
+// TwoDocuments reads the documents to compare.
+func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string, o document.Options) (two [2]document.Document, err error) {
+	if len(in) == 0 {
+		for i, path := range []string{a, b} {
+			if two[i], err = oneDocument(ctx, g, path, o); err != nil {
+				return two, err
+			}
+		}
+		return two, nil
+	}
+	found := [2]bool{}
+	for doc, err := range document.Read(ctx, in, o, g.Stdin) {
+		if skip, ok := errors.AsType[*document.Skip](err); ok && !o.Strict {
+			g.Log.Warn("skipped " + skip.Error())
+			continue
+		}
+		if err != nil {
+			return two, err
+		}
+		for i, id := range []string{a, b} {
+			if doc.ID != id {
+				continue
+			}
+			if found[i] {
+				return two, fmt.Errorf("%s: more than one document has this ID", id)
+			}
+			two[i], found[i] = doc, true
+		}
+	}
+	for i, id := range []string{a, b} {
+		if !found[i] {
+			return two, fmt.Errorf("no document in %s has the ID %s", strings.Join(in, " "), id)
+		}
+	}
+	return two, nil
+}
+
+// oneDocument reads a file that must hold a single document.
+func oneDocument(ctx context.Context, g *cli.Globals, path string, o document.Options) (one document.Document, err error) {
+	n := 0
+	for doc, err := range document.Read(ctx, []string{path}, o, g.Stdin) {
+		if err != nil {
+			return one, err
+		}
+		if n++; n > 1 {
+			return one, fmt.Errorf("%s: holds more than one document; --in %s and two IDs compare two of them", path, path)
+		}
+		one = doc
+	}
+	if n == 0 {
+		return one, fmt.Errorf("%s: holds no document", path)
+	}
+	return one, nil
+}
+
+// comparison is what ndd compare says.
+type comparison struct {
+	*compare.Comparison
+	recipe   simhash.Recipe
+	docs     [2]document.Document
+	k        int
+	passages int
+}
+
+// verdict returns the first sentence: near or not.
+func (c *comparison) verdict() string {
+	switch {
+	case c.Distance < 0:
+		return "Too short: a document has too few features for a fingerprint."
+	case c.Distance > c.k:
+		return fmt.Sprintf("Not near: the %s differ in %s; within k = %d they would be near.", c.nearer(), cli.Number(c.Distance, "bit"), c.k)
+	}
+	return fmt.Sprintf("Near: the %s differ in %s, k = %d.", c.nearer(), cli.Number(c.Distance, "bit"), c.k)
+}
+
+// nearer says which fingerprints the distance is of.
+func (c *comparison) nearer() string {
+	if c.recipe.PrintsEach() == 1 {
+		return "fingerprints"
+	}
+	return []string{"first", "second"}[c.Nearer] + " fingerprints"
+}
+
+// prints returns the fingerprints of a text, with a comma between two.
+func (c *comparison) prints(t *compare.Text) string {
+	if c.recipe.PrintsEach() == 1 {
+		return t.Fingerprint.String()
+	}
+	return t.Fingerprint.String() + "," + t.Second.String()
+}
+
+// why says what the fingerprints have been made of, and what distance that gives.
+func (c *comparison) why() string {
+	o := c.Features
+	measure := fmt.Sprintf("weighted Jaccard %.3f", o.Jaccard)
+	if c.recipe.Sketch != simhash.SketchMinwise {
+		measure = fmt.Sprintf("cosine %.3f", o.Cosine)
+	}
+	return fmt.Sprintf("%s shared, %s only in the first, %s only in the second; %s: fingerprints of such texts differ in %.1f bits on average",
+		cli.Number(o.Both, "feature"), humanize.Comma(int64(o.OnlyA)), humanize.Comma(int64(o.OnlyB)), measure, c.Expected)
+}
+
+func (c *comparison) text(w io.Writer) {
+	sides := []*compare.Text{&c.A, &c.B}
+	fmt.Fprintln(w, c.verdict())
+	for i, t := range sides {
+		fp := cli.NoPrint
+		if t.OK {
+			fp = c.prints(t)
+		}
+		fmt.Fprintf(w, "%s  %s: %s, %s, %s\n", fp, result.Escape(c.docs[i].ID), cli.Number(t.Tokens, "word"), cli.Number(t.Features, "feature"), cli.Number(t.Shingles, "shingle"))
+	}
+	if c.Distance > 0 {
+		fmt.Fprintf(w, "differing bits, 63 leading: %s\n", strings.Trim(fmt.Sprint(c.Bits), "[]"))
+	}
+	fmt.Fprintln(w, c.why())
+	fmt.Fprintf(w, "%s shared; Jaccard %.3f; %.1f %% of the first in the second, %.1f %% of the second in the first\n",
+		cli.Number(c.Shared, "shingle"), c.Jaccard, 100*c.AInB, 100*c.BInA)
+	for i, t := range sides {
+		if len(t.Passages) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "only in the %s (%s, %s):\n", []string{"first", "second"}[i], cli.Number(len(t.Passages), "passage"), cli.Number(t.PassageSum, "word"))
+		shown := c.longest(t)
+		for _, p := range shown {
+			fmt.Fprintf(w, "  %s: %s\n", humanize.Comma(int64(p.Start)), Excerpt(c.docs[i].Text[p.Start:p.End]))
+		}
+		if more := len(t.Passages) - len(shown); more > 0 {
+			fmt.Fprintf(w, "  and %s\n", cli.Number(more, "shorter passage"))
+		}
+	}
+}
+
+// longest returns the longest passages, in order of the text.
+func (c *comparison) longest(t *compare.Text) []compare.Passage {
+	all := slices.Clone(t.Passages)
+	slices.SortStableFunc(all, func(a, b compare.Passage) int { return b.Tokens - a.Tokens })
+	all = all[:min(c.passages, len(all))]
+	slices.SortFunc(all, func(a, b compare.Passage) int { return a.Start - b.Start })
+	return all
+}
+
+// Excerpt returns a passage on one line, without its middle if it is long.
+func Excerpt(s string) string {
+	const most = 200
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) > most {
+		runes = slices.Concat(runes[:most/2], []rune(" [...] "), runes[len(runes)-most/2:])
+	}
+	return result.Escape(string(runes))
+}
+
+var comparisonColumns = cli.ColumnsOf("id_a id_b near:b k:i distance:i? fingerprint_a? fingerprint_b? expected_distance:r shared_shingles:i jaccard:r a_in_b:r b_in_a:r")
+
+// row returns the comparison without its passages.
+func (c *comparison) row() cli.CellRow {
+	r := cli.CellRow{c.docs[0].ID, c.docs[1].ID, c.Distance >= 0 && c.Distance <= c.k, c.k, nil, nil, nil, c.Expected, c.Shared, c.Jaccard, c.AInB, c.BInA}
+	if c.Distance >= 0 {
+		r[4] = c.Distance
+	}
+	for i, t := range []*compare.Text{&c.A, &c.B} {
+		if t.OK {
+			r[5+i] = c.prints(t)
+		}
+	}
+	return r
+}
+
+func (c *comparison) json(w io.Writer) error {
+	type passage struct {
+		Start int    `json:"start"`
+		End   int    `json:"end"`
+		Words int    `json:"words"`
+		Text  string `json:"text"`
+	}
+	type side struct {
+		ID          string    `json:"id"`
+		Fingerprint *string   `json:"fingerprint"` // null: too short
+		Words       int       `json:"words"`
+		Features    int       `json:"features"`
+		Shingles    int       `json:"shingles"`
+		Contained   float64   `json:"contained"` // share of its shingles that the other has
+		Only        []passage `json:"only"`
+	}
+	out := struct {
+		Near     bool    `json:"near"`
+		K        int     `json:"k"`
+		Distance *int    `json:"distance"` // null: too short
+		Bits     []int   `json:"bits"`
+		Shared   int     `json:"shared_shingles"`
+		Jaccard  float64 `json:"jaccard"`
+		Features struct {
+			Both     int     `json:"shared"`
+			OnlyA    int     `json:"only_a"`
+			OnlyB    int     `json:"only_b"`
+			Jaccard  float64 `json:"weighted_jaccard"`
+			Cosine   float64 `json:"cosine"`
+			Expected float64 `json:"expected_distance"`
+		} `json:"features"`
+		Docs [2]side `json:"documents"`
+	}{Near: c.Distance >= 0 && c.Distance <= c.k, K: c.k, Bits: append([]int{}, c.Bits...), Shared: c.Shared, Jaccard: c.Jaccard}
+	if c.Distance >= 0 {
+		out.Distance = &c.Distance
+	}
+	o := c.Features
+	out.Features.Both, out.Features.OnlyA, out.Features.OnlyB = o.Both, o.OnlyA, o.OnlyB
+	out.Features.Jaccard, out.Features.Cosine, out.Features.Expected = o.Jaccard, o.Cosine, c.Expected
+	for i, t := range []*compare.Text{&c.A, &c.B} {
+		s := side{ID: c.docs[i].ID, Words: t.Tokens, Features: t.Features, Shingles: t.Shingles, Contained: []float64{c.AInB, c.BInA}[i], Only: []passage{}}
+		if t.OK {
+			fp := c.prints(t)
+			s.Fingerprint = &fp
+		}
+		for _, p := range c.longest(t) {
+			s.Only = append(s.Only, passage{p.Start, p.End, p.Tokens, c.docs[i].Text[p.Start:p.End]})
+		}
+		out.Docs[i] = s
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(out)
+}

@@ -1,0 +1,355 @@
+package corpus
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/copies"
+	"ndd/engine/copies/postings"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
+	"ndd/engine/near/eval"
+	"ndd/engine/near/shingle"
+)
+
+// evalFlags are those of ndd eval.
+type evalFlags struct {
+	docs            cli.DocumentFlags
+	pairs, truth, n string
+	plots, report   string
+	format          cli.ReportFormat
+	compare, copies []string
+	verify          []float64
+	sample, keys    int
+	seed            uint64
+}
+
+func newEval(g *cli.Globals) *cobra.Command {
+	var f evalFlags
+	cmd := &cobra.Command{
+		Use:   "eval [--pairs PAIRS.tsv] INPUT...",
+		Short: "Measure how well near-duplicates are found",
+		Long: `Measure how many near-duplicates fingerprints find within k = 0 to 10 bits (recall),
+and how much of what they report is right (precision).
+
+With --pairs, the pairs are yours: a table with the columns id_a, id_b and label (same,
+contains, different, ...; unsure is ignored), and optionally jaccard and lang. Without
+it, ndd edits copies of --sample documents at known rates (words replaced, inserted,
+deleted or moved, text cut off, boilerplate added) and measures how many copies are
+found; precision is then that of the documents themselves.
+
+The report has, for each recipe (--recipe, and others given with --compare) and each
+--verify, and for each method of 'ndd copies' given with --copies: recall by pair and
+by group of pairs, without identical texts, beside the recall that theory predicts;
+pairs labelled different that are within k; precision over all pairs of the corpus
+within k; how often unrelated texts are within k, also as the expected hits of a query
+in an index of -n documents; and figure 1 of the paper.
+A pair is right with a Jaccard of at least 0.5: ccdet and winnow also report what
+one document has of another, which is not. All texts are held in memory.`,
+		Example: `  ndd eval docs/
+  ndd eval --pairs pairs.tsv --truth allpairs.tsv --verify 0,0.5 --report report.html docs.jsonl
+  ndd eval --compare mine.json --keys 5 --plot figures docs.jsonl.zst`,
+		Args: cli.SomeArgs("INPUT"),
+		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
+	}
+	f.docs.Register(cmd, "document-format")
+	g.Skipped.Register(cmd)
+	g.RegisterForce(cmd)
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.compare, "compare", nil, "another recipe to measure beside that of --recipe; may be given more than once")
+	fl.StringSliceVar(&f.copies, "copies", nil, "also measure methods of 'ndd copies', by the least similarity of a pair's signatures: spotsigs, ccdet, winnow or shingles, or several")
+	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs; - for standard input")
+	fl.StringVar(&f.truth, "truth", "", "table of every pair with a Jaccard of at least 0.5 (id_a, id_b, jaccard), for precision; without it the Jaccard of 3 words or 5 characters is computed")
+	fl.Float64SliceVar(&f.verify, "verify", []float64{0}, "also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
+	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit")
+	fl.Uint64Var(&f.seed, "seed", 1, "without --pairs: seed of the edits")
+	fl.IntVar(&f.keys, "keys", 1, "measure the spread of recall over so many hash keys")
+	fl.StringVarP(&f.n, "number", "n", "8e9", "documents of the index for which unrelated hits are told")
+	f.format.Register(cmd, "text", "recall, a row for each method, kind of pairs and k")
+	fl.StringVar(&f.plots, "plot", "", "make this folder, with recall.svg and figure-1.svg, and signatures.svg with --copies")
+	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
+	return cmd
+}
+
+// evaluate runs the command.
+func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags) error {
+	o, err := f.options(g)
+	if err != nil {
+		return err
+	}
+	config, err := f.docs.Config(g, nil)
+	if err != nil {
+		return err
+	}
+	if err := g.CheckOutput(f.report); err != nil {
+		return err
+	}
+	methods, err := f.methods(g)
+	if err != nil {
+		return err
+	}
+	var dir cli.Folder
+	if f.plots != "" { // before the work, so that a wrong name costs nothing
+		if dir, err = g.CreateFolder(f.plots, cli.Named("recall.svg", "figure-1.svg", "signatures.svg")); err != nil {
+			return err
+		}
+		defer dir.Abort()
+	}
+	labels, truth, err := evalTables(g, f)
+	if err != nil {
+		return err
+	}
+	o.Truth = truth
+	corpus, partly := evalCorpus(cmd.Context(), g, inputs, config)
+	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
+		return partly
+	}
+	if f.pairs == "" {
+		o.AllBands, o.Originals = true, corpus.Len()
+		if labels, err = corpus.SyntheticLabels(f.sample, f.seed); err != nil {
+			return err
+		}
+	}
+	pairs, missing := corpus.Pairs(labels)
+	if partial := evalMissing(g, f, pairs, missing); partial != nil {
+		if !errors.Is(partial, cli.ErrPartly) {
+			return partial
+		}
+		partly = partial
+	}
+	o.Progress = func(name string) { g.Log.Debug("measuring " + name) }
+	result, err := eval.Measure(cmd.Context(), corpus, pairs, methods, o)
+	if err != nil {
+		return err
+	}
+	if err := evalWrite(g, result, f, dir); err != nil {
+		return err
+	}
+	return partly
+}
+
+// options checks the flags.
+func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
+	if err := f.format.Check(g); err != nil {
+		return o, err
+	}
+	o = eval.Options{Threads: g.Threads, Keys: f.keys}
+	n, err := cli.ParseCount(f.n)
+	if err != nil {
+		return o, cli.Usagef("-n %q: %w", f.n, err)
+	}
+	if f.pairs != "" {
+		if err := g.Refuse("applies only without --pairs: it is about copies that ndd edits", "sample", "seed"); err != nil {
+			return o, err
+		}
+	}
+	o.N = float64(n)
+	switch {
+	case f.sample < 1:
+		return o, cli.Usagef("--sample %d: must be at least 1", f.sample)
+	case f.keys < 1 || f.keys > 100:
+		return o, cli.Usagef("--keys %d: must be 1 to 100", f.keys)
+	case f.pairs == "-" && f.truth == "-":
+		return o, cli.Usagef("--pairs - and --truth -: standard input can be only one of them")
+	}
+	for _, v := range f.verify {
+		if !(v >= 0 && v <= 1) {
+			return o, cli.Usagef("--verify %g: must be 0 to 1", v)
+		}
+	}
+	return o, nil
+}
+
+// methods returns every recipe with every verification.
+func (f *evalFlags) methods(g *cli.Globals) (methods []eval.Method, err error) {
+	docs := f.docs
+	for i, recipe := range append([]string{f.docs.Recipe}, f.compare...) {
+		if docs.Recipe = recipe; i > 0 {
+			docs.Prints = 0 // others are as they are named
+		}
+		c, err := docs.Config(g, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range f.verify {
+			m := eval.Method{Name: cmp.Or(recipe, "default recipe"), Recipe: c.Recipe, Verify: v}
+			if docs.Prints == 2 {
+				m.Name += " with 2 prints"
+			}
+			if v > 0 {
+				m.Name += fmt.Sprintf(", Jaccard at least %g", v)
+			}
+			methods = append(methods, m)
+		}
+	}
+	for _, name := range f.copies {
+		m, err := signing(name)
+		if err != nil {
+			return nil, err
+		}
+		methods = append(methods, m)
+	}
+	return methods, nil
+}
+
+// signing returns the method of signatures with a name.
+func signing(name string) (eval.Method, error) {
+	method, err := copies.ParseMethod(name)
+	if err != nil || method == copies.Auto {
+		return eval.Method{}, cli.Usagef("--copies %q: must be spotsigs, ccdet, winnow or shingles", name)
+	}
+	s := &eval.Signing{
+		Worker: func() (func(string) []uint64, error) {
+			signer, err := copies.NewSigner(copies.Options{Method: method})
+			if err != nil {
+				return nil, err
+			}
+			return func(text string) []uint64 {
+				if set := signer.Sign(text).Own; len(set) >= method.MinFeatures() {
+					return set
+				}
+				return nil
+			}, nil
+		},
+		Similarity: func(a, b, shared int) float64 {
+			if method.Measure() == postings.Jaccard {
+				return float64(shared) / float64(a+b-shared)
+			}
+			return float64(shared) / float64(min(a, b))
+		},
+	}
+	return eval.Method{Name: "copies " + name, Signing: s}, nil
+}
+
+// evalTables reads the tables of pairs.
+func evalTables(g *cli.Globals, f *evalFlags) (labels []eval.Label, truth eval.Truth, err error) {
+	read := func(path string, read func(r io.Reader) error) error {
+		if path == "" || err != nil {
+			return err
+		}
+		if path == "-" {
+			return read(g.Stdin)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		return read(file)
+	}
+	err = read(f.pairs, func(r io.Reader) (err error) { labels, err = eval.ReadLabels(r, f.pairs); return err })
+	err = read(f.truth, func(r io.Reader) (err error) { truth, err = eval.ReadTruth(r, f.truth); return err })
+	return labels, truth, err
+}
+
+// evalCorpus reads the documents. The error is cli.ErrPartly when input was lost.
+func evalCorpus(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config) (*eval.Corpus, error) {
+	corpus, err := eval.NewCorpus(shingle.Options{})
+	if err != nil {
+		return nil, err
+	}
+	budget := memory.ForProgram(g.Machine.Limit(0))
+	report, err := cli.Extract(ctx, g, inputs, c, ingest.Steps[document.Document]{
+		Worker: func() (func(int, *document.Document) (document.Document, error), error) {
+			return func(_ int, doc *document.Document) (document.Document, error) { return *doc, nil }, nil
+		},
+		Emit: func(doc document.Document) error {
+			if err := corpus.Add(doc.ID, doc.Text); err != nil || corpus.Len()%1000 > 0 {
+				return err
+			}
+			return budget.Check(fmt.Sprintf("holding %s and more", cli.Number(corpus.Len(), "document")), 2*corpus.Bytes())
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return corpus, g.Ingested(report)
+}
+
+// evalMissing reports the labels that have no documents.
+func evalMissing(g *cli.Globals, f *evalFlags, pairs []eval.Pair, missing []eval.Label) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	l := missing[0]
+	what := fmt.Sprintf("%s: of %s the inputs lack a document, such as that of line %d (%s, %s)",
+		f.pairs, cli.Number(len(missing), "labelled pair"), l.Line, l.A, l.B)
+	if len(pairs) == 0 {
+		return fmt.Errorf("%s, and no pair is left: --id names the field that the IDs are in", what)
+	}
+	g.Log.Warn(what)
+	return cli.ErrPartly
+}
+
+// evalWrite writes the result in every requested form, charts to a folder that was begun, nil for none.
+func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) error {
+	if dir != nil {
+		charts := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()}
+		if c := r.SignatureChart(); c != nil {
+			charts["signatures.svg"] = c
+		}
+		for name, chart := range charts {
+			if err := dir.Write(name, func(w *bufio.Writer) error { _, err := chart.WriteTo(w); return err }); err != nil {
+				return err
+			}
+		}
+		if err := dir.Commit(); err != nil {
+			return err
+		}
+	}
+	if f.report != "" {
+		out, err := g.NewOutput(f.report)
+		if err != nil {
+			return err
+		}
+		defer out.Abort()
+		if err := r.WriteHTML(out); err != nil {
+			return err
+		}
+		if err := out.Commit(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.format.IsJSON():
+		return f.format.JSON(g, r)
+	case f.format.IsTable():
+		return f.format.Table(g, recallColumns, recallRows(r))
+	}
+	return r.WriteText(g.Stdout)
+}
+
+var recallColumns = cli.ColumnsOf("method lang label band pairs:i groups:i identical:i k:i threshold:r? found:i per_pair:r? per_group:r? per_pair_edited:r? per_group_edited:r? expected:r?")
+
+// recallRows returns recall by method, kind of pairs and distance, or threshold of signatures.
+func recallRows(r *eval.Result) (rows []cli.CellRow) {
+	cell := func(v float64) any {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return v
+	}
+	for _, m := range r.Methods {
+		for _, of := range m.Recall {
+			for k := range of.PerPair {
+				var threshold any
+				if k < len(m.Thresholds) {
+					threshold = m.Thresholds[k]
+				}
+				rows = append(rows, cli.CellRow{m.Name, of.Lang, of.Kind, of.Band, of.Pairs, of.Groups, of.Identical, k, threshold, of.Found[k],
+					cell(of.PerPair[k]), cell(of.PerGroup[k]), cell(of.PerPairEdited[k]), cell(of.PerGroupEdited[k]), cell(of.Expected[k])})
+			}
+		}
+	}
+	return rows
+}

@@ -1,0 +1,155 @@
+package corpus
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/result"
+	"ndd/engine/storage/object"
+	"ndd/engine/storage/store"
+)
+
+func newFingerprint(g *cli.Globals) *cobra.Command {
+	var docs cli.DocumentFlags
+	var out string
+	var showRecipe bool
+	cmd := &cobra.Command{
+		Use:   "fingerprint [-o FILE.ndf] INPUT...",
+		Short: "Turn documents into fingerprints",
+		Long: `Turn documents into 64-bit fingerprints.
+
+INPUT is a file, a folder (one document per file, in sorted order, without hidden
+files), a glob, or - for standard input. Compressed files are decompressed. Each line
+of JSONL, each record of CSV, and each page of a WARC or WET archive is a document;
+the id of a page is its URI. 'ndd help formats' describes the formats.
+
+What cannot be read, such as a broken line or the rest of a damaged archive, is
+skipped and reported, and the exit status is 4. With --strict the command fails
+instead.
+
+Without -o the output is one line per document: fingerprint (16 hexadecimal
+digits), tab, id. A document that is too short for a meaningful fingerprint has
+16 dashes instead. With -o the output is a fingerprint file (.ndf), which also
+stores the recipe: how the texts became fingerprints. Fingerprints of different
+recipes cannot be mixed. --recipe takes a name (minwise, minwise-pairs, simhash)
+or a file; --show-recipe prints the recipe in use as JSON, to be edited and given
+back. 'ndd help recipes' says what each finds.`,
+		Example: `  ndd fingerprint -o pages.ndf pages/
+  ndd fingerprint --text body --id url crawl.jsonl.zst | head
+  zcat pages.jsonl.gz | ndd fingerprint --format jsonl -`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if showRecipe {
+				return cli.NoArgs(cmd, args)
+			}
+			return cli.SomeArgs("INPUT")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := docs.Config(g, nil)
+			if err != nil {
+				return err
+			}
+			if showRecipe {
+				_, err := g.Stdout.Write([]byte(c.Recipe.String() + "\n"))
+				return err
+			}
+			if out != "" {
+				return fingerprintFile(g, cmd, args, c, out)
+			}
+			w := bufio.NewWriterSize(g.Stdout, 1<<16)
+			err = g.Ingest(cmd.Context(), args, c, func(r ingest.Record) error {
+				return writePrint(w, r, c.Recipe.PrintsEach())
+			})
+			if e := w.Flush(); err == nil {
+				err = e
+			}
+			return err
+		},
+	}
+	docs.Register(cmd, "format")
+	g.Skipped.Register(cmd)
+	g.RegisterForce(cmd)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write (.ndf)")
+	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe and stop")
+	return cmd
+}
+
+// writePrint writes a line of text: as many fingerprints as the recipe makes, and the ID.
+func writePrint(w *bufio.Writer, r ingest.Record, each int) error {
+	if r.OK {
+		w.WriteString(r.Fingerprint.String())
+		if each > 1 {
+			w.WriteByte(',')
+			w.WriteString(r.Second.String())
+		}
+	} else {
+		w.WriteString(cli.NoPrint)
+	}
+	w.WriteByte('\t')
+	w.WriteString(result.Escape(r.ID))
+	return w.WriteByte('\n')
+}
+
+func fingerprintFile(g *cli.Globals, cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
+	if out == "-" {
+		return cli.Usagef("-o -: a fingerprint file cannot be written to standard output; without -o, lines of text are")
+	}
+	if object.Is(out) {
+		return fingerprintObject(g, cmd, inputs, c, out)
+	}
+	at, stream, err := cli.Destination(out)
+	if err != nil {
+		return err
+	}
+	if stream {
+		return fmt.Errorf("%s: a fingerprint file cannot be written to a pipe or a device", out)
+	}
+	if err := g.CheckOutput(out); err != nil {
+		return err
+	}
+	w, err := ndf.Create(at, c.Recipe, store.Options{Disk: g.Disk})
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	err = g.Ingest(cmd.Context(), inputs, c, func(r ingest.Record) error {
+		if !r.OK {
+			return w.AppendUnmarked(r.ID)
+		}
+		return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, Second: r.Second, TextBytes: r.TextBytes})
+	})
+	if err != nil && err != cli.ErrPartly {
+		return err
+	}
+	if e := w.Commit(); e != nil {
+		return e
+	}
+	return err
+}
+
+// fingerprintObject makes the file on disk first: its header is written last.
+func fingerprintObject(g *cli.Globals, cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
+	if err := g.CheckOutput(out); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ndd-upload-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "prints.ndf")
+	partly := fingerprintFile(g, cmd, inputs, c, file)
+	if partly != nil && partly != cli.ErrPartly {
+		return partly
+	}
+	if err := g.UploadFile(file, out); err != nil {
+		return err
+	}
+	return partly
+}

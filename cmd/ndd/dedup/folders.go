@@ -1,0 +1,155 @@
+package dedup
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/document"
+	"ndd/engine/near/dedup"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/object"
+)
+
+// folders are the output folders, nil where none was requested.
+type folders struct {
+	clusters, copies, report cli.Folder
+	names                    *dedup.Copies // of copies
+}
+
+func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, err error) {
+	if d.writeKept != "" {
+		if to.names, err = dedup.NewCopies(ctx, inputs, d.writeKept); err != nil {
+			return to, err
+		}
+		if to.copies, err = d.folder(d.writeKept, to.names.Has); err != nil {
+			return to, err
+		}
+	}
+	if d.out != "" {
+		if to.clusters, err = d.folder(d.out, cli.Named(clusterNames()...)); err != nil {
+			to.abort()
+			return to, err
+		}
+	}
+	if d.report != "" {
+		if to.report, err = d.folder(d.report, cli.Named("index.html")); err != nil {
+			to.abort()
+		}
+	}
+	return to, err
+}
+
+// folder begins an output folder; with --dry-run it only finds out whether it could, and returns nil.
+func (d *deduping) folder(path string, own func(name string) bool) (cli.Folder, error) {
+	switch {
+	case d.dryRun && object.Is(path):
+		_, err := d.g.CreateObjects(path)
+		return nil, err
+	case !d.dryRun:
+		return d.g.CreateFolder(path, own)
+	case d.g.Force:
+		return nil, disk.Replaceable(path, own)
+	}
+	return nil, disk.Absent(filepath.Clean(path))
+}
+
+// wouldWrite says what --dry-run left out.
+func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) string {
+	var parts []string
+	if d.out != "" {
+		clusters, dropped, kept := clusterFiles(d.format.Format)
+		parts = append(parts, fmt.Sprintf("%s would hold %s, %s and %s", d.out, clusters, dropped, kept))
+	}
+	if d.writeKept != "" {
+		n := 0
+		for range r.Dropped() {
+			n++
+		}
+		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, without %s", d.writeKept,
+			cli.Number(to.names.Len(), "file"), cli.Number(n, "document")))
+	}
+	if d.report != "" {
+		parts = append(parts, d.report+" would hold index.html")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (f *folders) all() []cli.Folder {
+	return slices.DeleteFunc([]cli.Folder{f.copies, f.clusters, f.report}, func(o cli.Folder) bool { return o == nil })
+}
+
+func (f *folders) abort() {
+	for _, o := range f.all() {
+		o.Abort()
+	}
+}
+
+func (f *folders) commit() error {
+	for _, o := range f.all() {
+		if err := o.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the result.
+func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *dedup.Corpus, r *dedup.Result) (err error) {
+	if to.copies != nil {
+		meter := &document.Meter{}
+		bar := d.g.NewInputBar(ctx, "copying", inputs, meter)
+		report, err := r.Copy(ctx, to.names, dedup.CopyOptions{Meter: meter, LeaveUnjudged: d.leaveUnjudged}, func(name string, fill func(io.Writer) error) error {
+			return to.copies.Write(name, func(w *bufio.Writer) error { return fill(w) })
+		})
+		bar.End()
+		if err != nil {
+			return err
+		}
+		d.sayCopied(report)
+	}
+	if to.report != nil {
+		if err := d.writeReport(ctx, to.report, c, r); err != nil {
+			return err
+		}
+	}
+	switch {
+	case to.clusters != nil:
+		err = writeClusters(to.clusters, d.format.Format, c, r)
+	case d.json:
+		err = printJSON(d.g.Stdout, c, r)
+	case d.g.Given["format"]:
+		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c, r}).clusters)
+	case to.copies == nil && to.report == nil:
+		err = printClusters(d.g.Stdout, c, r, d.against)
+	}
+	return cmp.Or(err, ctx.Err())
+}
+
+// sayCopied names the files of a copy that are not what the user may expect.
+func (d *deduping) sayCopied(r dedup.CopyReport) {
+	for _, of := range []struct {
+		files []string
+		what  string
+	}{
+		{r.Unjudged, "copied as it is, because nothing of it could be compared (--leave-unjudged leaves such files out)"},
+		{r.Repacked, "copied with the ending .zst: its compression can be read and not written"},
+	} {
+		for i, path := range of.files {
+			if i == namedMost {
+				d.g.Log.Warn(fmt.Sprintf("%s more: %s", cli.Number(len(of.files)-i, "file"), of.what))
+				break
+			}
+			d.g.Log.Warn(path + ": " + of.what)
+		}
+	}
+}
+
+// namedMost is how many files are named before the rest is counted.
+const namedMost = 20

@@ -1,0 +1,325 @@
+package dedup
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/document"
+	"ndd/engine/near/compare"
+	"ndd/engine/near/dedup"
+)
+
+//go:embed report.html
+var reportPage string
+
+// What a report shows at most.
+const (
+	reportExamples = 12   // clusters side by side
+	reportClusters = 100  // in the list of the largest
+	reportSources  = 12   // rows and columns of the matrix; the rest is one more
+	reportText     = 2000 // bytes of a text
+)
+
+// report is what the page of a deduplication shows.
+type report struct {
+	Title, Made, Settings string
+	Documents, Kept       string
+	Dropped, Clusters     string
+	Share                 float64 // of the documents that is dropped, in percent
+	Sizes                 []reportSize
+	Largest               []reportCluster
+	More                  int // clusters that are not in Largest
+	Sources               []string
+	Matrix                [][]reportCell
+	Examples              []reportExample
+	Known                 string
+	Short                 int
+	Skipped               []reportSkip
+	SkippedExamples       []string
+	Verified              bool
+}
+
+type reportSize struct {
+	Label               string
+	Clusters, Documents int
+	Width               float64 // of the bar, in percent
+}
+
+type reportCluster struct {
+	Number, Size, Distance int
+	Kept, Place            string
+}
+
+// reportCell is how many documents of one source were dropped in favour of another.
+type reportCell struct {
+	N     int
+	Text  string
+	Shade float64
+}
+
+type reportExample struct {
+	Number, Size, Distance int
+	Jaccard                string
+	A, B                   reportSide
+}
+
+type reportSide struct {
+	ID, Place string
+	Text      template.HTML
+}
+
+type reportSkip struct {
+	Reason string
+	N      int
+	Lost   bool
+}
+
+// writeReport writes the page.
+func (d *deduping) writeReport(ctx context.Context, to cli.Folder, c *dedup.Corpus, r *dedup.Result) error {
+	page, err := d.newReport(ctx, c, r)
+	if err != nil {
+		return err
+	}
+	t, err := template.New("report").Parse(reportPage)
+	if err != nil {
+		return err
+	}
+	return to.Write("index.html", func(w *bufio.Writer) error { return t.Execute(w, page) })
+}
+
+func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (*report, error) {
+	clusters := slices.Collect(r.Clusters())
+	dropped := len(r.Known)
+	for _, cl := range clusters {
+		dropped += len(cl.Rows) - 1
+	}
+	all := c.Len() + c.NumShort()
+	p := &report{Title: "Near-duplicates in " + shortened(strings.Join(d.inputs, ", "), 120), Made: time.Now().Format("2006-01-02 15:04"),
+		Settings:  fmt.Sprintf("k = %d, keep %s", d.k, d.keep),
+		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)), Dropped: humanize.Comma(int64(dropped)),
+		Clusters: humanize.Comma(int64(len(clusters))), Share: 100 * float64(dropped) / float64(max(all, 1)), Short: c.NumShort(), Verified: r.Verified()}
+	if d.verify != "" {
+		p.Settings += ", texts with " + d.verify
+	}
+	if len(r.Known) > 0 {
+		p.Known = fmt.Sprintf("%s near one in %s", cli.Number(len(r.Known), "document"), d.against)
+	}
+	p.sizes(clusters)
+	p.matrix(c, r)
+	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
+	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
+		p.Largest = append(p.Largest, reportCluster{cl.Number, len(cl.Rows), farthest(r, cl), c.ID(cl.Kept), placeText(c.Place(cl.Kept))})
+	}
+	p.More = len(clusters) - len(p.Largest)
+	p.skips(&d.skips)
+	return p, p.examples(ctx, d, c, r, clusters)
+}
+
+// farthest returns the largest distance of a cluster's documents to the one that is kept.
+func farthest(r *dedup.Result, cl dedup.Cluster) (most int) {
+	for _, row := range cl.Rows {
+		most = max(most, r.Distance(row, cl.Kept))
+	}
+	return most
+}
+
+func placeText(at dedup.Place) string {
+	if at.Row == 0 {
+		return at.File
+	}
+	return fmt.Sprintf("%s:%d", at.File, at.Row)
+}
+
+// sizes counts clusters by their sizes.
+func (p *report) sizes(clusters []dedup.Cluster) {
+	steps := []struct {
+		from  int
+		label string
+	}{{2, "2"}, {3, "3"}, {4, "4"}, {5, "5–9"}, {10, "10–99"}, {100, "100–999"}, {1000, "1,000 and more"}}
+	for i, s := range steps {
+		size := reportSize{Label: s.label}
+		for _, cl := range clusters {
+			if n := len(cl.Rows); n >= s.from && (i+1 == len(steps) || n < steps[i+1].from) {
+				size.Clusters++
+				size.Documents += n
+			}
+		}
+		if size.Clusters > 0 {
+			p.Sizes = append(p.Sizes, size)
+		}
+	}
+	most := 1
+	for _, s := range p.Sizes {
+		most = max(most, s.Documents)
+	}
+	for i := range p.Sizes {
+		p.Sizes[i].Width = 100 * float64(p.Sizes[i].Documents) / float64(most)
+	}
+}
+
+// matrix counts what was dropped by the files that it was in, and those of what was kept for it.
+func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
+	counts := map[[2]string]int{}
+	total := map[string]int{}
+	for drop := range r.Dropped() {
+		if drop.KeptRow < 0 {
+			continue
+		}
+		a, b := sourceOf(c.Place(drop.Row)), sourceOf(c.Place(uint32(drop.KeptRow)))
+		counts[[2]string{a, b}]++
+		total[a]++
+		total[b]++
+	}
+	var files []string
+	for f := range total {
+		files = append(files, f)
+	}
+	slices.SortFunc(files, func(a, b string) int { return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b)) })
+	index := map[string]int{}
+	for i, f := range files {
+		index[f] = min(i, reportSources)
+		if i < reportSources {
+			p.Sources = append(p.Sources, f)
+		}
+	}
+	if len(files) > reportSources {
+		p.Sources = append(p.Sources, fmt.Sprintf("%s more", cli.Number(len(files)-reportSources, "file")))
+	}
+	p.Matrix = make([][]reportCell, len(p.Sources))
+	for i := range p.Matrix {
+		p.Matrix[i] = make([]reportCell, len(p.Sources))
+	}
+	most := 1
+	for pair, n := range counts {
+		cell := &p.Matrix[index[pair[0]]][index[pair[1]]]
+		cell.N += n
+		most = max(most, cell.N)
+	}
+	for i := range p.Matrix {
+		for j := range p.Matrix[i] {
+			if cell := &p.Matrix[i][j]; cell.N > 0 {
+				cell.Text, cell.Shade = humanize.Comma(int64(cell.N)), 0.12+0.6*float64(cell.N)/float64(most)
+			}
+		}
+	}
+}
+
+// sourceOf returns the file of a document, or its folder where the file is the document.
+func sourceOf(at dedup.Place) string {
+	if at.Row > 0 || !strings.Contains(at.File, "/") {
+		return at.File
+	}
+	return at.File[:strings.LastIndexByte(at.File, '/')+1]
+}
+
+// skips says what was not read.
+func (p *report) skips(t *document.Tally) {
+	for reason, n := range t.ByReason {
+		p.Skipped = append(p.Skipped, reportSkip{string(reason), n, reason.LosesData()})
+	}
+	slices.SortFunc(p.Skipped, func(a, b reportSkip) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Reason, b.Reason)) })
+	for _, s := range t.Examples {
+		p.SkippedExamples = append(p.SkippedExamples, s.Error())
+	}
+}
+
+// examples shows of some clusters the document that is kept beside the farthest one that is dropped: of clusters of all sizes, those
+// whose texts differ most.
+func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *dedup.Result, clusters []dedup.Cluster) error {
+	if d.prints || len(clusters) == 0 {
+		return nil
+	}
+	picked := slices.Clone(clusters)
+	slices.SortStableFunc(picked, func(a, b dedup.Cluster) int { return cmp.Compare(farthest(r, b), farthest(r, a)) })
+	picked = picked[:min(len(picked), reportExamples)]
+	var rows []uint32
+	for _, cl := range picked {
+		rows = append(rows, cl.Kept, other(r, cl))
+	}
+	texts, err := c.Texts(ctx, rows, d.g.Threads)
+	if err != nil {
+		return err
+	}
+	for _, cl := range picked {
+		a, b := cl.Kept, other(r, cl)
+		e := reportExample{Number: cl.Number, Size: len(cl.Rows), Distance: r.Distance(a, b)}
+		found, err := compare.Texts(texts[a], texts[b], *c.Recipe())
+		if err != nil {
+			return err
+		}
+		e.Jaccard = fmt.Sprintf("%.3f", found.Jaccard)
+		e.A = reportSide{c.ID(a), placeText(c.Place(a)), marked(texts[a], found.A.Passages)}
+		e.B = reportSide{c.ID(b), placeText(c.Place(b)), marked(texts[b], found.B.Passages)}
+		p.Examples = append(p.Examples, e)
+	}
+	return nil
+}
+
+// other returns the row of a cluster that is farthest from the one that is kept.
+func other(r *dedup.Result, cl dedup.Cluster) uint32 {
+	return slices.MaxFunc(cl.Rows, func(a, b uint32) int {
+		if a == cl.Kept || b == cl.Kept {
+			return cmp.Compare(r.Distance(a, cl.Kept), r.Distance(b, cl.Kept)) + 2*(isNot(a, cl.Kept)-isNot(b, cl.Kept))
+		}
+		return cmp.Compare(r.Distance(a, cl.Kept), r.Distance(b, cl.Kept))
+	})
+}
+
+func isNot(a, b uint32) int {
+	if a != b {
+		return 1
+	}
+	return 0
+}
+
+// marked returns a part of a text as HTML, the passages that the other text lacks marked. It begins a little before the first of them.
+func marked(text string, passages []compare.Passage) template.HTML {
+	from := 0
+	if len(passages) > 0 && passages[0].Start > reportText/2 {
+		from = passages[0].Start - reportText/4
+	}
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	to := min(len(text), from+reportText)
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to--
+	}
+	var out strings.Builder
+	if from > 0 {
+		out.WriteString(`<span class="cut">…</span>`)
+	}
+	at := from
+	for _, p := range passages {
+		start, end := min(max(p.Start, at), to), min(max(p.End, at), to)
+		out.WriteString(template.HTMLEscapeString(text[at:start]))
+		if start < end {
+			out.WriteString("<mark>" + template.HTMLEscapeString(text[start:end]) + "</mark>")
+		}
+		at = end
+	}
+	out.WriteString(template.HTMLEscapeString(text[at:to]))
+	if to < len(text) {
+		out.WriteString(`<span class="cut">…</span>`)
+	}
+	return template.HTML(out.String())
+}
+
+// shortened returns the start of a string that is too long for a line.
+func shortened(s string, most int) string {
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return s
+}

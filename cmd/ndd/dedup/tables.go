@@ -1,0 +1,121 @@
+package dedup
+
+import (
+	"bufio"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/near/dedup"
+	"ndd/engine/result"
+)
+
+// The columns of the tables of dedup. Those for rows are empty where the file is the document.
+var (
+	clusterColumns = []result.Column{{Name: "cluster", Kind: result.Integer}, {Name: "id", Kind: result.Text}, {Name: "representative", Kind: result.Text},
+		{Name: "distance", Kind: result.Integer}, {Name: "kept", Kind: result.Flag}, {Name: "jaccard", Kind: result.Real, Optional: true},
+		{Name: "file", Kind: result.Text, Optional: true}, {Name: "row", Kind: result.Integer, Optional: true},
+		{Name: "representative_file", Kind: result.Text, Optional: true}, {Name: "representative_row", Kind: result.Integer, Optional: true}}
+	droppedColumns = []result.Column{{Name: "id", Kind: result.Text}, {Name: "kept_id", Kind: result.Text}, {Name: "distance", Kind: result.Integer},
+		{Name: "jaccard", Kind: result.Real, Optional: true}, {Name: "file", Kind: result.Text, Optional: true}, {Name: "row", Kind: result.Integer, Optional: true},
+		{Name: "kept_file", Kind: result.Text, Optional: true}, {Name: "kept_row", Kind: result.Integer, Optional: true}}
+	keptColumns = []result.Column{{Name: "id", Kind: result.Text}, {Name: "reason", Kind: result.Text, Optional: true},
+		{Name: "file", Kind: result.Text, Optional: true}, {Name: "row", Kind: result.Integer, Optional: true}}
+)
+
+// clusterFiles returns the names of the files of a result.
+func clusterFiles(f result.Format) (clusters, dropped, kept string) {
+	kept = "kept.txt"
+	if f != result.TSV {
+		kept = "kept." + f.String()
+	}
+	return "clusters." + f.String(), "dropped." + f.String(), kept
+}
+
+// clusterNames returns the names of the files of a result in any format: --force may replace one of another.
+func clusterNames() (names []string) {
+	for _, f := range result.Tables {
+		clusters, dropped, kept := clusterFiles(f)
+		names = append(names, clusters, dropped, kept)
+	}
+	return names
+}
+
+// writeClusters writes the result's files.
+func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result) error {
+	t := &clusterTables{c: c, r: r}
+	clusters, dropped, kept := clusterFiles(f)
+	for _, file := range []struct {
+		name    string
+		columns []result.Column
+		fill    func(*result.TableWriter) error
+	}{{clusters, clusterColumns, t.clusters}, {dropped, droppedColumns, t.dropped}, {kept, keptColumns, t.kept}} {
+		if err := dir.Write(file.name, func(w *bufio.Writer) error {
+			if file.name == "kept.txt" {
+				return t.keptList(w)
+			}
+			table := result.NewTableWriter(w, f, file.columns...)
+			if err := file.fill(table); err != nil {
+				return err
+			}
+			return table.Close()
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clusterTables write a result row by row.
+type clusterTables struct {
+	c *dedup.Corpus
+	r *dedup.Result
+}
+
+// place writes the two cells of a place.
+func place(t *result.TableWriter, at dedup.Place) *result.TableWriter {
+	if at.File == "" {
+		return t.Null().Null()
+	}
+	if t.Text(at.File); at.Row == 0 {
+		return t.Null()
+	}
+	return t.Integer(at.Row)
+}
+
+// jaccard writes the cell of a similarity, if texts were compared.
+func (t *clusterTables) jaccard(w *result.TableWriter, similarity float32) *result.TableWriter {
+	if !t.r.Verified() {
+		return w.Null()
+	}
+	return w.Real(float64(similarity))
+}
+
+func (t *clusterTables) clusters(w *result.TableWriter) error {
+	for cl := range t.r.Clusters() {
+		kept, at := t.c.ID(cl.Kept), t.c.Place(cl.Kept)
+		for i, row := range cl.Rows {
+			w.Integer(int64(cl.Number)).Text(t.c.ID(row)).Text(kept).Integer(int64(t.r.Distance(row, cl.Kept))).Flag(row == cl.Kept)
+			similarity := float32(1)
+			if t.r.Verified() {
+				similarity = cl.Similarities[i]
+			}
+			if err := place(place(t.jaccard(w, similarity), t.c.Place(row)), at).End(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *clusterTables) dropped(w *result.TableWriter) error {
+	for d := range t.r.Dropped() {
+		var kept dedup.Place
+		if d.KeptRow >= 0 {
+			kept = t.c.Place(uint32(d.KeptRow))
+		}
+		w.Text(t.c.ID(d.Row)).Text(d.Kept).Integer(int64(d.Distance))
+		if err := place(place(t.jaccard(w, d.Similarity), t.c.Place(d.Row)), kept).End(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package design
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/index/plan"
+	"ndd/engine/memory"
+)
+
+// designCommand are the flags of ndd design.
+type designCommand struct {
+	n, sample      string
+	purpose, costs string
+	format         cli.ReportFormat
+	all, list      bool
+	choice         Choice
+}
+
+// designDocs is the paper's collection.
+const designDocs = "8e9"
+
+func newDesign(g *cli.Globals) *cobra.Command {
+	var d designCommand
+	cmd := &cobra.Command{
+		Use:   "design",
+		Short: "Compare table designs: memory and time per query",
+		Long: `Compare the table designs for an index of n fingerprints, distance k and a limit
+on memory: each with its bytes, probes, expected candidates and time per query;
+which one 'ndd build' would choose, and why. Times are for one thread, by a fixed
+cost model or, with --measure, by the costs of this machine, and for queries with
+few hits: online is a query by itself, batch one among hundreds. A star marks designs that
+no other design beats in all three of bytes, online and batch time; > marks the
+choice. 'ndd help concepts' explains the columns.
+
+With --sample, an index or a fingerprint file, candidates are estimated from the
+sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
+		Example: `  ndd design -n 8e9 -k 3 --memory 128GiB
+  ndd design -k 5 -n 100M
+  ndd design --list -k 2
+  ndd design --sample pages.ndf --format json`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := d.format.Check(g); err != nil {
+				return err
+			}
+			if d.list {
+				return d.choice.flags.list(g, &d.format)
+			}
+			return d.run(g, cmd)
+		},
+	}
+	d.choice.Register(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&d.n, "fingerprints", "n", designDocs, "number of fingerprints, such as 8e9 or 100M (default with --sample: as many as the sample)")
+	f.StringVar(&d.sample, "sample", "", "index or fingerprint file that is typical of the data")
+	d.choice.RegisterIDs(cmd, plan.IDsNames, "what is kept of documents and counts towards the memory limit: names (numbers, and the IDs of a sample that is the collection itself), rows (numbers) or none")
+	f.StringVar(&d.purpose, "for", string(plan.Online), "query time to minimise: online or batch")
+	d.format.Register(cmd, "table", "the designs")
+	f.StringVar(&d.costs, "costs", "", "file with a machine's costs, as --format json prints them, instead of the fixed cost model")
+	f.BoolVar(&d.list, "list", false, "list the names and tables of the designs for -k, which --design takes, and stop")
+	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat")
+	return cmd
+}
+
+func (d *designCommand) run(g *cli.Globals, cmd *cobra.Command) error {
+	p, err := d.plan(g, cmd)
+	if err != nil {
+		return err
+	}
+	switch {
+	case d.format.IsJSON():
+		return writePlanJSON(g.Stdout, p)
+	case d.format.IsTable():
+		return d.format.Table(g, optionColumns, optionRows(p))
+	}
+	return d.write(g.Stdout, p)
+}
+
+// plan answers the question that the flags put, as a build would.
+func (d *designCommand) plan(g *cli.Globals, cmd *cobra.Command) (*plan.Plan, error) {
+	if err := d.choice.Parse(); err != nil {
+		return nil, err
+	}
+	r := &d.choice.Request
+	r.Purpose = plan.Purpose(d.purpose)
+	n, err := cli.ParseCount(d.n)
+	if err != nil {
+		return nil, cli.Usagef("-n %q: %w", d.n, err)
+	}
+	if d.sample == "" || cmd.Flags().Changed("fingerprints") {
+		r.Fingerprints = n
+	}
+	if d.costs != "" {
+		if r.Machine, err = readCosts(d.costs); err != nil {
+			return nil, err
+		}
+	}
+	budget := memory.NewBudget(g.Machine.Limit(0))
+	var c *collection
+	if d.sample != "" {
+		if c, err = collectPath(cmd.Context(), g, d.sample); err != nil {
+			return nil, err
+		}
+		c.Request(r)
+	}
+	return d.choice.Choose(cmd.Context(), g, c, budget)
+}
+
+// planJSON is the output with --format json.
+type planJSON struct {
+	Fingerprints uint64        `json:"fingerprints"`
+	K            int           `json:"k"`
+	Memory       uint64        `json:"memory,omitempty"`
+	For          plan.Purpose  `json:"for"`
+	BoundBits    float64       `json:"bound_bits"` // a fingerprint
+	Choice       plan.Option   `json:"choice"`
+	Why          []string      `json:"why"`
+	Designs      []plan.Option `json:"designs"`
+	Machine      *plan.Machine `json:"machine"`
+}
+
+func writePlanJSON(w io.Writer, p *plan.Plan) error {
+	r := &p.Request
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, plan.BoundBits(r.Fingerprints), p.Choice, p.Why, p.Options, r.Machine})
+}
+
+var optionColumns = cli.ColumnsOf("design layout tables:i leading_least:i leading_most:i radius_least:i radius_most:i probes:r candidates:r bytes:i " +
+	"bytes_per_fingerprint:r online_ns:r batch_ns:r fits:b frontier:b chosen:b")
+
+// optionRows returns all designs.
+func optionRows(p *plan.Plan) (rows []cli.CellRow) {
+	for i := range p.Options {
+		o := &p.Options[i]
+		rows = append(rows, cli.CellRow{o.Name, string(o.Layout), o.Tables, o.Leading[0], o.Leading[1], o.Radius[0], o.Radius[1], o.Probes, o.Candidates,
+			o.Bytes, o.PerFingerprint(p.Request.Fingerprints), o.OnlineNS, o.BatchNS, o.Fits, o.Frontier, o.Name == p.Choice.Name && o.Layout == p.Choice.Layout})
+	}
+	return rows
+}
+
+func readCosts(path string) (*plan.Machine, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var in struct{ Machine *plan.Machine }
+	if err := json.Unmarshal(data, &in); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if in.Machine == nil {
+		return nil, fmt.Errorf("%s: no machine in it: want the output of ndd design --format json", path)
+	}
+	if err := in.Machine.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return in.Machine, nil
+}
+
+// write writes the plan as a table and sentences.
+func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
+	r := &p.Request
+	limit := "no limit on memory"
+	if r.Memory > 0 {
+		limit = plan.Size(r.Memory) + " of memory"
+	}
+	fmt.Fprintf(w, "%s, k = %d, %s\n\n", cli.Number(r.Fingerprints, "fingerprint"), r.K, limit)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "\tdesign\tlayout\ttables\tleading\tradius\tprobes\tcandidates\tbytes\teach\tonline\tbatch\tfits\t")
+	for i := range p.Options {
+		o := &p.Options[i]
+		if !d.all && !o.Frontier && !(o.Fits && r.Memory > 0) {
+			continue
+		}
+		mark, fits := "", "no"
+		if o.Frontier {
+			mark = "*"
+		}
+		if o.Name == p.Choice.Name && o.Layout == p.Choice.Layout {
+			mark += ">"
+		}
+		if o.Fits {
+			fits = "yes"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%.1f\t%s\t%s\t%s\t\n", mark, o.Name, o.Layout, o.Tables,
+			span(o.Leading), span(o.Radius), plan.Count(o.Probes), plan.Count(o.Candidates), plan.Size(o.Bytes),
+			o.PerFingerprint(r.Fingerprints), plan.Duration(o.OnlineNS), plan.Duration(o.BatchNS), fits)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, s := range p.Why {
+		fmt.Fprintln(w, s)
+	}
+	return nil
+}
+
+func span(v [2]int) string {
+	if v[0] == v[1] {
+		return strconv.Itoa(v[0])
+	}
+	return fmt.Sprintf("%d-%d", v[0], v[1])
+}

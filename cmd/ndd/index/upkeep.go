@@ -1,0 +1,101 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine"
+	"ndd/engine/index/live"
+)
+
+func newMerge(g *cli.Globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "merge INDEX",
+		Short: "Merge an index into one segment, without deleted documents",
+		Long: `Merge all segments of an index, and what its log has, into one segment, as 'ndd
+build' makes of the documents that are not deleted. Queries are fastest then, and
+the index smallest. While it merges, the disk has the index twice.
+
+The index must not be served meanwhile: a server merges in the background by itself.
+If the command is interrupted, the index is as it was before.`,
+		Example: `  ndd merge index`,
+		Args:    cli.OneArg("INDEX"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return mergeIndex(cmd.Context(), g, args[0]) },
+	}
+}
+
+// mergeIndex merges the index in folder dir.
+func mergeIndex(ctx context.Context, g *cli.Globals, dir string) (err error) {
+	x, err := openToWrite(ctx, g, dir, engine.OpenOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	before := x.Stats()
+	if err := x.Live().Merge(ctx, g.Threads); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	after := x.Stats()
+	g.Log.Info(fmt.Sprintf("%s: %s merged into %s of %s; %s dropped", dir, cli.Number(uint64(before.Segments), "segment"),
+		cli.Number(uint64(after.Segments), "segment"), cli.Number(after.Documents, "document"), GoneText(before.Deleted, before.Expired)))
+	return nil
+}
+
+// openToWrite opens the index in folder dir to change it, after every checksum was verified.
+func openToWrite(ctx context.Context, g *cli.Globals, dir string, how engine.OpenOptions) (*engine.Index, error) {
+	var o OpenFlags
+	how.Write, how.Disk = true, g.Disk
+	x, err := o.Open(ctx, g, dir, how)
+	if err != nil {
+		return nil, err
+	}
+	g.Log.Debug(fmt.Sprintf("%s: %v", dir, x.Live().Recovery()))
+	return x, nil
+}
+
+func newBackup(g *cli.Globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup INDEX DIR",
+		Short: "Copy an index as it is now, also while it is served",
+		Long: `Make DIR an index that has all that was acknowledged by INDEX before the command
+began. INDEX may be served and written to meanwhile.
+
+The files of an index are never changed, so on the same file system DIR has hard
+links of them, which takes no time and no room; only the log is copied. DIR keeps
+all of it when INDEX is changed or removed later. On another file system, files
+are copied. 'ndd check DIR' verifies the backup.`,
+		Example: `  ndd backup index /backups/index-monday
+  ndd serve -i /backups/index-monday`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.Usagef("expected two arguments, INDEX and DIR, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := live.Backup(cmd.Context(), g.Disk, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			g.Log.Info(fmt.Sprintf("%s: %s, %s linked and %s copied; %s in the log", args[1], cli.Number(uint64(r.Files), "file"),
+				humanize.IBytes(r.Linked), humanize.IBytes(r.Copied), cli.Number(r.Log.Records, "record")))
+			return nil
+		},
+	}
+}
+
+// GoneText counts documents that are gone.
+func GoneText(deleted, expired uint64) string {
+	switch {
+	case expired == 0:
+		return cli.Number(deleted, "deleted document")
+	case deleted == 0:
+		return cli.Number(expired, "expired document")
+	}
+	return humanize.Comma(int64(deleted)) + " deleted and " + cli.Number(expired, "expired document")
+}

@@ -1,0 +1,305 @@
+package mapreduce
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/mapreduce"
+	"ndd/engine/memory"
+)
+
+// mapReduce is one run of a step of a job.
+type mapReduce struct {
+	g          *cli.Globals
+	partitions int
+	parts      int
+	input      string
+	webhdfs    string
+	hdfsUser   string
+	memory     string
+	maxBad     int64
+
+	docs    cli.DocumentFlags
+	queries string
+	k       int
+	design  string
+	bits    int
+	round   string
+	keep    string
+
+	method      string
+	threshold   float64
+	minFeatures int
+}
+
+func newMapReduce(g *cli.Globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mapreduce map|combine|reduce|collect JOB",
+		Short: "Run a step of a job over lines, for Hadoop, Spark or a shell",
+		Long: `Run one step of a job as a filter: lines from standard input, lines to standard
+output. Hadoop Streaming and Spark's pipe run such filters on a cluster, and a
+shell with sort runs them here. 'ndd help cluster' says when that is worth it, how
+many parts to make, and what to type.
+
+Jobs:
+
+` + jobList() + `
+'ndd mapreduce map JOB --help' says what a job reads and writes, what its shuffle
+must do, and the command lines that run it.
+
+Every task ends what it writes with end records (~end), by which the next step
+knows that nothing is lost: leave them in. collect checks the results of all tasks
+and writes them as the other commands do.
+
+Under Hadoop Streaming, which is known by the environment variable
+mapreduce_task_attempt_id, counters and status are written as reporter: lines on
+standard error; elsewhere as messages.
+
+Exit status: 0 only if all input was read and everything was written; 3 if records
+were lost or came twice, or fingerprints of two recipes met; 4 from collect, if
+the job cluster needs more rounds.`,
+		Example: `  ndd mapreduce map pairs < part.tsv | LC_ALL=C sort | ndd mapreduce reduce pairs | ndd mapreduce collect pairs
+  ndd mapreduce map scan --queries Q.bin < chunk.tsv | LC_ALL=C sort | ndd mapreduce reduce scan | ndd mapreduce collect scan`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	for _, step := range []string{"map", "combine", "reduce", "collect"} {
+		cmd.AddCommand(newStep(g, step))
+	}
+	return cmd
+}
+
+// jobList lists the jobs for the help.
+func jobList() string {
+	var b strings.Builder
+	for _, j := range mapReduceJobs {
+		fmt.Fprintf(&b, "  %-13s%s\n", j.name, j.short)
+	}
+	return b.String()
+}
+
+// stepShort says what each step does.
+var stepShort = map[string]string{
+	"map":     "Read a part of the input, write records for the shuffle",
+	"combine": "Make fewer records of a sorted part of a map's output",
+	"reduce":  "Read sorted records, write results",
+	"collect": "Check that the results of all tasks are whole, write them as lines of the other commands",
+}
+
+func newStep(g *cli.Globals, step string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   step + " JOB",
+		Short: stepShort[step],
+		Long:  stepShort[step] + ".\n\nJobs:\n\n" + jobList(),
+		Args:  cli.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	for i := range mapReduceJobs {
+		if j := &mapReduceJobs[i]; j.has(step) {
+			cmd.AddCommand(newJobStep(g, step, j))
+		}
+	}
+	return cmd
+}
+
+func newJobStep(g *cli.Globals, step string, j *mapReduceJob) *cobra.Command {
+	m := &mapReduce{g: g}
+	cmd := &cobra.Command{
+		Use:   j.name,
+		Short: j.short,
+		Long:  j.help(),
+		Args:  cli.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return m.run(cmd, step, j) },
+	}
+	if step == "collect" {
+		cmd.Use, cmd.Args = j.name+" [FILE...]", nil
+	}
+	f := cmd.Flags()
+	f.StringVar(&m.memory, "memory", "512MiB", "memory that the task may take, the program itself included")
+	if step != "collect" {
+		f.IntVar(&m.partitions, "partitions", 64, fmt.Sprintf("parts into which keys are divided, at most %d: the same for all tasks of the job", mapreduce.PartitionsMax))
+	}
+	if step == "reduce" || step == "collect" {
+		f.IntVar(&m.parts, "parts", 0, "how many tasks the step before must have had; 0: not checked (default under Hadoop, for a reduce: as many as there are maps)")
+	}
+	if step == "map" {
+		f.Int64Var(&m.maxBad, "max-bad", 100, "bad records to skip in this part; one more fails the task")
+	}
+	if step == "map" && j.forms {
+		f.StringVar(&m.input, "input", string(mapreduce.Lines), "form of the input: "+strings.Join(j.inputs(), ", "))
+		f.StringVar(&m.webhdfs, "webhdfs", "", "with --input paths: address of WebHDFS for hdfs:// paths, such as http://namenode:9870")
+		f.StringVar(&m.hdfsUser, "hdfs-user", "", "with --input paths: user to name to WebHDFS")
+	}
+	if j.flags != nil {
+		j.flags(m, cmd, step)
+	}
+	return cmd
+}
+
+// run runs the step.
+func (m *mapReduce) run(cmd *cobra.Command, step string, j *mapReduceJob) error {
+	o, err := m.options(cmd, step, j)
+	if err != nil {
+		return err
+	}
+	if step == "collect" {
+		return m.collect(cmd, o, j)
+	}
+	job, err := j.make(m)
+	if err != nil {
+		return err
+	}
+	switch step {
+	case "map":
+		err := mapreduce.Map(cmd.Context(), job.(mapreduce.Mapper), o)
+		if err != nil && o.Form != "" && o.Form != mapreduce.Lines && !errors.Is(err, mapreduce.ErrRecipe) {
+			return fmt.Errorf("--input %s: %w", o.Form, err)
+		}
+		return err
+	case "combine":
+		return mapreduce.Combine(cmd.Context(), job.(mapreduce.Combiner), o)
+	}
+	return mapreduce.Reduce(cmd.Context(), job.(mapreduce.Reducer), o)
+}
+
+// options returns the options of a task.
+func (m *mapReduce) options(cmd *cobra.Command, step string, j *mapReduceJob) (o mapreduce.Options, err error) {
+	limit, err := cli.ParseMemory(m.memory)
+	if err != nil {
+		return o, err
+	}
+	if step != "collect" && (m.partitions < 1 || m.partitions > mapreduce.PartitionsMax) {
+		return o, cli.Usagef("--partitions %d: must be 1 to %d", m.partitions, mapreduce.PartitionsMax)
+	}
+	if m.parts < 0 || m.maxBad < 0 {
+		return o, cli.Usagef("--parts and --max-bad must not be negative")
+	}
+	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts, MaxBad: m.maxBad, Columns: j.columns,
+		WebHDFS: m.webhdfs, HDFSUser: m.hdfsUser, Threads: 1, Budget: memory.ForProgram(m.g.Machine.Limit(limit))}
+	if cmd.Flags().Changed("threads") { // else one: a task has a core
+		o.Threads = m.g.Threads
+	}
+	if m.webhdfs != "" {
+		if u, err := url.Parse(m.webhdfs); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return o, cli.Usagef("--webhdfs %q: must be an address such as http://namenode:9870", m.webhdfs)
+		}
+	}
+	if queries := cmd.Flags().Lookup("queries"); queries != nil && m.queries == "" {
+		return o, cli.Usagef("--queries FILE is required: a file in the working folder of the task")
+	}
+	if m.input != "" {
+		if o.Form, err = mapreduce.ParseForm(m.input); err != nil {
+			return o, cli.Usagef("--input %w", err)
+		}
+	}
+	m.report(&o, step+" "+j.name)
+	return o, nil
+}
+
+// report has the task report as its surroundings understand it.
+func (m *mapReduce) report(o *mapreduce.Options, what string) {
+	said := map[string]bool{}
+	o.Say = func(task string, bytes uint64) {
+		if !said[task] {
+			m.g.Log.Info(fmt.Sprintf("%s: %s takes at most %s of memory", what, task, humanize.IBytes(bytes)))
+		}
+		said[task] = true
+	}
+	o.Warn = func(message string) { m.g.Log.Warn(message) }
+	o.Count = func(name string, n int64) { m.g.Log.Info(fmt.Sprintf("%s: %s %s", what, name, humanize.Comma(n))) }
+	if !underHadoop() {
+		return
+	}
+	step, _, _ := strings.Cut(what, " ")
+	o.Count = func(name string, n int64) {
+		if step == "combine" { // whose counts would be added to those of the reduce
+			name = "combine_" + name
+		}
+		fmt.Fprintf(m.g.Stderr, "reporter:counter:ndd,%s,%d\n", name, n)
+	}
+	o.Status = func(message string) { fmt.Fprintf(m.g.Stderr, "reporter:status:%s\n", message) }
+	if maps, err := strconv.Atoi(os.Getenv("mapreduce_job_maps")); err == nil && step == "reduce" && o.Parts == 0 {
+		o.Parts = maps
+	}
+	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
+		o.File = path.Base(file)
+	}
+}
+
+// underHadoop reports whether Hadoop Streaming runs this task: it puts the job's settings into the environment, with
+// underscores for dots.
+func underHadoop() bool { return os.Getenv("mapreduce_task_attempt_id") != "" }
+
+// collect checks and writes results: those of standard input, or of files.
+func (m *mapReduce) collect(cmd *cobra.Command, o mapreduce.Options, j *mapReduceJob) error {
+	files := cmd.Flags().Args()
+	var in []io.Reader
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = append(in, f)
+	}
+	if len(files) > 0 {
+		o.In = io.MultiReader(in...)
+	}
+	return mapreduce.Collect(cmd.Context(), o)
+}
+
+// A mapReduceJob is what the command knows of a job.
+type mapReduceJob struct {
+	name, short string
+	in          string // input of the map, what a line is
+	shuffle     string // what the shuffle carries; "" if there is none
+	out         string // results
+	side        string // files that every task needs beside it
+	notes       string
+	mapLine     string // flags of the map in the examples
+	reduceLine  string // flags of the reduce
+	file        string // side file in the examples
+	forms       bool   // the map knows --input
+	documents   bool   // of the forms only lines and paths
+	combiner    bool
+	columns     int // that collect writes
+	flags       func(m *mapReduce, cmd *cobra.Command, step string)
+	make        func(m *mapReduce) (any, error)
+}
+
+// has reports whether a job has a step.
+func (j *mapReduceJob) has(step string) bool {
+	switch step {
+	case "combine":
+		return j.combiner
+	case "reduce":
+		return j.shuffle != ""
+	}
+	return true
+}
+
+// inputs returns the forms of a job's input.
+func (j *mapReduceJob) inputs() []string {
+	if j.documents {
+		return []string{string(mapreduce.Lines), string(mapreduce.Paths)}
+	}
+	return mapreduce.Forms
+}
+
+// badJobFlag makes wrong usage of a job's errors about its settings.
+func badJobFlag(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return cli.Usagef("--%s %w", flag, err)
+}

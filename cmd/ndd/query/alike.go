@@ -1,0 +1,99 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
+	"ndd/engine/near/alike"
+	"ndd/engine/near/dedup"
+	"ndd/engine/near/shingle"
+)
+
+// textFlags have the texts of what was found by fingerprint compared.
+type textFlags struct {
+	verify      string
+	queryDocs   []string // that have the texts of the queries
+	againstDocs []string // that have the texts of what is found
+	shingles    shingle.Options
+
+	least    float64 // Jaccard similarity
+	pairs    alike.Pairs
+	rejected int
+}
+
+// register adds the flags; that for the texts of queries only where they are not the arguments.
+func (t *textFlags) register(cmd *cobra.Command, queries bool) {
+	f := cmd.Flags()
+	f.StringVar(&t.verify, "verify", "", "also compare the texts, and list only documents that share so many shingles with the query: jaccard>=X")
+	if queries {
+		f.StringArrayVar(&t.queryDocs, "query-docs", nil, "with --verify: file, folder or glob with the documents of the queries, by their ids; may be repeated")
+	}
+	f.StringArrayVar(&t.againstDocs, "against-docs", nil, "with --verify: file, folder or glob with the documents that are searched, by their ids; may be repeated")
+	f.IntVar(&t.shingles.Words, "shingle-words", 3, "with --verify: words per shingle, 1 to 16")
+	f.IntVar(&t.shingles.Chars, "shingle-chars", 5, "with --verify: characters per shingle in scripts without spaces, 1 to 16")
+}
+
+// check checks the flags. others are further ones that apply only with --verify.
+func (t *textFlags) check(g *cli.Globals, others ...string) (err error) {
+	if t.verify == "" {
+		return g.Refuse("applies only with --verify", append(others, "query-docs", "against-docs", "shingle-words", "shingle-chars")...)
+	}
+	if t.least, err = dedup.ParseVerify(t.verify); err != nil {
+		return cli.Usagef("--verify %w", err)
+	}
+	if _, err := shingle.New(t.shingles); err != nil || t.shingles.Words < 1 || t.shingles.Chars < 1 {
+		return cli.Usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", t.shingles.Words, t.shingles.Chars)
+	}
+	if len(t.againstDocs) == 0 {
+		return cli.Usagef("--verify needs the texts of what is found, and fingerprints have none: give the files that they were made from with --against-docs")
+	}
+	if len(t.queryDocs) == 0 {
+		return cli.Usagef("--verify needs the texts of the queries, and fingerprints have none: give the files that they were made from with --query-docs")
+	}
+	if i := slices.IndexFunc(slices.Concat(t.queryDocs, t.againstDocs), document.ReadOnce); i >= 0 {
+		return cli.Usagef("--verify reads documents again, and a pipe (%s) can be read only once: write it to a file first", slices.Concat(t.queryDocs, t.againstDocs)[i])
+	}
+	return g.Refuse("cannot be combined with --verify, since documents of one fingerprint may have different texts", "unique", "max-ids")
+}
+
+// String returns what is compared, for a record of it.
+func (t *textFlags) String() string {
+	if t.verify == "" {
+		return ""
+	}
+	return fmt.Sprintf("jaccard %g of %d words or %d characters", t.least, t.shingles.Words, t.shingles.Chars)
+}
+
+// compare returns the similarities of the pairs.
+func (t *textFlags) compare(ctx context.Context, g *cli.Globals, read ingest.Config) ([]float64, error) {
+	read.Document.Strict = false // what was skipped before is skipped now
+	bar := g.NewBar("comparing texts", 0, cli.CountUnit)
+	defer bar.End()
+	return t.pairs.Compare(ctx, alike.Options{
+		Inputs: [2][]string{t.queryDocs, t.againstDocs}, Read: read, Shingles: t.shingles, Threads: g.Threads,
+		Memory: int64(min(memory.ForProgram(g.Machine.Limit(0)).Left()/4, dedup.VerifyMemory)), Disk: g.Disk,
+	})
+}
+
+// keeps reports whether a similarity is enough, and counts those that are not.
+func (t *textFlags) keeps(share float64) bool {
+	if share >= t.least {
+		return true
+	}
+	t.rejected++
+	return false
+}
+
+// report says how many hits were left out.
+func (t *textFlags) report(g *cli.Globals) {
+	if t.verify != "" {
+		g.Log.Info(fmt.Sprintf("compared the texts of %s: %s near by fingerprint, but not by text", cli.Number(t.pairs.Len(), "pair"), cli.Number(t.rejected, "pair")))
+	}
+}

@@ -1,0 +1,160 @@
+package query
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
+	"ndd/engine/memory"
+	"ndd/engine/result"
+	"ndd/engine/storage/store"
+)
+
+// An answerer answers the queries of a batch line by line, in order, or counts the lines.
+type answerer interface {
+	answer(ctx context.Context, line func(result.Row) error) error
+	count(ctx context.Context, t *result.Tally) error
+	Name(doc uint64) (string, error)
+	hasIDs() bool // or else a name is a number
+	// record returns what identifies the fingerprints that it answers from, and their recipe.
+	record(ctx context.Context) (fileRecord, *simhash.Recipe, error)
+	Close() error
+}
+
+// made returns what the shard's output depends on.
+func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made, err error) {
+	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format.String(), Unique: b.unique, MaxIDs: b.most, MaxLengthRatio: float64(b.index.ratio), Verify: b.texts.String()}
+	if m.Queries, err = recordOf(ctx, bytes.NewReader(store.Bytes64(b.queries))); err != nil {
+		return m, err
+	}
+	m.Against, m.Recipe, err = against.record(ctx)
+	m.Recipe = cmp.Or(m.Recipe, q.Recipe())
+	return m, err
+}
+
+// indexed answers from an index.
+type indexed struct {
+	b     *batch
+	index *engine.Index
+	names *live.IDs
+}
+
+func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	x, err := b.index.open(cmd, b.g)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameRecipe("the index", x.Recipe(), q); err != nil {
+		x.Close()
+		return nil, err
+	}
+	return &indexed{b, x, x.IDs()}, nil
+}
+
+// sameRecipe refuses queries that were made by another recipe. Raw ones may be asked of anything.
+func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
+	if each := r.PrintsEach(); each != q.PrintsEach() {
+		return fmt.Errorf("%w: documents of %s have %s each, those of %s %d", simhash.ErrMixed, what, cli.Number(each, "fingerprint"), q.Path(), q.PrintsEach())
+	}
+	if r == nil || q.Recipe() == nil {
+		return nil
+	}
+	return simhash.Compatible(what, r, q.Path(), q.Recipe())
+}
+
+func (a *indexed) hasIDs() bool                    { return a.index.Live().Config().IDs }
+func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
+func (a *indexed) Close() error                    { return a.index.Close() }
+
+func (a *indexed) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
+	return recordOfIndex(ctx, a.b.index.dir, a.index)
+}
+
+// recordOfIndex returns the record of the manifest, which names the files and has their identities.
+func recordOfIndex(ctx context.Context, dir string, x *engine.Index) (fileRecord, *simhash.Recipe, error) {
+	path, err := live.ManifestPath(dir)
+	if err != nil {
+		return fileRecord{}, nil, err
+	}
+	r, err := recordOfFile(ctx, path)
+	return r, x.Recipe(), err
+}
+
+func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {
+	docs := a.b.docs()
+	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error {
+		for _, doc := range h.Docs {
+			r.DocID = uint64(doc)
+			if err := line(r); err != nil {
+				return err
+			}
+		}
+		if a.b.most > 0 && h.Before+uint64(len(h.Docs)) == a.b.most {
+			a.b.tally.LeftOut += h.Documents - a.b.most
+		}
+		return nil
+	})
+}
+
+// docs returns how many documents of a hit are listed.
+func (b *batch) docs() int {
+	switch {
+	case b.unique:
+		return 1
+	case b.most > 0:
+		return int(min(b.most, engine.AllDocs))
+	}
+	return engine.AllDocs
+}
+
+// count lists no documents: an empty page's fingerprint may have millions, for every query.
+func (a *indexed) count(ctx context.Context, t *result.Tally) error {
+	return a.each(ctx, 1, func(r result.Row, h *engine.Hit) error {
+		t.Count(r, h.Documents)
+		return nil
+	})
+}
+
+// each calls yield with every hit, in order, with so many of its documents; the row lacks one.
+func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
+	bar := a.b.g.NewBar("answering", int64(len(a.b.queries)/a.b.each), cli.CountUnit)
+	defer bar.End()
+	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, TextBytes: a.b.lengths, Docs: docs, Threads: a.b.g.Threads, MatchBytes: a.b.memory})
+	if err != nil {
+		return err
+	}
+	return a.index.Batch(ctx, simhash.Fingerprints(a.b.queries), o, func(query int, hits []engine.Hit) error {
+		bar.Set(int64(query))
+		for i := range hits {
+			if err := yield(result.Row{Query: a.b.first + query, Fingerprint: hits[i].Fingerprint, Distance: hits[i].Distance}, &hits[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// plan fits the batch into what this machine has left, and says what it takes.
+func (a *indexed) plan(o engine.BatchOptions) (engine.BatchOptions, error) {
+	o.Budget = memory.ForProgram(a.b.g.Machine.Limit(0))
+	p, err := a.index.PlanBatch(len(a.b.queries), o)
+	if err != nil {
+		return o, memory.Advise(err, "give a lower --memory than "+humanize.IBytes(p.Matches)+", or answer a part of the queries with --shard i/N")
+	}
+	log := a.b.g.Log
+	if p.Threads < a.b.g.Threads {
+		log.Info("memory allows " + cli.Number(p.Threads, "thread"))
+	}
+	log.Debug(fmt.Sprintf("memory at most %s beside the index and the queries: sorted queries %s, matches %s (fewer queries at a time if there are more), answers %s, the program %s",
+		humanize.IBytes(o.Budget.Total(p.Bytes())), humanize.IBytes(p.Orders), humanize.IBytes(p.Matches), humanize.IBytes(p.Answers), humanize.IBytes(memory.Program)))
+	return o, nil
+}

@@ -1,0 +1,416 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/result"
+	"ndd/engine/storage/object"
+	"ndd/permute"
+)
+
+func newBatch(g *cli.Globals) *cobra.Command {
+	b := &batch{g: g}
+	cmd := &cobra.Command{
+		Use:   "batch -i INDEX [-k K] [-o OUT] Q.bin | batch --scan F [-k K] Q.bin",
+		Short: "Answer a file of queries",
+		Long: `Answer all queries of a file on all processors. Q.bin holds raw little-endian
+64-bit integers or is an .ndf file (- for standard input).
+
+With -i the queries are answered by an index. With --scan they are compared with
+fingerprints F that have no index: a file like Q.bin, an index, or a pipe of raw
+integers (-). The tables are then built on the queries, and F is streamed past
+them: about 55 million fingerprints per second and core for a million queries. If
+the queries do not fit in --memory, F is read once for each part of them that
+does. Hits that do not fit are sorted in temporary files, in --temp.
+
+--verify 'jaccard>=0.7' compares texts as well, which lets a larger k find more without
+more that is wrong ('ndd help recipes'). Fingerprints have no texts: --query-docs and
+--against-docs name the files that Q and the index, or F, were made from. Hits are held
+in memory then, 16 bytes each, and the queries are answered twice.
+
+The last line on standard error counts queries and hits. --count writes no hits,
+so their number is not limited by memory or disk; with -q the count goes to standard
+output.
+
+Formats: tsv is one line per document: query row, fingerprint (hexadecimal),
+distance, id, in order of query row, distance, fingerprint, and order of the
+documents. jsonl has the same fields as one object per line, and parquet as columns
+that DuckDB, pandas and Spark read with their names. bin has the same
+fields as records of four little-endian 64-bit integers, the last one being the
+number of the document instead of its id.
+
+--shard i/N does part i, counted from 0, of N equal parts of the work: of Q, or
+with --scan of F. OUT._SUCCESS is written after OUT; a rerun skips a finished
+part, and fails if the inputs or settings differ. The parts of Q, concatenated in
+order, are the whole result (but for parquet). Parts of F are merged (tsv) by
+  LC_ALL=C sort -s -m -t"$(printf '\t')" -k1,1n -k3,3n -k2,2 hits.0 hits.1 ...`,
+		Example: `  ndd batch -i index -o hits.tsv Q.bin
+  ndd batch -i index --count Q.bin
+  ndd batch -i index -k 6 --verify 'jaccard>=0.7' --query-docs new.jsonl --against-docs old.jsonl new.ndf
+  ndd batch -i index --shard 3/16 -o hits.3.tsv Q.bin
+  ndd batch --scan F.bin -o hits.tsv Q.bin
+  cat F*.bin | ndd batch --scan - --memory 4GiB Q.bin`,
+		Args: cli.OneArg("Q.bin"),
+		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) },
+	}
+	b.index.register(cmd)
+	b.index.spread.Register(cmd)
+	b.reading.Register(cmd, "document-format")
+	b.texts.register(cmd, true)
+	g.RegisterForce(cmd)
+	f := cmd.Flags()
+	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (-k defaults to 3 unless it is an index)")
+	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
+	b.format.Register(cmd, result.Binary)
+	f.BoolVar(&b.unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
+	f.Uint64Var(&b.most, "max-ids", 0, "list at most so many ids of a fingerprint for a query, and say how many are left out (default: all)")
+	f.Lookup("max-ids").DefValue = "0"
+	f.BoolVar(&b.count, "count", false, "write no hits, only their number, on standard error (with -q on standard output)")
+	f.BoolVar(&b.checksum, "checksum", false, "also print a checksum of all hits, independent of their order, on standard error")
+	f.StringVar(&b.shardFlag, "shard", "", "do only part i of N, given as i/N with i from 0; requires -o")
+	f.StringVar(&b.memoryFlag, "memory", "", "memory to use, such as 4GiB: with --scan for everything (default: half of what is available), with -i for matches (default: a quarter, at most 1GiB)")
+	f.StringVar(&b.temp, "temp", "", "folder for hits that do not fit in memory (default: the folder of the output)")
+	return cmd
+}
+
+// batch is one run of the command.
+type batch struct {
+	g          *cli.Globals
+	index      indexFlags
+	reading    cli.DocumentFlags // of texts
+	texts      textFlags
+	scan       string
+	out        string
+	format     cli.TableFormat
+	unique     bool
+	most       uint64 // ids of a fingerprint of a query; 0: all
+	count      bool
+	checksum   bool
+	shardFlag  string
+	memoryFlag string
+	temp       string
+
+	shard   shard
+	memory  uint64
+	queries []uint64 // the shard's
+	each    int      // fingerprints of a query, one after the other
+	lengths []uint32 // of their texts, with --max-length-ratio; else nil
+	first   int      // row of the first
+
+	ids   *ndf.Lookup // of the queries, with --verify
+	read  ingest.Config
+	rows  *result.Writer
+	tally result.Tally
+}
+
+// check checks the flags that exclude or need each other. q is the path of the queries.
+func (b *batch) check(q string) (err error) {
+	if b.shard, err = parseShard(b.shardFlag); err != nil {
+		return err
+	}
+	if b.memory, err = cli.ParseMemory(b.memoryFlag); err != nil {
+		return err
+	}
+	if err := b.index.ratio.Check(); err != nil {
+		return err
+	}
+	if err := b.texts.check(b.g, append(cli.DocumentFlagNames, "document-format")...); err != nil {
+		return err
+	}
+	_, stream, err := cli.Destination(b.out)
+	if err != nil {
+		return err
+	}
+	if b.shardFlag != "" && object.Is(b.out) {
+		return cli.Usagef("--shard writes to disk, because it records beside the output what is done")
+	}
+	if err := b.format.Check(b.g, b.out); err != nil && !b.count {
+		return err
+	}
+	sharded := b.shardFlag != ""
+	switch {
+	case b.scan != "" && b.index.dir != "":
+		return cli.Usagef("-i and --scan cannot be given together")
+	case b.texts.verify != "" && b.scan != "" && document.ReadOnce(b.scan):
+		return cli.Usagef("--verify answers the queries twice, and a pipe (%s) can be read only once: write it to a file first", b.scan)
+	case b.scan == document.Stdin && q == document.Stdin:
+		return cli.Usagef("--scan and the queries cannot both be standard input: one of them must be a file")
+	case sharded && (b.out == "" || b.out == "-" || stream || b.count):
+		return cli.Usagef("--shard needs -o FILE, because it records beside that file what is done, and excludes --count")
+	case b.scan == "":
+		err = b.g.Refuse("applies only with --scan: hits found in an index stay in memory", "temp")
+	default:
+		err = b.checkScan(sharded)
+	}
+	if err == nil && !sharded { // shards know by their record what is done, and what is not
+		err = b.g.CheckOutput(b.out)
+	}
+	if err == nil && b.count {
+		err = b.g.Refuse("has no effect with --count, which writes no hits", "output", "format", "max-ids")
+	}
+	if err == nil && b.unique {
+		err = b.g.Refuse("has no effect with --unique, which lists one id", "max-ids")
+	}
+	return err
+}
+
+// checkScan is check for --scan.
+func (b *batch) checkScan(sharded bool) error {
+	if err := b.index.checkK(b.g, permute.MaxK, "must be 0 to %d"); err != nil {
+		return err
+	}
+	switch {
+	case sharded && document.ReadOnce(b.scan):
+		return cli.Usagef("--shard cannot divide a pipe, whose length is unknown; scan a file instead")
+	}
+	if b.temp != "" {
+		if info, err := os.Stat(b.temp); err != nil || !info.IsDir() {
+			return cmp.Or(err, fmt.Errorf("--temp %s: not a folder", b.temp))
+		}
+	}
+	if err := b.g.Refuse("applies only with -i: a scan does not search the tables of an index", "numa", "replicate", "workers", "hugetlb"); err != nil {
+		return err
+	}
+	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
+		return nil
+	}
+	return b.g.Refuse("applies only to an index, and "+b.scan+" is none", "checksums", "preload")
+}
+
+func (b *batch) run(cmd *cobra.Command, path string) error {
+	ctx := cmd.Context()
+	if err := b.check(path); err != nil {
+		return err
+	}
+	q, err := openVerified(ctx, b.g, path)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	b.queries, b.each, b.tally.Unique, b.tally.Most = q.Fingerprints(), q.PrintsEach(), b.unique, b.most
+	if b.index.ratio != 0 {
+		if b.lengths, err = cli.TextLengths(q); err != nil {
+			return err
+		}
+	}
+	if b.scan == "" {
+		from, to := b.shard.of(q.Len())
+		b.queries, b.first = b.queries[from*uint64(b.each):to*uint64(b.each)], int(from)
+		if b.lengths != nil {
+			b.lengths = b.lengths[from:to]
+		}
+	}
+
+	against, err := b.open(cmd, q)
+	if err != nil {
+		return err
+	}
+	defer against.Close()
+	if err := b.comparable(q, against); err != nil {
+		return err
+	}
+	var m made
+	if b.shardFlag != "" {
+		var done *success
+		if m, done, err = b.finished(ctx, q, against); err != nil {
+			return err
+		}
+		if done != nil {
+			b.report(done.Totals)
+			return nil
+		}
+	}
+	t, err := b.answer(ctx, against)
+	if err != nil {
+		return err
+	}
+	if b.shardFlag != "" {
+		s := success{Made: m, Totals: t}
+		if s.Output, err = recordOfFile(ctx, b.out); err != nil {
+			return err
+		}
+		if err := s.write(b.g, b.out); err != nil {
+			return err
+		}
+	}
+	b.report(t)
+	return nil
+}
+
+// open opens what the queries are answered from.
+func (b *batch) open(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	if b.scan != "" {
+		return b.openScan(cmd, q)
+	}
+	return b.openIndex(cmd, q)
+}
+
+// finished says what the shard's output will be made from, and what is left of it by an earlier
+// run, nil when it has to be made.
+func (b *batch) finished(ctx context.Context, q *ndf.File, against answerer) (m made, done *success, err error) {
+	if m, err = b.made(ctx, q, against); err != nil {
+		return m, nil, err
+	}
+	done, err = finished(ctx, b.out, m)
+	if done != nil {
+		b.g.Log.Info(b.out + " is already complete")
+	}
+	return m, done, err
+}
+
+// answer answers the queries and publishes the output.
+func (b *batch) answer(ctx context.Context, against answerer) (t totals, err error) {
+	o, err := b.g.NewOutput(b.out)
+	if err != nil {
+		return t, err
+	}
+	defer o.Abort()
+	if !b.count {
+		b.rows = result.NewWriter(o, b.format.Format, against.Name)
+	}
+	begun := time.Now()
+	switch {
+	case b.texts.verify != "":
+		err = b.verified(ctx, against)
+	case b.count:
+		err = against.count(ctx, &b.tally)
+	default:
+		err = against.answer(ctx, b.line)
+	}
+	if err != nil {
+		return t, err
+	}
+	b.g.Log.Debug(fmt.Sprintf("answered in %v", time.Since(begun).Round(time.Millisecond)))
+	if !b.count {
+		if err := b.rows.Close(); err != nil {
+			return t, err
+		}
+		if err := o.Commit(); err != nil {
+			return t, err
+		}
+	}
+	return totalsOf(len(b.queries)/b.each, &b.tally), nil
+}
+
+// comparable prepares --verify: it refuses queries and documents without IDs, by which their texts are found.
+func (b *batch) comparable(q *ndf.File, against answerer) (err error) {
+	if b.texts.verify == "" {
+		return nil
+	}
+	if !q.HasIDs() {
+		return cli.Usagef("--verify finds texts by the ids of documents, and %s has none: it holds raw fingerprints", q.Path())
+	}
+	if !against.hasIDs() {
+		return cli.Usagef("--verify finds texts by the ids of documents, and %s keeps none", cmp.Or(b.scan, b.index.dir))
+	}
+	b.ids = q.Lookup()
+	b.read, err = b.reading.Config(b.g, q.Recipe())
+	return err
+}
+
+// verified answers the queries twice: to know whose texts are to be compared, and then for the lines of those that are alike.
+func (b *batch) verified(ctx context.Context, against answerer) error {
+	t := &b.texts
+	err := against.answer(ctx, func(r result.Row) error {
+		query, err := b.ids.ID(uint64(r.Query))
+		if err != nil {
+			return err
+		}
+		found, err := against.Name(r.DocID)
+		if err == nil {
+			t.pairs.Add(query, found)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	shares, err := t.compare(ctx, b.g, b.read)
+	if err != nil {
+		return err
+	}
+	err = against.answer(ctx, func(r result.Row) error {
+		if len(shares) == 0 {
+			return fmt.Errorf("what is searched has changed between two passes: run again while nothing writes to it")
+		}
+		share := shares[0]
+		if shares = shares[1:]; !t.keeps(share) {
+			return nil
+		}
+		return b.line(r)
+	})
+	if err == nil {
+		t.report(b.g)
+	}
+	return err
+}
+
+// report says the totals.
+func (b *batch) report(t totals) {
+	to := b.g.Stderr
+	if b.g.Quiet {
+		to = io.Discard
+		if b.count { // they are all that was asked for
+			to = b.g.Stdout
+		}
+	}
+	left := ""
+	if b.most > 0 {
+		left = fmt.Sprintf(" left-out %d", t.LeftOut)
+	}
+	fmt.Fprintf(to, "queries %d with-hits %d hits %d%s\n", t.Queries, t.WithHits, t.Hits, left)
+	if b.checksum {
+		fmt.Fprintf(b.g.Stderr, "checksum %s\n", t.Checksum)
+	}
+}
+
+// openVerified opens a fingerprint file, or reads a pipe, and verifies its checksums.
+func openVerified(ctx context.Context, g *cli.Globals, path string) (f *ndf.File, err error) {
+	if document.ReadOnce(path) {
+		err = readPipe(ctx, g, path, func(r io.Reader) (err error) {
+			f, err = ndf.Read(r, path)
+			return err
+		})
+	} else {
+		f, err = g.OpenPrintFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s := f.Store(); s != nil {
+		if err := s.Verify(ctx, g.Threads, nil); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// readPipe has standard input (-), or a pipe by its name, read.
+func readPipe(ctx context.Context, g *cli.Globals, path string, read func(io.Reader) error) error {
+	if path == document.Stdin {
+		return read(document.Patient(ctx, g.Stdin))
+	}
+	f := document.OpenPipe(ctx, path)
+	defer f.Close()
+	return read(f)
+}
+
+// line takes one line of the answer: it counts, and writes it.
+func (b *batch) line(r result.Row) error {
+	if !b.tally.Count(r, 1) || b.count {
+		return nil
+	}
+	return b.rows.Write(r)
+}

@@ -1,0 +1,105 @@
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/cmd/ndd/server"
+)
+
+func newHealth(g *cli.Globals) *cobra.Command {
+	h := &health{}
+	cmd := &cobra.Command{
+		Use:   "health [URL]",
+		Short: "Say whether a server is ready",
+		Long: `Ask a server of 'ndd serve' whether it answers queries: for images without curl, and
+for scripts. The exit status is 0 if it does, and 1 if it loads, drains, is damaged or is
+not there. A URL without a path is asked at /readyz.`,
+		Example: `  ndd health
+  ndd health http://127.0.0.1:7745
+  ndd health https://ndd.example:7744/livez --tls-ca ca.pem`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cli.Usagef("one URL is needed, not %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target := "http://" + server.DefaultListen
+			if len(args) > 0 {
+				target = args[0]
+			}
+			return h.ask(cmd.Context(), g.Stdout, target)
+		},
+	}
+	cmd.Flags().DurationVar(&h.timeout, "timeout", 5*time.Second, "time to wait for the answer")
+	cmd.Flags().StringVar(&h.ca, "tls-ca", "", "certificates (PEM) of the authorities that signed the server's, instead of the system's")
+	return cmd
+}
+
+// health is one question to a server.
+type health struct {
+	timeout time.Duration
+	ca      string
+}
+
+// ask prints what the server says; the error is about one that is not ready.
+func (h *health) ask(ctx context.Context, out io.Writer, target string) error {
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return cli.Usagef("%.200q: must be a URL, such as http://%s", target, server.DefaultListen)
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/readyz"
+	}
+	client := http.Client{Timeout: h.timeout}
+	if h.ca != "" {
+		if client.Transport, err = trusting(h.ca); err != nil {
+			return err
+		}
+	}
+	defer client.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return err
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %s", u, answer.Status, strings.TrimSpace(string(body)))
+	}
+	_, err = fmt.Fprintln(out, strings.TrimSpace(string(body)))
+	return err
+}
+
+// trusting returns a transport that trusts the authorities of a file.
+func trusting(path string) (http.RoundTripper, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(data) {
+		return nil, errors.New(path + ": no certificate in PEM")
+	}
+	return &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}}, nil
+}
