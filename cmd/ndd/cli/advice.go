@@ -25,6 +25,9 @@ func Advice(cmd *cobra.Command, err error) string {
 	if errors.Is(err, os.ErrExist) && cmd.Flags().Lookup("force") != nil {
 		return ", or replace it with --force"
 	}
+	if errors.Is(err, os.ErrExist) && cmd.Name() == "backup" {
+		return ": a backup never takes the place of another; name a new folder"
+	}
 	if e, ok := errors.AsType[*spill.Error](err); ok && e.What == scan.Spilled {
 		return ": --temp names another folder"
 	}
@@ -33,6 +36,9 @@ func Advice(cmd *cobra.Command, err error) string {
 	}
 	if _, ok := errors.AsType[*ndf.TextError](err); ok {
 		return ": 'ndd fingerprint -o FILE.ndf' makes fingerprints of documents"
+	}
+	if errors.Is(err, live.ErrNoRecipe) {
+		return ": --recipe names it, such as minwise, or is a file of what 'ndd fingerprint --show-recipe' printed"
 	}
 	if errors.Is(err, engine.ErrNoLengths) || errors.Is(err, dedup.ErrNoLengths) {
 		return ": .ndf files have them, and 'ndd build --lengths' keeps them in an index"

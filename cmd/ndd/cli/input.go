@@ -60,7 +60,7 @@ func (d *DocumentFlags) Config(g *Globals, recipe *simhash.Recipe) (ingest.Confi
 	if err := g.Skipped.begin(g, &c); err != nil {
 		return c, err
 	}
-	if c.Recipe, err = recipeOf(d.Recipe); err != nil {
+	if c.Recipe, err = RecipeOf(d.Recipe); err != nil {
 		return c, err
 	}
 	if c.Recipe, err = d.withPrints(c.Recipe); err != nil {
@@ -129,8 +129,8 @@ func (d *DocumentFlags) withPrints(r simhash.Recipe) (simhash.Recipe, error) {
 	return r, nil
 }
 
-// recipeOf returns the recipe with a name, or in a file, or the default one for "".
-func recipeOf(nameOrFile string) (simhash.Recipe, error) {
+// RecipeOf returns the recipe with a name, or in a file, or the default one for "".
+func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
 	if nameOrFile == "" {
 		nameOrFile = simhash.Default().Name()
 	}

@@ -38,7 +38,7 @@ func (r LengthRatio) Apart(a, b uint32) bool {
 
 // TextLengths returns the lengths of the texts of a fingerprint file, by row.
 func TextLengths(f *ndf.File) ([]uint32, error) {
-	if f.Recipe() == nil {
+	if !f.HasLengths() {
 		return nil, fmt.Errorf("--max-length-ratio: %s has fingerprints without the lengths of their texts, which .ndf files have: %w", f.Path(), engine.ErrNoLengths)
 	}
 	return slices.Concat(slices.Collect(f.TextBytes)...), nil

@@ -33,10 +33,10 @@ func (a *adding) register(cmd *cobra.Command) {
 func (*adding) flags() []string { return []string{"on-conflict", "ttl"} }
 
 // run adds the documents of fingerprint files to an index.
-func (a *adding) run(cmd *cobra.Command, g *cli.Globals, paths []string, ids plan.IDs) (err error) {
+func (a *adding) run(cmd *cobra.Command, g *cli.Globals, paths []string, ids plan.IDs, madeBy string) (err error) {
 	var other []string // flags that are about a new index
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil && f.Name != "add" && f.Name != "ids" && !slices.Contains(a.flags(), f.Name) {
+		if cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil && f.Name != "add" && f.Name != "ids" && f.Name != "recipe" && !slices.Contains(a.flags(), f.Name) {
 			other = append(other, "--"+f.Name)
 		}
 	})
@@ -55,6 +55,9 @@ func (a *adding) run(cmd *cobra.Command, g *cli.Globals, paths []string, ids pla
 		return err
 	}
 	defer cli.ClosePrints(files)
+	if err := saidRecipe(files, madeBy); err != nil {
+		return err
+	}
 	x, err := openToWrite(cmd.Context(), g, a.dir, engine.OpenOptions{OnConflict: conflict, TTL: time.Duration(a.ttl)})
 	if err != nil {
 		return err

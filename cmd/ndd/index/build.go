@@ -14,6 +14,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
 	"ndd/engine/index/plan"
@@ -27,6 +28,7 @@ func newBuild(g *cli.Globals) *cobra.Command {
 	var out string
 	var add adding
 	var lengths bool
+	var madeBy string
 	cmd := &cobra.Command{
 		Use:   "build -o INDEX | --add INDEX FILE...",
 		Short: "Build an index from fingerprint files",
@@ -60,7 +62,7 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 				return err
 			}
 			if add.dir != "" {
-				return add.run(cmd, g, args, choice.Request.IDs)
+				return add.run(cmd, g, args, choice.Request.IDs, madeBy)
 			}
 			for _, name := range add.flags() {
 				if cmd.Flags().Changed(name) {
@@ -81,6 +83,9 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 				return err
 			}
 			defer cli.ClosePrints(files)
+			if err := saidRecipe(files, madeBy); err != nil {
+				return err
+			}
 			return buildIndex(cmd.Context(), g, out, files, &choice, lengths)
 		},
 	}
@@ -89,8 +94,30 @@ stored one, unless --on-conflict says otherwise. The index must not be served.`,
 	cmd.Flags().StringVarP(&out, "output", "o", "", "folder to create for the index; must not exist")
 	choice.RegisterIDs(cmd, plan.IDsNames, "what is kept of documents: names (the IDs of the files, where they have some, and row numbers), rows (numbers) or none (queries answer fingerprints)")
 	cmd.Flags().BoolVar(&lengths, "lengths", false, "keep the length of each document's text, 4 bytes, for --max-length-ratio of query, batch and serve; needs .ndf files")
+	cmd.Flags().StringVar(&madeBy, "recipe", "", "how fingerprints were made that came without a recipe, as text or .bin: minwise, minwise-pairs, simhash or a JSON file; the index can then be asked about documents")
 	add.register(cmd)
 	return cmd
+}
+
+// saidRecipe says by which recipe fingerprints were made, if that is named: with as many fingerprints for each document as they have.
+func saidRecipe(files []*ndf.File, nameOrFile string) error {
+	if nameOrFile == "" {
+		return nil
+	}
+	r, err := cli.RecipeOf(nameOrFile)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		made := r
+		if made.Sketch == simhash.SketchMinwise && f.PrintsEach() == 2 {
+			made.Prints = 2
+		}
+		if err := f.MadeBy(&made); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func buildIndex(ctx context.Context, g *cli.Globals, out string, files []*ndf.File, choice *design.Choice, lengths bool) error {

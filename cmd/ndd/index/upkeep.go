@@ -68,7 +68,11 @@ began. INDEX may be served and written to meanwhile.
 The files of an index are never changed, so on the same file system DIR has hard
 links of them, which takes no time and no room; only the log is copied. DIR keeps
 all of it when INDEX is changed or removed later. On another file system, files
-are copied. 'ndd check DIR' verifies the backup.`,
+are copied. 'ndd check DIR' verifies the backup.
+
+DIR must not exist, and there is no --force: a backup that fails must not have cost
+the one before it. Give each a name of its own, and remove the oldest when the new
+one is complete.`,
 		Example: `  ndd backup index /backups/index-monday
   ndd serve -i /backups/index-monday`,
 		Args: func(_ *cobra.Command, args []string) error {

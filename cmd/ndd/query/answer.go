@@ -53,7 +53,7 @@ func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sameRecipe("the index", x.Recipe(), q); err != nil {
+	if err := sameRecipe("the index", x.Recipe(), x.PrintsEach(), q); err != nil {
 		x.Close()
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 }
 
 // sameRecipe refuses queries that were made by another recipe. Raw ones may be asked of anything.
-func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
-	if each := r.PrintsEach(); each != q.PrintsEach() {
+func sameRecipe(what string, r *simhash.Recipe, each int, q *ndf.File) error {
+	if each != q.PrintsEach() {
 		return fmt.Errorf("%w: documents of %s have %s each, those of %s %d", simhash.ErrMixed, what, cli.Number(each, "fingerprint"), q.Path(), q.PrintsEach())
 	}
 	if r == nil || q.Recipe() == nil {

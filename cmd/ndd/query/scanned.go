@@ -68,7 +68,7 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sameRecipe(f.Path(), f.Recipe(), q); err != nil {
+	if err := sameRecipe(f.Path(), f.Recipe(), f.PrintsEach(), q); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sameRecipe("the index", x.Recipe(), q); err != nil {
+	if err := sameRecipe("the index", x.Recipe(), x.PrintsEach(), q); err != nil {
 		x.Close()
 		return nil, err
 	}

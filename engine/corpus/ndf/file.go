@@ -1,6 +1,9 @@
 package ndf
 
 import (
+	"cmp"
+	"fmt"
+
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/idlist"
 	"ndd/engine/storage/store"
@@ -11,6 +14,7 @@ import (
 type File struct {
 	path   string
 	recipe *simhash.Recipe // nil for raw files
+	each   int             // fingerprints of a document as text; 0 is what the recipe says
 	chunks []chunk
 	docs   uint64
 	file   *store.File // nil for raw files
@@ -39,7 +43,23 @@ func (f *File) Recipe() *simhash.Recipe { return f.recipe }
 func (f *File) Len() uint64 { return f.docs }
 
 // PrintsEach returns how many fingerprints each document has, one after the other: 1 or 2.
-func (f *File) PrintsEach() int { return f.recipe.PrintsEach() }
+func (f *File) PrintsEach() int { return cmp.Or(f.each, f.recipe.PrintsEach()) }
+
+// MadeBy says by which recipe fingerprints were made that came without one. The error wraps [simhash.ErrMixed]: the recipe makes
+// another number of fingerprints of a document, or the file has one that differs. It must not be called while the file is in use.
+func (f *File) MadeBy(r *simhash.Recipe) error {
+	if f.recipe != nil {
+		return simhash.Compatible(f.path, f.recipe, "the recipe that is named", r)
+	}
+	if f.PrintsEach() != r.PrintsEach() {
+		return fmt.Errorf("%w: %s has %d for each document, the recipe that is named makes %d", simhash.ErrMixed, f.path, f.PrintsEach(), r.PrintsEach())
+	}
+	f.recipe = r
+	return nil
+}
+
+// HasLengths reports whether the lengths of the documents' texts are there.
+func (f *File) HasLengths() bool { return f.file != nil }
 
 // HasIDs reports whether documents have IDs beside their rows.
 func (f *File) HasIDs() bool { return f.file != nil || f.hasIDs }

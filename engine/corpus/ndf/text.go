@@ -2,6 +2,7 @@ package ndf
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,7 +11,8 @@ import (
 )
 
 // Fingerprints as text are lines of what ndd fingerprint prints: 16 hexadecimal digits, 0x before them or not, and an ID behind a tab
-// or not, on all lines or on none. 16 dashes stand for a document without a fingerprint. Empty lines are passed over.
+// or not, on all lines or on none. Where documents have two fingerprints, all lines have two, with a comma between them. 16
+// dashes stand for a document without a fingerprint. Empty lines are passed over.
 //
 //	0123456789abcdef	https://example.org/a
 //	----------------	https://example.org/short
@@ -21,19 +23,31 @@ const unmarkedText = "----------------"
 // IsText reports whether data begins with a line of a fingerprint as text.
 func IsText(data []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(data[:min(len(data), StartBytes)], "\r\n"), []byte("\n"))
-	_, _, ok := printLine(strings.TrimSuffix(string(line), "\r"))
+	_, _, ok := printLine(strings.TrimSuffix(string(line), "\r"), nil)
 	return ok
 }
 
-// printLine takes a line apart. The digits are as they stand, without 0x.
-func printLine(line string) (digits, id string, ok bool) {
-	digits, id, _ = strings.Cut(line, "\t")
-	digits = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(digits), "0x"), "0X")
-	if digits == unmarkedText {
-		return digits, id, true
+// printLine takes a line apart and appends its fingerprints to dst: one or two, none where the document has none.
+func printLine(line string, dst []uint64) (prints []uint64, id string, ok bool) {
+	digits, id, _ := strings.Cut(line, "\t")
+	if strings.TrimSpace(digits) == unmarkedText {
+		return dst, id, true
 	}
-	_, err := simhash.Parse(digits)
-	return digits, id, err == nil
+	first, second, two := strings.Cut(digits, ",")
+	if dst, ok = appendPrint(dst, first); ok && two {
+		dst, ok = appendPrint(dst, second)
+	}
+	return dst, id, ok
+}
+
+// appendPrint appends a fingerprint by its digits.
+func appendPrint(dst []uint64, digits string) ([]uint64, bool) {
+	digits = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(digits), "0x"), "0X")
+	fp, err := simhash.Parse(digits)
+	if err != nil {
+		return dst, false
+	}
+	return append(dst, uint64(fp)), true
 }
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
@@ -49,10 +63,16 @@ func readText(path string, data []byte) (*File, error) {
 		n++
 		text := strings.TrimSuffix(string(line), "\r")
 		if text != "" {
-			digits, id, ok := printLine(text)
+			corrupt := func(format string, args ...any) error {
+				return &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1, Offset: int64(at), Why: fmt.Sprintf("line %d ", n) + fmt.Sprintf(format, args...)}
+			}
+			prints, id, ok := printLine(text, c.fingerprints)
 			if !ok {
-				return nil, &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1, Offset: int64(at),
-					Why: fmt.Sprintf("line %d has no fingerprint of 16 hexadecimal digits: %.40q", n, text)}
+				return nil, corrupt("has no fingerprint of 16 hexadecimal digits: %.40q", text)
+			}
+			each := len(prints) - len(c.fingerprints)
+			if f.each = cmp.Or(f.each, each); each != 0 && each != f.each {
+				return nil, corrupt("has %d of the fingerprints of which others have %d", each, f.each)
 			}
 			id = unescape.Replace(id)
 			if id == "" {
@@ -60,11 +80,10 @@ func readText(path string, data []byte) (*File, error) {
 			} else {
 				withIDs++
 			}
-			if digits == unmarkedText {
+			if each == 0 {
 				f.unmarked = append(f.unmarked, id)
 			} else {
-				fp, _ := simhash.Parse(digits) // as printLine did
-				c.fingerprints = append(c.fingerprints, uint64(fp))
+				c.fingerprints = prints
 				c.listed = append(c.listed, id)
 			}
 		}
@@ -78,6 +97,6 @@ func readText(path string, data []byte) (*File, error) {
 	if !f.hasIDs {
 		c.listed, f.unmarked = nil, nil
 	}
-	f.chunks, f.docs = []chunk{c}, uint64(len(c.fingerprints))
+	f.chunks, f.docs = []chunk{c}, uint64(len(c.fingerprints)/f.PrintsEach())
 	return f, nil
 }

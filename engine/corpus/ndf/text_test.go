@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/storage/store"
 )
 
@@ -60,7 +61,22 @@ func TestText(t *testing.T) {
 	if f, err := opened(t, "plain", []byte("0123456789abcdef\n0123456789abcdee")); err != nil || f.HasIDs() || f.Len() != 2 {
 		t.Error(f, err)
 	}
+	two, err := opened(t, "two", []byte("0123456789abcdef,0xfedcba9876543210\ta\n----------------\tshort\n0000000000000001,0000000000000002\tb\n"))
+	if err != nil || two.Len() != 2 || two.PrintsEach() != 2 || !slices.Equal(two.Fingerprints(), []uint64{0x0123456789abcdef, 0xfedcba9876543210, 1, 2}) ||
+		!slices.Equal(ids(t, two.IDs), []string{"a", "b"}) || !slices.Equal(ids(t, two.Unmarked), []string{"short"}) {
+		t.Fatal(two, err)
+	}
+	recipe := simhash.Default()
+	if err := two.MadeBy(&recipe); !errors.Is(err, simhash.ErrMixed) || two.Recipe() != nil {
+		t.Error(err)
+	}
+	if recipe.Prints = 2; two.MadeBy(&recipe) != nil || two.Recipe() != &recipe || two.MadeBy(&recipe) != nil {
+		t.Error(two.Recipe())
+	}
 	for in, want := range map[string]string{
+		"0123456789abcdef\n0123456789abcdef,0123456789abcdef\n":             "line 2 has 2 of the fingerprints of which others have 1",
+		"0123456789abcdef,0123456789abcdef\n0123456789abcdef\n":             "line 2 has 1 of the fingerprints of which others have 2",
+		"0123456789abcdef\n0123456789abcdef,\n":                             "line 2 has no fingerprint",
 		"0123456789abcdef\ta\n0123456789abcdef\n":                           "1 lines have an ID and 1 have none",
 		"0123456789abcdef\nnothing\n":                                       "line 2 has no fingerprint of 16 hexadecimal digits: \"nothing\"",
 		"0123456789abcdef\n0123456789abcde\n":                               "line 2 has no fingerprint",

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -98,6 +99,9 @@ func createFolder(dir string, o *BuildOptions) (*disk.Folder, error) {
 // manifest and segments, but not what was inserted since.
 func isOwn(name string) bool { return name == manifestName || segmentName.MatchString(name) }
 
+// ErrNoRecipe is wrapped where documents have two fingerprints and no recipe: an index knows by the recipe that they belong together.
+var ErrNoRecipe = errors.New("two fingerprints for each document, and nothing says by which recipe they were made")
+
 // commonRecipe returns the recipe of all files, nil when they are raw, or an error if it is not one.
 func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 	if len(files) == 0 {
@@ -108,6 +112,12 @@ func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 		if err := simhash.Compatible(first.Path(), first.Recipe(), f.Path(), f.Recipe()); err != nil {
 			return nil, err
 		}
+		if a, b := first.PrintsEach(), f.PrintsEach(); a != b {
+			return nil, fmt.Errorf("%w: %s has %d for each document, %s %d", simhash.ErrMixed, first.Path(), a, f.Path(), b)
+		}
+	}
+	if first.Recipe() == nil && first.PrintsEach() > 1 {
+		return nil, fmt.Errorf("%s: %w", first.Path(), ErrNoRecipe)
 	}
 	return first.Recipe(), nil
 }
@@ -120,7 +130,7 @@ func input(files []*ndf.File, lengths, noIDs bool) (in segment.Input, err error)
 		for c := range f.Chunks {
 			in.Chunks = append(in.Chunks, c)
 		}
-		if lengths && f.Recipe() == nil {
+		if lengths && !f.HasLengths() {
 			return in, fmt.Errorf("%s: %w", f.Path(), ErrNoLengths)
 		}
 	}

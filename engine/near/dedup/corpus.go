@@ -114,7 +114,7 @@ type Document struct {
 // Append adds a document. The error is a [memory.TooLargeError].
 func (c *Corpus) Append(d Document) error {
 	c.prints = append(c.prints, uint64(d.Fingerprint))
-	if c.recipe.PrintsEach() > 1 {
+	if c.each() > 1 {
 		c.second = append(c.second, uint64(d.Second))
 	}
 	c.lengths = append(c.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
@@ -137,6 +137,14 @@ func (c *Corpus) grown() error {
 
 // Len returns the number of documents.
 func (c *Corpus) Len() int { return len(c.prints) }
+
+// each returns how many fingerprints a document has.
+func (c *Corpus) each() int {
+	if c.recipe == nil {
+		return max(c.o.Prints, 1)
+	}
+	return c.recipe.PrintsEach()
+}
 
 // Recipe returns the recipe of the fingerprints, nil if that is unknown.
 func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
@@ -238,7 +246,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		return nil, err
 	}
 	c.prints = make([]uint64, 0, n)
-	if c.recipe.PrintsEach() > 1 {
+	if c.each() > 1 {
 		c.second = make([]uint64, 0, n)
 	}
 	if c.recipe != nil {
@@ -261,6 +269,9 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	}
 	if err := simhash.Compatible(first.Path(), c.recipe, f.Path(), f.Recipe()); err != nil {
 		return err
+	}
+	if a, b := first.PrintsEach(), f.PrintsEach(); a != b {
+		return fmt.Errorf("%w: %s has %d for each document, %s %d", simhash.ErrMixed, first.Path(), a, f.Path(), b)
 	}
 	if f.Len() == 0 {
 		return ctx.Err() // no row is of it
@@ -289,7 +300,7 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 
 // appendChunk appends the fingerprints of some documents, as a file has them: two of each document are one after the other.
 func (c *Corpus) appendChunk(chunk []uint64) {
-	if c.recipe.PrintsEach() == 1 {
+	if c.each() == 1 {
 		c.prints = append(c.prints, chunk...)
 		return
 	}
