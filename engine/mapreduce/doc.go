@@ -54,8 +54,9 @@
 // # Memory
 //
 // A task reserves what it takes from Options.Budget, tells it by Options.Say, and fails with a memory.TooLargeError that names
-// the group where one does not fit. What it takes: Scan, tables of Q and a batch of fingerprints; Pairs, 96 MiB to sort what it
-// sends, and 40 bytes for each fingerprint of the largest group; Stars, Assign and Dedup, next to nothing.
+// the group where one does not fit. What it takes: a map that reads fingerprints, 144 MiB for a batch of lines, or 64 MiB of raw
+// ones, which it reads while it computes; Scan, tables of Q and hits beside that; Pairs, 96 MiB to sort what it sends, and 40 bytes for
+// each fingerprint of the largest group; Stars, Assign and Dedup, next to nothing.
 //
 // Functions of this package may be called from many goroutines at a time.
 package mapreduce

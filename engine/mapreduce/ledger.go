@@ -45,7 +45,7 @@ func (r record) hash() uint64 {
 // An end is what an end record says of a part: how many records of it there are, so that a reader knows whether it
 // has all. Ends are added up: those of several parts are one.
 //
-//	~end	parts=1 records=1532 sum=91c2f0e85d7a6b34 recipe=5be1a2c4
+//	~end	parts=1 records=1532 sum=91c2f0e85d7a6b34 recipe=minwise-5be1a2c4
 type end struct {
 	parts   int64
 	count          // of what was written

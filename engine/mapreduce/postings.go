@@ -23,7 +23,7 @@ const (
 	postingsMax = 1024 // of a line
 )
 
-// sendPostings sends each signature of the documents of a map's input, with what document appends of the document behind it.
+// sendPostings sends each signature of the documents of a map's input, with the number of them and the document's ID behind it.
 func (t *task) sendPostings(ctx context.Context) error {
 	var key []byte
 	var set []uint64

@@ -84,7 +84,7 @@ func (j Stars) combine(ctx context.Context, t *task) error {
 func (j Stars) reduce(ctx context.Context, t *task) error {
 	s := star{t: t, round: j.Round}
 	var last []byte
-	err := t.sorted(ctx, func(_ int, key, _ []byte) error {
+	return t.sorted(ctx, func(_ int, key, _ []byte) error {
 		if string(key) == string(last) {
 			return nil
 		}
@@ -99,10 +99,6 @@ func (j Stars) reduce(ctx context.Context, t *task) error {
 		}
 		return s.edge(node, neighbour)
 	})
-	if err != nil {
-		return err
-	}
-	return nil
 }
 
 // A star is a node whose neighbours come in order.
