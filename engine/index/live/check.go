@@ -61,7 +61,11 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 func (c *Searcher) conclude(ctx context.Context, docs []Doc, near []Outcome, seen DocID, k, most int) ([]Outcome, error) {
 	x := c.index
 	if slices.IndexFunc(near, func(o Outcome) bool { return o.Near == nil }) < 0 {
-		return near, x.sync(ctx, wal.Position(x.logged.Load()))
+		err := x.sync(ctx, wal.Position(x.logged.Load()))
+		if err == nil && c.refused != x.refused.Load() { // what was near may be no more
+			return c.admit(ctx, docs, k, most)
+		}
+		return near, err
 	}
 	if err := x.lockToInsert(ctx); err != nil {
 		return nil, err
@@ -86,7 +90,10 @@ func (c *Searcher) conclude(ctx context.Context, docs []Doc, near []Outcome, see
 func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (_ *pending, decided int, err error) {
 	x := c.index
 	v := x.current.Load()
-	if seen < v.memtables[0].first || c.added != x.added.Load() { // some of what came in is in segments
+	if c.refused != x.refused.Load() { // what was near may be no more
+		clear(near)
+	}
+	if seen < v.memtables[0].first || c.added != x.added.Load() || c.refused != x.refused.Load() { // some of what came in is in segments
 		if seen, err = c.near(near, c.queries, k, most); err != nil {
 			return nil, 0, err
 		}
@@ -129,7 +136,7 @@ func (c *Searcher) lengthsOf(docs []Doc) {
 // near searches what the index holds now for everything within k of queries, and gives those that
 // have some to near, with the ID of the nearest. It returns the number of the first document that it did not see.
 func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, error) {
-	c.added = c.index.added.Load()
+	c.added, c.refused = c.index.added.Load(), c.index.refused.Load()
 	w, err := c.index.view(c.slot)
 	if err != nil {
 		return 0, err

@@ -77,6 +77,14 @@
 // the call waited for long: then it searches once more under the lock. Who is told that a document
 // is near waits until that is durable.
 //
+// # What is refused
+//
+// A change is in memory before the log is written, which many share. Where the disk is full, all changes that the log could not
+// write are taken back before any of their callers is told so: their records leave the log, what they inserted is deleted and what they
+// deleted is there again (refuse.go). So what was refused can be sent again, with the same ID, and is not near itself.
+// A check-and-insert that met one of them meanwhile searches again. After a sync that failed nobody knows what the disk has:
+// the error is [ErrUnknown], and the next opening of the index decides. Flushes and merges write only what the log has.
+//
 // # Memory
 //
 // Each version reserves what it has in memory: memtables, which are full with a million documents, a

@@ -63,6 +63,7 @@ type flush struct {
 	next      DocID // number of the first document that it does not have
 	memtables []*memtable
 	deleted   []DocID // of documents that are in files
+	refused   uint64  // changes that were taken back before
 }
 
 // flush makes one file of what is in memory:
@@ -91,7 +92,7 @@ func (x *Index) flushBefore(ctx context.Context, gap uint64) (DocID, error) {
 	}
 	if err := x.flushTo(ctx, f); err != nil {
 		x.writer.mu.Lock()
-		x.deleted = append(f.deleted, x.deleted...)
+		x.deleted = x.stillDeleted(append(f.deleted, x.deleted...))
 		x.noteFlush(err)
 		x.writer.mu.Unlock()
 		return 0, err
@@ -130,7 +131,7 @@ func (x *Index) beginFlush(gap uint64) (f flush, err error) {
 	if f.mark, err = x.log.Rotate(); err != nil {
 		return f, err
 	}
-	f.next = v.end()
+	f.next, f.refused = v.end(), x.refused.Load()
 	if f.memtables = v.memtables; f.memtables[len(f.memtables)-1].len() == 0 {
 		f.memtables = f.memtables[:len(f.memtables)-1]
 	} else {
@@ -165,6 +166,9 @@ func (x *Index) flushTo(ctx context.Context, f flush) error {
 			return err
 		}
 		defer g.free()
+	}
+	if err := x.settled(f.refused); err != nil {
+		return err
 	}
 	slices.Sort(f.deleted)
 	made, entry, err := x.toFile(ctx, g, slices.Compact(f.deleted), o)

@@ -54,7 +54,8 @@ type Outcome struct {
 // Insert adds documents, all or none, in their order: those that are inserted have consecutive
 // numbers. They are found by every query that begins after Insert has returned, and then they are
 // as durable as the index is to make them. It waits for room and for the disk, as long as ctx
-// lasts; when ctx ends while it waits for the disk, the documents are in the index.
+// lasts; when ctx ends while it waits for the disk, the documents are in the index unless the disk fails. An error that wraps
+// [ErrUnknown] leaves open if they are; after every other one they are not.
 func (x *Index) Insert(ctx context.Context, docs []Doc) ([]Outcome, error) {
 	if len(docs) == 0 {
 		return nil, ctx.Err()
@@ -198,11 +199,8 @@ func (x *Index) commit(c *change) (at wal.Position, err error) {
 	}
 	if x.log != nil {
 		x.record = c.append(x.record[:0], &x.config)
-		if at, err = x.log.Append(x.record); err != nil && x.log.Resume() == nil { // the disk was full, and is no more
-			at, err = x.log.Append(x.record)
-		}
-		if err != nil {
-			return 0, fmt.Errorf("nothing can be inserted or deleted: %w", err)
+		if at, err = x.log.Append(x.record); err != nil {
+			return 0, fmt.Errorf("%w: %w", errRefused, err)
 		}
 		x.logged.Store(uint64(at))
 	}
@@ -268,12 +266,4 @@ func (x *Index) add(docs []Doc, expires []moment) {
 		x.Apply(Edit{addMemtable: last})
 		x.wakeFlusher()
 	}
-}
-
-// sync waits until a change is as durable as the index is to make it.
-func (x *Index) sync(ctx context.Context, at wal.Position) error {
-	if x.log == nil || at == 0 {
-		return nil
-	}
-	return x.log.Sync(ctx, at)
 }

@@ -113,11 +113,15 @@ func (x *Index) mergeFiles(ctx context.Context, segments []*Segment, threads int
 		return err
 	}
 	defer reserved.Release()
+	refused := x.refused.Load()
 	g, err := gather(segments, nil, &x.config, now)
 	if err != nil {
 		return err
 	}
 	defer g.free()
+	if err := x.settled(refused); err != nil {
+		return err
+	}
 	made, entry, err := x.toFile(ctx, g, g.older(), o)
 	if err != nil {
 		return err

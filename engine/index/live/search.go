@@ -74,6 +74,7 @@ type Searcher struct {
 	queries    []uint64
 	lookup     lookup // of IDs
 	added      uint64 // the index's, when near was called
+	refused    uint64 // likewise
 	lengths    Lengths
 	textBytes  []uint32 // room
 }

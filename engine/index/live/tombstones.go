@@ -33,6 +33,16 @@ func (t *tombstones) add(doc, clock DocID) bool {
 	return true
 }
 
+// remove takes a deletion back.
+func (t *tombstones) remove(doc DocID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.dead[doc]; ok {
+		delete(t.dead, doc)
+		t.n.Add(-1)
+	}
+}
+
 // len returns how many documents are deleted.
 func (t *tombstones) len() uint64 { return uint64(t.n.Load()) }
 

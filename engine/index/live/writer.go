@@ -29,6 +29,7 @@ type writer struct {
 	pending pending
 	logged  atomic.Uint64 // position of the last record
 	added   atomic.Uint64 // segments that did not come through memtables
+	refused atomic.Uint64 // how often changes were taken back
 
 	recovering bool // the log is being read
 
@@ -113,6 +114,10 @@ func (x *Index) lock(ctx context.Context) error {
 			err = ErrClosed
 		case x.failed != nil:
 			err = x.failed
+		case x.log != nil && x.log.Failing():
+			if err = x.resume(); err == nil {
+				continue
+			}
 		case x.hasRoom():
 			return nil
 		case x.flushFailed != nil:

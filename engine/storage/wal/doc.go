@@ -74,7 +74,8 @@
 //
 // After a write or a sync that failed the log returns that error from every call until it is opened
 // again: nobody knows what the system has of those pages, and a second sync may succeed without
-// having written them. A write that failed, on a full disk, is no such loss: [Log.Resume].
+// having written them. A write that failed, on a full disk, is no such loss: the owner takes back what was not written, by
+// [Log.Withdraw], and goes on with [Log.Resume].
 //
 // # Lock order
 //

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ndd/engine/storage/disk"
@@ -56,6 +57,9 @@ type Log struct {
 	first   Position      // the first record of that file
 	writing chan struct{} // closed when the writer below is free again; nil when it is
 	err     error         // of the first call that failed, or ErrClosed
+	failing atomic.Bool   // err is not nil, and not ErrClosed
+
+	withdrawn []span // of positions, ascending
 
 	file writer // owned by the goroutine that made writing
 

@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -54,6 +55,10 @@ func (s Sync) String() string {
 func (l *Log) Sync(ctx context.Context, at Position) error {
 	for {
 		l.mu.Lock()
+		if err := l.ifWithdrawn(at); err != nil {
+			l.mu.Unlock()
+			return err
+		}
 		switch {
 		case at <= l.done:
 			l.mu.Unlock()
@@ -109,10 +114,11 @@ func (l *Log) lead(then func() error) error {
 	l.mu.Unlock()
 
 	written, err := l.file.write(l, batches)
-	if err == nil && l.options.Sync == Always {
-		err = l.file.sync()
+	synced := error(nil) // of what was written, be it all or not
+	if l.options.Sync == Always && (err == nil || written > 0 && !l.file.lost) {
+		synced = l.file.sync()
 	}
-	if err == nil && then != nil {
+	if err = cmp.Or(err, synced); err == nil && then != nil {
 		err = then()
 	}
 
@@ -122,6 +128,10 @@ func (l *Log) lead(then func() error) error {
 	l.writing = nil
 	if err != nil {
 		l.err = fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
+		l.failing.Store(true)
+		if written > 0 && synced == nil && !l.file.lost {
+			l.done = batches[written-1].last()
+		}
 		l.queue = append(batches[written:], l.queue...)
 		l.file.abandon()
 		return l.err
@@ -133,7 +143,7 @@ func (l *Log) lead(then func() error) error {
 
 // Resume lets a log go on after a write that failed, or a file that could not be created: on a disk that was
 // full and has space again. It makes the log end, durably, where it did before that call. The records
-// that were not written are written by the next Sync, those whose Sync returned the error among them,
+// that were not written and not withdrawn are written by the next Sync, those whose Sync returned the error among them,
 // so that the log stays equal to what the owner has in memory. After a sync that failed Resume
 // returns the error and changes nothing.
 func (l *Log) Resume() error {
@@ -152,6 +162,7 @@ func (l *Log) Resume() error {
 		return fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
 	}
 	l.err = nil
+	l.failing.Store(false)
 	return nil
 }
 

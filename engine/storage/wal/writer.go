@@ -28,6 +28,9 @@ func (b *batch) begin(file uint64, first Position) {
 	b.data = append(b.data[:0], make([]byte, frameHead)...)
 }
 
+// last returns the position of the batch's last record.
+func (b *batch) last() Position { return b.first + Position(b.records) - 1 }
+
 func (b *batch) add(record []byte) {
 	b.data = appendRecord(b.data, record)
 	b.records++

@@ -1,0 +1,220 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/table"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// fillingDisk is one that is full while full is set.
+func fillingDisk(full *atomic.Bool) *disk.Disk {
+	return disk.Failing(func(c disk.Call, _ string) error {
+		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate) {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+}
+
+// refusing makes an index with IDs on a disk that is full while full is set.
+func refusing(t *testing.T, full *atomic.Bool) (x *Index, reopen func() *Index) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	reopen = func() *Index {
+		x, err := openScripted(dir, fillingDisk(full))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	return reopen(), reopen
+}
+
+// byID returns the fingerprint of each ID that an index has, and fails where two documents have one, or where the look-up of IDs
+// says otherwise.
+func byID(t *testing.T, x *Index) map[string]simhash.Fingerprint {
+	t.Helper()
+	all := map[string]simhash.Fingerprint{}
+	for doc, d := range contents(t, x) {
+		if _, twice := all[d.ID]; twice {
+			t.Errorf("two documents have the ID %s", d.ID)
+		}
+		all[d.ID] = d.Fingerprint
+		if found, ok, err := x.Find(d.ID); found != doc || !ok || err != nil {
+			t.Errorf("ID %s is found at %d %v %v, and is that of %d", d.ID, found, ok, err, doc)
+		}
+	}
+	return all
+}
+
+// TestRefusedIsUndone refuses an insert, an insert that replaces, a check-and-insert and deletions on a full disk: nothing of them is in
+// the index then, what they replaced and deleted is, and so it is when the disk has room again and after the index is
+// opened again.
+func TestRefusedIsUndone(t *testing.T) {
+	for _, flushed := range []bool{false, true} {
+		t.Run(fmt.Sprint("flushed=", flushed), func(t *testing.T) {
+			var full atomic.Bool
+			x, reopen := refusing(t, &full)
+			insert := func(id string, f simhash.Fingerprint) error {
+				_, err := x.Insert(t.Context(), []Doc{{ID: id, Fingerprint: f}})
+				return err
+			}
+			if err := errors.Join(insert("a", 1<<10), insert("b", 1<<20|7<<40)); err != nil {
+				t.Fatal(err)
+			}
+			if flushed {
+				if err := x.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := map[string]simhash.Fingerprint{"a": 1 << 10, "b": 1<<20 | 7<<40}
+			for range 2 {
+				full.Store(true)
+				_, deleted := x.Delete(t.Context(), "b")
+				_, deletedPrint := x.DeleteFingerprint(t.Context(), 1<<10)
+				_, checked := x.CheckAndInsert(t.Context(), []Doc{{ID: "c", Fingerprint: 0xffff << 48}}, 3, 1)
+				for what, err := range map[string]error{"insert": insert("new", 0xff<<32), "replace": insert("a", 0xff<<32), "again": insert("a", 0xff<<32),
+					"delete": deleted, "by fingerprint": deletedPrint, "check": checked} {
+					if !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrUnknown) {
+						t.Errorf("%s: %v", what, err)
+					}
+				}
+				if got := byID(t, x); !maps.Equal(got, want) {
+					t.Errorf("refused, and there is %v", got)
+				}
+				near, err := x.CheckAndInsert(t.Context(), []Doc{{ID: "d", Fingerprint: 1<<10 | 1}}, 3, 1)
+				if err != nil || near[0].Inserted || near[0].ID != "a" {
+					t.Errorf("what is near is told on a full disk, too: %+v %v", near, err)
+				}
+				full.Store(false)
+				if out, err := x.CheckAndInsert(t.Context(), []Doc{{ID: "c", Fingerprint: 0xffff << 48}}, 3, 1); err != nil || !out[0].Inserted {
+					t.Errorf("tried again: %+v %v", out, err)
+				}
+				if want["c"] = 0xffff << 48; !maps.Equal(byID(t, x), want) {
+					t.Errorf("with room again there is %v", byID(t, x))
+				}
+				if n, err := x.Delete(t.Context(), "c"); n != 1 || err != nil {
+					t.Errorf("%d %v", n, err)
+				}
+				delete(want, "c")
+			}
+			if err := x.end(); err != nil {
+				t.Error(err)
+			}
+			x = reopen()
+			defer x.end()
+			if got := byID(t, x); !maps.Equal(got, want) {
+				t.Errorf("opened again, there is %v", got)
+			}
+		})
+	}
+}
+
+// TestRefusedAtRandom has callers insert, replace, check and delete beside flushes and merges on a disk that is full now and then, with
+// ends of the process: the index always has exactly what was acknowledged.
+func TestRefusedAtRandom(t *testing.T) {
+	rounds := 60
+	if testing.Short() {
+		rounds = 6
+	}
+	const callers, steps = 4, 40
+	var full atomic.Bool
+	x, reopen := refusing(t, &full)
+	want := [callers]map[string]simhash.Fingerprint{}
+	for i := range want {
+		want[i] = map[string]simhash.Fingerprint{}
+	}
+	var refused atomic.Int64
+	for round := range rounds {
+		var group, beside sync.WaitGroup
+		ctx, stop := context.WithCancel(t.Context())
+		beside.Go(func() {
+			for ctx.Err() == nil {
+				err := x.Flush(context.Background())
+				if err == nil {
+					err = x.Merge(context.Background(), 1)
+				}
+				if err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errTakenBack) {
+					t.Error(err)
+				}
+			}
+		})
+		for c := range callers {
+			group.Go(func() {
+				random := rand.New(rand.NewPCG(uint64(round), uint64(c)))
+				for range steps {
+					full.Store(random.IntN(3) == 0)
+					id := fmt.Sprint(c, "-", random.IntN(12))
+					f := simhash.Fingerprint(random.Uint64())
+					doc := []Doc{{ID: id, Fingerprint: f}}
+					var err error
+					inserts, deletes := false, false
+					switch random.IntN(4) {
+					case 0:
+						deletes = true
+						_, err = x.Delete(t.Context(), id)
+					case 1:
+						var out []Outcome
+						if out, err = x.CheckAndInsert(t.Context(), doc, 3, 1); err == nil {
+							inserts = out[0].Inserted
+						}
+					default:
+						inserts = true
+						_, err = x.Insert(t.Context(), doc)
+					}
+					switch {
+					case errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrUnknown):
+						refused.Add(1)
+					case err != nil:
+						t.Error(err)
+					case inserts:
+						want[c][id] = f
+					case deletes:
+						delete(want[c], id)
+					}
+				}
+			})
+		}
+		group.Wait()
+		full.Store(false)
+		stop()
+		beside.Wait()
+		all := map[string]simhash.Fingerprint{}
+		for _, m := range want {
+			maps.Copy(all, m)
+		}
+		if got := byID(t, x); !maps.Equal(got, all) {
+			t.Fatalf("round %d: there are %d documents, and %d were acknowledged", round, len(got), len(all))
+		}
+		if round%3 == 2 {
+			if err := x.end(); err != nil && !errors.Is(err, syscall.ENOSPC) {
+				t.Fatal(err)
+			}
+			x = reopen()
+			if got := byID(t, x); !maps.Equal(got, all) {
+				t.Fatalf("round %d: opened again, there are %d documents, and %d were acknowledged", round, len(got), len(all))
+			}
+		}
+	}
+	if err := x.end(); err != nil && !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	if refused.Load() < int64(rounds) {
+		t.Errorf("only %d were refused", refused.Load())
+	}
+}

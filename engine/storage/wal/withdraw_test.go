@@ -1,0 +1,95 @@
+package wal
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"ndd/engine/storage/disk"
+)
+
+// TestWithdraw fills the disk between two files of a log: what was written is acknowledged, and what was not is withdrawn for
+// good, also for who asks after the log goes on; nothing is withdrawn without an error, after one of a sync, or twice.
+func TestWithdraw(t *testing.T) {
+	var full, broken atomic.Bool
+	creations := 0
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if c == disk.CallCreate {
+			creations++
+		}
+		switch {
+		case full.Load() && (c == disk.CallWrite && creations != 2 || c == disk.CallCreate && creations != 2):
+			return syscall.ENOSPC
+		case broken.Load() && c == disk.CallSync:
+			return syscall.EIO
+		}
+		return nil
+	})
+	dir := t.TempDir()
+	l, _, _ := open(t, d, dir, Options{})
+	withdraw := func() (records []string, last Position, ok bool) {
+		last, ok = l.Withdraw([]byte("nothing"), func(record []byte) { records = append(records, string(record)) })
+		return records, last, ok
+	}
+	put(t, l, "record 1")
+	if records, last, ok := withdraw(); ok || last != 1 || records != nil || l.Failing() {
+		t.Errorf("without an error: %v %d %v", records, last, ok)
+	}
+	add := func(text string) Position {
+		at, err := l.Append([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	rotate := func() {
+		if _, err := l.Rotate(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rotate()
+	second := add("record 2") // to the second file, which can be created
+	rotate()
+	third, fourth := add("record 3"), add("record 4")
+	full.Store(true)
+	if err := l.Sync(t.Context(), fourth); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrWithdrawn) || !l.Failing() {
+		t.Error(err)
+	}
+	if err := l.Sync(t.Context(), second); err != nil {
+		t.Errorf("what was written is not acknowledged: %v", err)
+	}
+	if records, last, ok := withdraw(); !ok || last != second || !slices.Equal(records, []string{"record 3", "record 4"}) {
+		t.Errorf("%v %d %v", records, last, ok)
+	}
+	full.Store(false)
+	if err := l.Resume(); err != nil || l.Failing() {
+		t.Fatal(err)
+	}
+	fifth := add("record 5")
+	for range 2 {
+		for _, at := range []Position{third, fourth} {
+			if err := l.Sync(t.Context(), at); !errors.Is(err, ErrWithdrawn) || !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("Sync of %d: %v", at, err)
+			}
+		}
+		if err := l.Sync(t.Context(), fifth); err != nil {
+			t.Error(err)
+		}
+	}
+	broken.Store(true)
+	if err := l.Sync(t.Context(), add("record 6")); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+	if records, _, ok := withdraw(); ok || records != nil {
+		t.Errorf("after a sync that failed: %v", records)
+	}
+	if err := l.Close(); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+	_, _, records := open(t, nil, dir, Options{})
+	if want := []string{text(1), text(2), "3:nothing", "4:nothing", text(5)}; !slices.Equal(records[:5], want) {
+		t.Errorf("%q", records)
+	}
+}
