@@ -61,7 +61,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	full.Store(false)
-	if got := ask[insertAnswer](t, b, "/v1/check-and-insert", insert(3)); !got.Inserted {
+	if got := ask[checkAnswer](t, b, "/v1/check-and-insert", insert(3)); !got.Inserted {
 		t.Errorf("sent again, a document is told of itself: %+v", got)
 	}
 	ask[insertAnswer](t, b, "/v1/insert", insert(9))

@@ -23,6 +23,7 @@ const (
 // It is outside the Go heap, which takes up to twice what it has. Where the machine gives none it is inside.
 type arena struct {
 	slabs   atomic.Pointer[[][]uint64]
+	_       [lineBytes]byte // readers do not meet what the writer writes
 	buffers []*memory.Buffer[uint64]
 	used    int // words of the last slab
 	words   int // of all slabs

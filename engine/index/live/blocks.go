@@ -31,6 +31,9 @@ type blocks struct {
 	arena arena
 }
 
+// prefetchQueries are prefetched for at a time.
+const prefetchQueries = 8
+
 // blocksMax is the greatest K for which there are blocks: they have 8 bits then, and a query looks at
 // one fingerprint in 32. Beyond, it looks at all.
 const blocksMax = 7
@@ -159,6 +162,38 @@ func (b *blocks) search(query uint64, k int, positions []uint32, yield func(f ui
 				}
 			}
 			at += done
+		}
+	}
+}
+
+// prefetchHeads begins the misses of the heads that a search for the queries looks at.
+func (b *blocks) prefetchHeads(queries []uint64, k int) {
+	var at [prefetchQueries]uint64
+	for i, heads := range b.heads[:k+1] {
+		for j, q := range queries {
+			at[j] = b.value(i, q)
+		}
+		asm.PrefetchAt(heads, at[:len(queries)])
+	}
+}
+
+// prefetchBuckets begins those of the buckets, once the heads are there.
+func (b *blocks) prefetchBuckets(queries []uint64, k int) {
+	for i, heads := range b.heads[:k+1] {
+		for _, q := range queries {
+			if h := head(atomic.LoadUint64(&heads[b.value(i, q)])); h != 0 {
+				asm.PrefetchAll(b.arena.at(h.address())[:h.n()])
+			}
+		}
+	}
+}
+
+// prefetchRoom begins those of adding a fingerprint, once a search has looked at its buckets. Any goroutine may call it.
+func (b *blocks) prefetchRoom(f uint64) {
+	for i, heads := range b.heads {
+		if h := head(atomic.LoadUint64(&heads[b.value(i, f)])); h != 0 && h.n() < h.room() {
+			words, room := b.arena.at(h.address()), h.room()
+			asm.PrefetchAt(words[:bucketWords(h.class())], []uint64{uint64(h.n()), uint64(room + h.n()/2)})
 		}
 	}
 }

@@ -146,6 +146,7 @@ func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, e
 	if err != nil {
 		return 0, err
 	}
+	w.version.prefetchRoom(queries)
 	err = c.eachDocument(&a, most, func(i int, hits []Hit) (err error) {
 		near[i].Near = hits
 		if len(hits[0].Docs) > 0 && c.index.config.IDs {

@@ -52,6 +52,9 @@ const docsShared = 4096
 
 // hits puts all matches of each fingerprint together, with its documents.
 func (c *Searcher) hits(w View, docs int) (Answers, error) {
+	if len(c.matches) == 0 {
+		return Answers{}, nil
+	}
 	if err := c.locate(w, docs); err != nil {
 		return Answers{}, err
 	}

@@ -66,8 +66,10 @@ type Index struct {
 	wall     wallClock
 
 	versions
+	_         [lineBytes]byte
 	committed atomic.Uint64 // readers' clock: the number of the first document that they do not see
-	searchers sync.Pool     // of *Searcher
+	_         [lineBytes]byte
+	searchers sync.Pool // of *Searcher
 	workers   *worker.Set
 	reserved  *memory.Reservation // of files that are loaded
 	inserted  *memory.Reservation // of what was inserted and is in memory

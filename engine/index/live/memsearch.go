@@ -55,6 +55,9 @@ func (m *memtable) search(dst []Match, a *memSearch, queries []uint64, most int)
 		if !a.goesOn() {
 			break
 		}
+		if q%prefetchQueries == 0 {
+			m.prefetch(queries[q:min(q+prefetchQueries, len(queries))], a.k, len(queries) > prefetchQueries)
+		}
 		m.eachNear(a, query, func(f uint64, row uint32) bool {
 			if a.takes(m, int(row), q) {
 				dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, m.first + DocID(row)})
@@ -167,4 +170,37 @@ func (m *memtable) eachOf(a *memSearch, f uint64, query int, yield func(DocID) b
 	exact.k = 0
 	m.eachNear(&exact, f, take)
 	return more
+}
+
+// prefetch begins the misses of the buckets that a search for some queries looks at, and, where nobody has, of their heads.
+func (m *memtable) prefetch(queries []uint64, k int, heads bool) {
+	b := m.blocks.Load()
+	if b == nil {
+		return
+	}
+	if heads {
+		b.prefetchHeads(queries, k)
+	}
+	b.prefetchBuckets(queries, k)
+}
+
+// prefetch begins the misses of a search for a few queries, which other work hides.
+func (v *version) prefetch(queries []uint64, k int) {
+	if len(queries) > prefetchQueries {
+		return
+	}
+	for _, m := range v.memtables {
+		if b := m.blocks.Load(); b != nil {
+			b.prefetchHeads(queries, k)
+		}
+	}
+}
+
+// prefetchRoom begins the misses of inserting what a search has found nothing near of.
+func (v *version) prefetchRoom(queries []uint64) {
+	if b := v.memtables[len(v.memtables)-1].blocks.Load(); b != nil && len(queries) <= prefetchQueries {
+		for _, q := range queries {
+			b.prefetchRoom(q)
+		}
+	}
 }

@@ -17,6 +17,8 @@ const (
 	// scanDocs fingerprints are scanned whole by every query, in a quarter of a microsecond with
 	// AVX-512. Of more there are blocks.
 	scanDocs = 1024
+	// lineBytes has a cache line, and the one that processors fetch with it.
+	lineBytes = 128
 	// documentBytes is about what a document takes, with K = 3 and no ID.
 	documentBytes = 160
 )
@@ -31,8 +33,6 @@ type memtable struct {
 	each   int // rows of a document, which stay together
 	pages  []atomic.Pointer[page]
 	blocks atomic.Pointer[blocks] // of all rows; nil while these are few, or scanned whole
-	n      atomic.Int64
-	size   atomic.Uint64 // bytes that it takes without tombstones
 	dead   tombstones
 
 	key      *idKey // nil where documents have no IDs
@@ -41,6 +41,11 @@ type memtable struct {
 	lengths  bool   // are kept
 	deferred bool   // the writer's: blocks are made when all is there
 	versions int    // that have it; guarded by versions.mu
+
+	_    [lineBytes]byte // what each insert writes is on no line that each search reads
+	n    atomic.Int64
+	size atomic.Uint64 // bytes that it takes without tombstones
+	_    [lineBytes]byte
 }
 
 // A page has some rows.

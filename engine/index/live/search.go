@@ -156,6 +156,7 @@ func (c *Searcher) find(w View, queries []uint64, k int, swept Swept, most int) 
 	v := w.version
 	c.matches, c.most = c.matches[:0], most
 	c.segment.AtMost(most)
+	v.prefetch(queries, k)
 	c.submission.submit(c.ctx, v, queries, k, most, swept)
 	err := c.findOwn(v, w.now, queries, k, swept)
 	waited := c.submission.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })

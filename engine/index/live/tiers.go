@@ -1,12 +1,16 @@
 package live
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
-// Segments are merged in tiers: where fanout neighbours of one tier, or of lower ones, stand last,
-// they become one of the next. So each document is written once for each tier that the index has
-// filled, log4 of the number of flushes, and of each tier at most three segments are there.
+// Segments are merged in tiers: fanout of one tier, with the smaller ones among and behind them, become one of the next. So each
+// document is written once for each tier that the index has filled, log4 of the number of flushes, and
+// of each tier at most three segments are there. Larger ones stay as they are: what is written
+// does not depend on how much is there already.
 //
-//	1M 1M 1M + 1M -> 4M       4M 4M 4M 1M 1M 1M + 1M -> 16M
+//	1M 1M 1M + 1M -> 4M       4M 4M 4M 1M 1M 1M + 1M -> 16M       100M 1M 1M + 1M stays
 const fanout = 4
 
 // goneMin documents or fewer that are gone are not worth a merge.
@@ -20,25 +24,18 @@ func tier(docs, unit uint64) (t int) {
 	return t
 }
 
-// pick returns the segments to merge next: neighbours that may all be merged, of which there are
-// fanout of one tier or lower; or one of which a quarter is deleted or has expired; nothing when all
+// pick returns the segments to merge next: neighbours that may all be merged, of which fanout are of
+// one tier and the others of lower ones; or one of which a quarter is deleted or has expired; nothing when all
 // is well.
 func pick(segments []*Segment, unit uint64, now moment, may func(*Segment) bool) []*Segment {
 	tiers := make([]int, len(segments))
 	for i, s := range segments {
-		tiers[i] = tier(s.live(now), unit)
-	}
-	for t := 0; t < 64/2; t++ {
-		for end := len(segments); end > 0; {
-			begin := end
-			for begin > 0 && may(segments[begin-1]) && tiers[begin-1] <= t {
-				begin--
-			}
-			if end-begin >= fanout {
-				return segments[begin:end]
-			}
-			end = min(begin, end-1)
+		if tiers[i] = neverMerged; may(s) {
+			tiers[i] = tier(s.live(now), unit)
 		}
+	}
+	if begin, end := pickTier(tiers); begin < end {
+		return segments[begin:end]
 	}
 	i := slices.IndexFunc(segments, func(s *Segment) bool {
 		gone := s.Documents() - s.live(now)
@@ -48,4 +45,26 @@ func pick(segments []*Segment, unit uint64, now moment, may func(*Segment) bool)
 		return nil
 	}
 	return segments[i : i+1]
+}
+
+// neverMerged is the tier of what may not be merged.
+const neverMerged = math.MaxInt
+
+// pickTier returns which neighbours are to be merged, by their tiers, lower ones first; none where both are equal.
+func pickTier(tiers []int) (begin, end int) {
+	for t := range 64 / 2 {
+		for end := len(tiers); end > 0; {
+			begin, n := end, 0
+			for ; begin > 0 && tiers[begin-1] <= t; begin-- {
+				if tiers[begin-1] == t {
+					n++
+				}
+			}
+			if n >= fanout {
+				return begin, end
+			}
+			end = min(begin, end-1)
+		}
+	}
+	return 0, 0
 }

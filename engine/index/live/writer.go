@@ -28,8 +28,11 @@ type writer struct {
 	record  []byte   // room for one
 	pending pending
 	logged  atomic.Uint64 // position of the last record
-	added   atomic.Uint64 // segments that did not come through memtables
-	refused atomic.Uint64 // how often changes were taken back
+
+	_       [lineBytes]byte // each search reads what follows, and few writers write it
+	added   atomic.Uint64   // segments that did not come through memtables
+	refused atomic.Uint64   // how often changes were taken back
+	_       [lineBytes]byte
 
 	recovering bool // the log is being read
 
