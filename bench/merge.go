@@ -112,6 +112,10 @@ func (g *growing) run(ctx context.Context) error {
 	for g.x.Live().Merging() {
 		time.Sleep(time.Millisecond)
 	}
+	if err := g.row(ctx, "in tiers", nil); err != nil {
+		stop()
+		return err
+	}
 	byInserts, log := g.written.bytes.Load(), g.written.log.Load()
 	taken := &budgetPeak{budget: g.budget}
 	stopTaken := watch(taken.look)

@@ -60,7 +60,9 @@ type Searcher struct {
 	segment    segment.Scratch
 	found      []segment.Match
 	matches    []Match
-	ranges     []segment.Range // of the documents of matches
+	ranges     []segment.Range    // of the documents of matches
+	together   []*segment.Segment // that are searched at once,
+	numbers    []int              // and their numbers
 	limits     limits
 	most       int  // matches that a search holds; 0: any number
 	first      bool // of the documents of a hit only the first is asked for, and none is counted
@@ -186,7 +188,12 @@ func (c *Searcher) crowded() error {
 
 // findOwn searches the segments that have no workers.
 func (c *Searcher) findOwn(v *version, now moment, queries []uint64, k int, swept Swept) (err error) {
+	c.together, c.numbers = c.together[:0], c.numbers[:0]
 	for i, s := range v.segments {
+		if swept.of(i) == nil && s.workers == nil && len(v.segments) > 1 && s.SearchesEach(len(queries), k) && !s.expires.all(now) {
+			c.together, c.numbers = append(c.together, s.Segment), append(c.numbers, i)
+			continue
+		}
 		if swept.of(i) != nil {
 			c.matches = swept.matches(c.matches, i, queries, c.most)
 		} else if s.workers == nil && s.Fingerprints() > 0 && !s.expires.all(now) {
@@ -201,7 +208,17 @@ func (c *Searcher) findOwn(v *version, now moment, queries []uint64, k int, swep
 			return err
 		}
 	}
-	return nil
+	return c.findTogether(queries, k)
+}
+
+// findTogether searches the segments that findOwn has put together: a few queries in several segments, whose misses overlap.
+func (c *Searcher) findTogether(queries []uint64, k int) error {
+	if len(c.together) == 0 {
+		return nil
+	}
+	err := segment.SearchEach(c.together, queries, k, &c.segment, func(of int, m segment.Match) { c.match(c.numbers[of], queries, m) })
+	clear(c.together) // segments are not kept
+	return cmp.Or(err, c.crowded())
 }
 
 func (c *Searcher) match(segment int, queries []uint64, m segment.Match) {

@@ -30,6 +30,7 @@ type Scratch struct {
 	tables   []table.Table
 	searches []table.Search
 	matches  []table.Match
+	sources  []source // of tables, where they are of several segments
 	sorted   []int
 	pairs    []radix.Pair // of fingerprints whose documents are looked for
 	ranks    []uint64

@@ -1,0 +1,80 @@
+package segment
+
+import (
+	"fmt"
+
+	"ndd/asm"
+	"ndd/engine/index/table"
+	"ndd/engine/parallel"
+	"ndd/engine/storage/store"
+)
+
+// SearchEachMost is how many queries [SearchEach] takes at most: of more, one segment alone has enough misses under way.
+const SearchEachMost = 7
+
+// A source is where a table of a search of several segments comes from.
+type source struct {
+	segment int
+	table   int // of the segment
+	plan    *searchPlan
+}
+
+// SearchEach is [Segment.Search] of several segments, for a few queries: their misses overlap, so that a small segment beside a large
+// one costs its probes and not the way to memory and back. It calls yield with each match and the number of
+// its segment.
+func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch, yield func(segment int, m Match)) (err error) {
+	defer store.CatchFault(&err)()
+	defer parallel.EndStage()
+	parallel.StagePermute.Begin()
+	c.tables, c.searches, c.sources = c.tables[:0], c.searches[:0], c.sources[:0]
+	need := 0
+	for _, s := range segments {
+		need += len(queries) * len(s.tables)
+	}
+	if cap(c.queries) < need {
+		c.queries = make([]uint64, need)
+	}
+	room := c.queries[:need]
+	for i, s := range segments {
+		if k < 0 || k > s.meta.Design.K {
+			return fmt.Errorf("segment %d: distance %d is not within 0..%d, for which the index was built", i, k, s.meta.Design.K)
+		}
+		if s.meta.Fingerprints == 0 {
+			continue
+		}
+		p := s.searchPlan(k)
+		for number, t := range s.tables {
+			own := room[:len(queries):len(queries)]
+			room = room[len(queries):]
+			asm.Permute(own, queries, s.perms[number].Mask())
+			search := p.search[number]
+			search.Queries = own
+			c.tables, c.searches = append(c.tables, t), append(c.searches, search)
+			c.sources = append(c.sources, source{i, number, p})
+		}
+	}
+	if len(c.tables) == 0 {
+		return nil
+	}
+	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.table); err != nil {
+		return err
+	}
+	parallel.StageVerify.Begin()
+	for _, m := range c.matches {
+		from := &c.sources[m.Table]
+		diff := segments[from.segment].perms[from.table].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
+		if from.plan.design.First(diff) == from.table {
+			yield(from.segment, Match{m.Query, queries[m.Query] ^ diff})
+		}
+	}
+	return nil
+}
+
+// SearchesEach reports whether a segment is one of those that [SearchEach] is for, rather than [Segment.Search]: it is not compared
+// with the queries as a whole.
+func (s *Segment) SearchesEach(queries, k int) bool {
+	if queries > SearchEachMost || k < 0 || k > s.meta.Design.K || s.meta.Fingerprints == 0 {
+		return false
+	}
+	return !s.searchPlan(k).scans(s, s.every, queries)
+}

@@ -1,0 +1,86 @@
+package segment
+
+import (
+	"cmp"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ndd/engine/index/table"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// TestSearchEach searches segments of several designs, layouts and sizes at once, and finds in each what a comparison with all of its
+// fingerprints finds, each match once, for every k.
+func TestSearchEach(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 6))
+	var segments []*Segment
+	var stored [][]uint64
+	for i, design := range []string{"halves", "paper-10", "halves", "paper-10", "halves"} {
+		d, err := permute.Named(design, 3, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prints := make([]uint64, []int{30_000, 5_000, 1_000, 20_000, 0}[i])
+		for j := range prints {
+			if prints[j] = rng.Uint64(); j%2 == 0 {
+				prints[j] = rng.Uint64N(1<<20) << 22 // crowded, so that many tables find the same
+			}
+		}
+		var m store.Memory
+		o := Options{Design: d, Threads: 1, Table: table.Options{Layout: table.Layout(layouts[i%len(layouts)])}}
+		if err := Write(t.Context(), &m, Input{Fingerprints: prints}, o); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(m.Source())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		slices.Sort(prints)
+		segments, stored = append(segments, s), append(stored, slices.Compact(prints))
+	}
+	type found struct {
+		segment int
+		Match
+	}
+	order := func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.Query, b.Query), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	}
+	var c Scratch
+	for k := range 4 {
+		for range 20 {
+			queries := make([]uint64, 1+rng.IntN(SearchEachMost))
+			for i := range queries {
+				of := stored[rng.IntN(4)]
+				queries[i] = of[rng.IntN(len(of))] ^ 1<<rng.IntN(64)
+			}
+			var want, got []found
+			for i, prints := range stored {
+				for q, query := range queries {
+					for _, f := range prints {
+						if bits.OnesCount64(f^query) <= k {
+							want = append(want, found{i, Match{q, f}})
+						}
+					}
+				}
+			}
+			if err := SearchEach(segments, queries, k, &c, func(i int, m Match) { got = append(got, found{i, m}) }); err != nil {
+				t.Fatal(err)
+			}
+			slices.SortFunc(want, order)
+			slices.SortFunc(got, order)
+			if !slices.Equal(got, want) {
+				t.Fatalf("k=%d: %d matches, want %d", k, len(got), len(want))
+			}
+		}
+	}
+	if err := SearchEach(segments, []uint64{0}, 4, &c, nil); err == nil {
+		t.Error("searched beyond the design")
+	}
+	if err := SearchEach(segments[4:], []uint64{0}, 3, &c, nil); err != nil {
+		t.Error(err)
+	}
+}
