@@ -83,6 +83,7 @@ func (m *memtable) searchFirst(dst []Match, a *memSearch, queries []uint64, most
 				dst = append(dst, x)
 			}
 		} else if a.goesOn() {
+			m.prefetch(queries[q:q+1], a.k, false)
 			dst = m.appendFirst(dst, a, q, query, most)
 			found[query] = [2]int{begin, len(dst)}
 		} else {
