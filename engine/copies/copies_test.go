@@ -80,7 +80,7 @@ func TestRelations(t *testing.T) {
 			if got[[2]uint32{0, 1}] != Duplicate || len(pairs) > 3 || report.Documents != 4 || report.Pairs != len(pairs) {
 				t.Errorf("%s: %v, %+v", m, got, report)
 			}
-			if MethodOf(whole) == CCDet || m == Winnow { // the Jaccard of an excerpt is low
+			if methodOf(whole) == CCDet || m == Winnow { // the Jaccard of an excerpt is low
 				if got[[2]uint32{0, 3}] != Contains || got[[2]uint32{1, 3}] != Contains {
 					t.Errorf("%s: %v", m, got)
 				}
@@ -104,7 +104,9 @@ func TestFallback(t *testing.T) {
 	if report.Fallback != 2 || report.None != 1 || report.Methods[SpotSigs] != 4 {
 		t.Errorf("%+v", report)
 	}
-	if !slices.ContainsFunc(pairs, func(p Pair) bool { return p.A == 1 && p.B == 3 && p.Method == Shingles && p.Relation == Duplicate && p.Flags.Has(FewA|FewB) }) ||
+	if !slices.ContainsFunc(pairs, func(p Pair) bool {
+		return p.A == 1 && p.B == 3 && p.Method == Shingles && p.Relation == Duplicate && p.Flags.Has(FewA|FewB)
+	}) ||
 		!slices.ContainsFunc(pairs, func(p Pair) bool { return p.A == 0 && p.B == 1 && p.Method == Winnow }) {
 		t.Errorf("%+v", pairs)
 	}
@@ -201,7 +203,7 @@ func TestMethodOf(t *testing.T) {
 	for text, want := range map[string]Method{"": SpotSigs, "plain English": SpotSigs, "中文": CCDet, "日本語のテキスト": CCDet,
 		"code with many English words 和 a little Chinese": SpotSigs, "12345": SpotSigs, "код на русском": SpotSigs,
 		"使用 component 组件来渲染 template 模板": CCDet} {
-		if got := MethodOf(text); got != want {
+		if got := methodOf(text); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
 	}

@@ -30,7 +30,7 @@ var ErrTooLong = errors.New("texts of 2 GiB and more cannot be explained")
 // too few signatures of it, winnow; where both have, shingles.
 func (s *Signer) MethodOfPair(a, b string) Method {
 	few := func(text string) bool {
-		sets := Sets{Method: MethodOf(text)}
+		sets := Sets{Method: methodOf(text)}
 		sets.Own = s.set(sets.Method, text)
 		own, _, _ := s.o.compared(&sets)
 		return !own
@@ -39,10 +39,10 @@ func (s *Signer) MethodOfPair(a, b string) Method {
 	switch {
 	case fewA && fewB:
 		return Shingles
-	case fewA || fewB || MethodOf(a) != MethodOf(b):
+	case fewA || fewB || methodOf(a) != methodOf(b):
 		return Winnow
 	}
-	return MethodOf(a)
+	return methodOf(a)
 }
 
 // Explain returns the passages of two texts that their common signatures are made of. Signatures that overlap, or stand

@@ -172,7 +172,7 @@ func SiteOf(name string) (site uint64) {
 func (s *Signer) Sign(text string) Sets {
 	sets := Sets{Method: s.o.Method}
 	if sets.Method == Auto {
-		sets.Method = MethodOf(text)
+		sets.Method = methodOf(text)
 		sets.Winnow = s.set(Winnow, text)
 	}
 	sets.Own = s.set(sets.Method, text)
@@ -206,9 +206,9 @@ func (s *Signer) Append(dst []signature.Signature, m Method, text string) []sign
 	panic("copies: no signatures by method " + string(m))
 }
 
-// MethodOf returns the method for a text's language: CCDet where at least a sixth of its letters are Chinese, Japanese or
+// methodOf returns the method for a text's language: CCDet where at least a sixth of its letters are Chinese, Japanese or
 // Thai, else SpotSigs: a manual in Chinese may be half code. The first 4 KiB tell.
-func MethodOf(text string) Method {
+func methodOf(text string) Method {
 	const look = 4096
 	east, letters := 0, 0
 	for _, r := range text[:min(look, len(text))] {

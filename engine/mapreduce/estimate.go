@@ -23,8 +23,8 @@ type Cluster struct {
 // Tasks returns how many tasks run at a time.
 func (c *Cluster) Tasks() int { return c.Nodes * c.Slots }
 
-// ChunkPrints are the fingerprints of a chunk of F: the paper's 64 MiB.
-const ChunkPrints = 8 << 20
+// chunkPrints are the fingerprints of a chunk of F: the paper's 64 MiB.
+const chunkPrints = 8 << 20
 
 // A ScanEstimate is what the job scan should take.
 type ScanEstimate struct {
@@ -50,7 +50,7 @@ const (
 // reading and comparing are added up, though a map that gets raw fingerprints reads on while it compares. The error is a memory.TooLargeError if a task has no room for any
 // queries.
 func EstimateScan(n uint64, k, queries int, hits float64, c Cluster) (e ScanEstimate, err error) {
-	e.Chunks = max(1, (n+ChunkPrints-1)/ChunkPrints)
+	e.Chunks = max(1, (n+chunkPrints-1)/chunkPrints)
 	part := queries
 	for e.Passes = 1; ; e.Passes++ {
 		part = (queries + e.Passes - 1) / e.Passes
@@ -64,7 +64,7 @@ func EstimateScan(n uint64, k, queries int, hits float64, c Cluster) (e ScanEsti
 			return e, memory.NewBudget(memory.Set(c.Memory)).Check(fmt.Sprintf("a map with %d queries", part), p.Bytes()+taskPrograms)
 		}
 	}
-	each := min(n, ChunkPrints)
+	each := min(n, chunkPrints)
 	e.Waves = (e.Chunks + uint64(c.Tasks()) - 1) / uint64(c.Tasks()) * uint64(e.Passes)
 	e.Read = 8 * n * uint64(e.Passes)
 	e.SideFile = 8 * uint64(queries) * uint64(c.Nodes)

@@ -51,7 +51,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) error {
 		return err
 	}
 	defer reading.Release()
-	o := scan.Options{Threads: t.Threads, Budget: t.Budget, Temp: j.Temp, Disk: j.Disk, Fingerprints: ChunkPrints, Once: true}
+	o := scan.Options{Threads: t.Threads, Budget: t.Budget, Temp: j.Temp, Disk: j.Disk, Fingerprints: chunkPrints, Once: true}
 	plan, err := scan.NewPlan(len(queries), j.K, false, o)
 	if err != nil {
 		return err

@@ -72,10 +72,14 @@ func Advice(cmd *cobra.Command, err error) string {
 	if errors.Is(err, copies.ErrNoIndex) {
 		return ": 'ndd copies build -o INDEX' makes one of documents"
 	}
-	e, ok := errors.AsType[*live.NoIndexError](err)
-	if !ok {
-		return ""
+	if e, ok := errors.AsType[*live.NoIndexError](err); ok {
+		return adviceOnIndex(cmd, e)
 	}
+	return ""
+}
+
+// adviceOnIndex is [Advice] where there is no index.
+func adviceOnIndex(cmd *cobra.Command, e *live.NoIndexError) string {
 	switch e.Found {
 	case live.FoundNothing:
 		if cmd.Flags().Lookup("create") != nil {

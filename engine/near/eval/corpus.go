@@ -68,8 +68,8 @@ var bandNames = []string{"near", "revised", "heavy", "low"}
 
 func (b Band) String() string { return bandNames[b] }
 
-// BandOf returns the band of a Jaccard.
-func BandOf(j float64) Band {
+// bandOf returns the band of a Jaccard.
+func bandOf(j float64) Band {
 	switch {
 	case j >= 0.8:
 		return Near

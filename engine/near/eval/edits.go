@@ -12,8 +12,8 @@ import (
 // one of n words at random places, at least one; a word of a script without spaces is one character.
 var Edits = []string{"replaced", "inserted", "deleted", "moved", "cut off", "boilerplate"}
 
-// EditRates are the rates that [SyntheticLabels] uses: one word in so many.
-var EditRates = []int{20, 40, 80, 200, 1000}
+// editRates are the rates that [SyntheticLabels] uses: one word in so many.
+var editRates = []int{20, 40, 80, 200, 1000}
 
 // A span is a word of a text, or one character of a script without spaces, with what stands before it.
 type span struct {
@@ -160,7 +160,7 @@ func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
 	}
 	var labels []Label
 	for _, kind := range Edits {
-		for _, rate := range EditRates {
+		for _, rate := range editRates {
 			for _, i := range rows {
 				text, ok := e.edit(c.texts[i], kind, rate)
 				if !ok {
@@ -176,7 +176,7 @@ func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
 		}
 	}
 	if len(labels) == 0 {
-		return nil, fmt.Errorf("none of %s has %d words: there is nothing to edit", plural(len(rows), "document"), EditRates[0])
+		return nil, fmt.Errorf("none of %s has %d words: there is nothing to edit", plural(len(rows), "document"), editRates[0])
 	}
 	return labels, nil
 }

@@ -90,7 +90,7 @@ func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options)
 func (c *Corpus) spread(ctx context.Context, pairs []Pair, m Method, o Options) (*Spread, error) {
 	var near []Pair
 	for _, p := range pairs {
-		if p.Kind != Different && BandOf(p.Jaccard) == Near {
+		if p.Kind != Different && bandOf(p.Jaccard) == Near {
 			near = append(near, p)
 		}
 	}

@@ -30,7 +30,7 @@ func recall(pairs []Pair, p finder, verify float64, bands bool, expected []Curve
 		pair := &pairs[i]
 		key := rowKey{pair.Lang, pair.Kind, ""}
 		if bands && pair.Kind != Different {
-			key.band = BandOf(pair.Jaccard).String()
+			key.band = bandOf(pair.Jaccard).String()
 		}
 		rows[key] = append(rows[key], i)
 		if _, ok := kinds[pair.Kind]; !ok {

@@ -234,7 +234,7 @@ func (r *reported) figure() (f Figure) {
 	for d, pairs := range r.judged {
 		for i := range pairs {
 			switch j := float64(pairs[i].jaccard); {
-			case BandOf(j) == Near:
+			case bandOf(j) == Near:
 				near[d]++
 				known[d]++
 			case !pairs[i].right:
