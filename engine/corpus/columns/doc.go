@@ -12,5 +12,6 @@
 // The library is handed pages that are not compressed any more, one after the other. What is refused is an error that is
 // [ErrCorrupt] and says what the file claims.
 //
-// Only columns without repetition are read. A [File] and its pages belong to one goroutine.
+// Texts and IDs are columns without repetition, of which [File.Pages] gives the values one by one; whole rows, with lists and
+// maps, are those of [File.RowGroup]. A [File] and its pages belong to one goroutine.
 package columns

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -26,8 +27,17 @@ type Pages struct {
 	place string
 }
 
-// Pages returns the pages of a column, by its number in the schema. It must be closed.
+// Pages returns the pages of a column, by its number in the schema. They must be closed. A column with repetitions is refused.
 func (f *File) Pages(group, column int) (p *Pages, err error) {
+	path := f.Schema().Columns()[column]
+	if leaf, ok := f.Schema().Lookup(path...); !ok || leaf.MaxRepetitionLevel != 0 {
+		return nil, fmt.Errorf("row group %d, column %q: it has repetitions", group+1, f.name(column))
+	}
+	return f.pages(group, column)
+}
+
+// pages returns the pages of any column.
+func (f *File) pages(group, column int) (p *Pages, err error) {
 	p = &Pages{place: fmt.Sprintf("row group %d, column %q", group+1, f.name(column))}
 	defer p.say(&err)
 	chunk := &f.own.RowGroups[group].Columns[column]
@@ -44,14 +54,16 @@ func (f *File) Pages(group, column int) (p *Pages, err error) {
 		return nil, errors.New("it is encrypted")
 	case s.at < pageBase || m.TotalCompressedSize < 0 || s.end > f.size || s.end < s.at:
 		return nil, corrupt("%d bytes from byte %d on in a file of %d", m.TotalCompressedSize, s.at, f.size)
-	case m.NumValues != f.Rows(group):
-		return nil, corrupt("%d values in %d rows", m.NumValues, f.Rows(group))
+	}
+	leaf, ok := f.Schema().Lookup(f.Schema().Columns()[column]...)
+	if !ok {
+		return nil, errors.New("the schema does not have it")
+	}
+	s.repeats, s.groupRows = bits.Len(uint(leaf.MaxRepetitionLevel)), f.Rows(group)
+	if m.NumValues < s.groupRows || m.NumValues > s.groupRows && s.repeats == 0 || m.NumValues > rowsSpare+rowsPerByte*f.size {
+		return nil, corrupt("%d values in %d rows", m.NumValues, s.groupRows)
 	}
 	in := f.view.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk)
-	leaf, ok := f.Schema().Lookup(f.Schema().Columns()[column]...)
-	if !ok || leaf.MaxRepetitionLevel != 0 {
-		return nil, errors.New("it has repetitions")
-	}
 	s.levels = bits.Len(uint(leaf.MaxDefinitionLevel))
 	p.pages, p.from = in.PagesFrom(s), s
 	return p, nil
@@ -74,8 +86,8 @@ func (p *Pages) Next() (page parquet.Page, err error) {
 	switch {
 	case p.from.err != nil:
 		err = p.from.err // which the library may have taken for something else
-	case err == io.EOF && p.from.left > 0:
-		err = corrupt("%d values are missing", p.from.left)
+	case err == io.EOF:
+		err = p.from.ended()
 	}
 	return page, err
 }
@@ -96,8 +108,14 @@ type stream struct {
 	levels  int   // bits of a definition level
 	at, end int64 // of the pages that are to come, in the file
 	left    int64 // values of them
-	number  int   // of the page
-	entries bool  // there is a dictionary
+	repeats int   // bits of a repetition level; 0: each row has one value
+
+	groupRows int64 // of the row group
+	rows      int64 // that began so far, where there are repetitions
+	inRow     int   // values of the last one
+
+	number  int  // of the page
+	entries bool // there is a dictionary
 
 	out  []byte // what the library sees of a page
 	from int64  // where that is, for the library
@@ -238,23 +256,36 @@ func (s *stream) data(h *format.PageHeader) (err error) {
 		return err
 	}
 	values := s.plain
-	if s.levels > 0 {
-		if d.DefinitionLevelEncoding != format.RLE {
-			return fmt.Errorf("levels encoded as %v, which is not read", d.DefinitionLevelEncoding)
-		}
-		if len(values) < 4 {
-			return corrupt("levels without a length")
-		}
-		n := int64(uint32(values[0]) | uint32(values[1])<<8 | uint32(values[2])<<16 | uint32(values[3])<<24)
-		if values = values[4:]; n > int64(len(values)) {
-			return corrupt("levels of %d bytes in a page of %d", n, len(s.plain))
-		}
-		if err := checkRuns(values[:n], s.levels, int(d.NumValues)); err != nil {
+	if s.repeats > 0 {
+		var levels []byte
+		if levels, values, err = s.levelsOf(values, d.RepetitionLevelEncoding, s.repeats, d.NumValues); err != nil {
 			return err
 		}
-		values = values[n:]
+		if err := s.repetitions(levels, int(d.NumValues)); err != nil {
+			return err
+		}
+	}
+	if s.levels > 0 {
+		if _, values, err = s.levelsOf(values, d.DefinitionLevelEncoding, s.levels, d.NumValues); err != nil {
+			return err
+		}
 	}
 	return s.values(values, d.Encoding, d.NumValues)
+}
+
+// levelsOf returns the levels at the beginning of a page of the first version, checked, and what follows them.
+func (s *stream) levelsOf(b []byte, encoding format.Encoding, width int, values int32) (levels, rest []byte, err error) {
+	if encoding != format.RLE {
+		return nil, nil, fmt.Errorf("levels encoded as %v, which is not read", encoding)
+	}
+	if len(b) < 4 {
+		return nil, nil, corrupt("levels without a length")
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	if b = b[4:]; n > int64(len(b)) {
+		return nil, nil, corrupt("levels of %d bytes in a page of %d", n, len(s.plain))
+	}
+	return b[:n], b[n:], checkRuns(b[:n], width, int(values))
 }
 
 // dataV2 checks a page of the second version: only the values are compressed.
@@ -270,8 +301,17 @@ func (s *stream) dataV2(h *format.PageHeader) (err error) {
 	if d.RepetitionLevelsByteLength < 0 || d.DefinitionLevelsByteLength < 0 || levels > min(int64(len(s.packed)), int64(h.UncompressedPageSize)) {
 		return corrupt("levels of %d and %d bytes in a page of %d", d.RepetitionLevelsByteLength, d.DefinitionLevelsByteLength, len(s.packed))
 	}
-	if d.NumNulls < 0 || d.NumNulls > d.NumValues || d.NumRows != d.NumValues {
+	if d.NumNulls < 0 || d.NumNulls > d.NumValues || d.NumRows < 0 || d.NumRows > d.NumValues || s.repeats == 0 && d.NumRows != d.NumValues {
 		return corrupt("%d nulls and %d rows among %d values", d.NumNulls, d.NumRows, d.NumValues)
+	}
+	if s.repeats > 0 {
+		b := s.packed[:d.RepetitionLevelsByteLength]
+		if err := checkRuns(b, s.repeats, int(d.NumValues)); err != nil {
+			return err
+		}
+		if err := s.repetitions(b, int(d.NumValues)); err != nil {
+			return err
+		}
 	}
 	if err := checkRuns(s.packed[d.RepetitionLevelsByteLength:levels], s.levels, int(d.NumValues)); err != nil {
 		return err

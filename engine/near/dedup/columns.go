@@ -7,13 +7,16 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"ndd/engine/corpus/columns"
 	"ndd/engine/corpus/document"
 	"ndd/engine/storage/store"
 )
 
 const (
 	columnsBytes = 64 << 20 // of a row group that is written, about: it is held in memory
-	rowsTogether = 64       // read and written at a time
+	rowsTogether = 64       // read and written at a time; one, where a row may have many values
+
+	columnsPageMost = 1 << 30 // bytes of a page, decompressed
 )
 
 // copyColumns copies a Parquet file without some rows, counted from 1 and ascending. Columns, their order, encodings and
@@ -24,6 +27,11 @@ func copyColumns(w io.Writer, content *document.Content, drop []int64) (err erro
 			err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
 		}
 	}()
+	checked, err := columns.Open(content.Columns, content.Size, columnsPageMost)
+	if err != nil {
+		return err
+	}
+	defer checked.Close()
 	file, err := parquet.OpenFile(content.Columns, content.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return err
@@ -32,9 +40,12 @@ func copyColumns(w io.Writer, content *document.Content, drop []int64) (err erro
 	for _, pair := range file.Metadata().KeyValueMetadata {
 		options = append(options, parquet.KeyValueMetadata(pair.Key, pair.Value))
 	}
-	c := columnCopy{to: parquet.NewGenericWriter[any](w, options...), drop: drop}
-	for _, group := range file.RowGroups() {
-		if err := c.group(group); err != nil {
+	c := columnCopy{to: parquet.NewGenericWriter[any](w, options...), drop: drop, together: rowsTogether}
+	if checked.Repeats() {
+		c.together = 1
+	}
+	for group := range checked.Groups() {
+		if err := c.group(checked.RowGroup(group)); err != nil {
 			return err
 		}
 	}
@@ -45,15 +56,17 @@ func copyColumns(w io.Writer, content *document.Content, drop []int64) (err erro
 type columnCopy struct {
 	to   *parquet.GenericWriter[any]
 	drop []int64 // ahead
-	row  int64   // that was read last
-	held int     // bytes of the group that is written
+
+	together int   // rows that are read at a time
+	row      int64 // that was read last
+	held     int   // bytes of the group that is written
 }
 
 // group copies a row group.
 func (c *columnCopy) group(group parquet.RowGroup) error {
 	rows := group.Rows()
 	defer rows.Close()
-	buffer := make([]parquet.Row, rowsTogether)
+	buffer := make([]parquet.Row, c.together)
 	for {
 		n, err := rows.ReadRows(buffer)
 		if err != nil && !errors.Is(err, io.EOF) {
