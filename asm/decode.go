@@ -21,9 +21,8 @@ package asm
 // Stage 1 turns codes into the bytes h[1], h[2], ... by looking twelve bits of code up in w, about
 // four symbols at a time: a chain of three instructions, 7 cycles a look-up, 2 a key. Stage 2 turns
 // those into keys: prefix sums of h say where the raw bits lie, a gather fetches them, a prefix XOR
-// makes them keys. Napkin: 4 cycles a key with AVX-512. Measured (BenchmarkDecode, blocks of 1 KiB, each
-// in halves of 109 keys of 2^30 uniform ones, the second turned around by the caller; cycles of 0.33 ns): AVX-512
-// 5.9, AVX2 6.9. Counted for
+// makes them keys. Napkin: 4 cycles a key with AVX-512. Measured (halves of blocks of 1 KiB, 109 keys each of 2^30 uniform
+// ones; cycles of 0.28 ns): AVX-512 4.6. Whole blocks are for [DecodeBlock]. Counted for
 // arm64 (decode_arm64.s): 16 instructions a key, and 40 in plain Go. The window is 32 KiB of
 // first-level cache, and more than the block and its keys together. A block of 32 KiB filled with
 // nothing but consecutive keys holds 65,535 and takes 76 us with AVX-512 and 105 with AVX2, in four

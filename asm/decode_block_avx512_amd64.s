@@ -28,7 +28,7 @@
 #define DOWNENDS    downEnds-4608(SP)
 #define BUDGET      budget-4616(SP) // rounds that may be added to the forecast
 
-// BEGIN is the beginning of a half's codes, at NEXT: as if 48 bits of them were there.
+// BEGIN takes the first 56 bits of a half's codes. NEXT is the half.
 #define BEGIN(BITS, COUNT, NEXT) \
 	MOVQ 2(NEXT), BITS    \ // behind the count of keys
 	MOVL $56, COUNT       \
@@ -67,16 +67,7 @@
 	SHRQ  $48, BX            \
 	ADDQ  BX, OUT
 
-DATA ·beforeUp+0(SB)/8, $0x0000000000000000
-DATA ·beforeUp+8(SB)/8, $0x00000000000000ff
-DATA ·beforeUp+16(SB)/8, $0x000000000000ffff
-DATA ·beforeUp+24(SB)/8, $0x0000000000ffffff
-DATA ·beforeUp+32(SB)/8, $0x00000000ffffffff
-DATA ·beforeUp+40(SB)/8, $0x000000ffffffffff
-DATA ·beforeUp+48(SB)/8, $0x0000ffffffffffff
-DATA ·beforeUp+56(SB)/8, $0x00ffffffffffffff
-GLOBL ·beforeUp(SB), RODATA|NOPTR, $64
-
+// Masks of the bytes that come before each lane's, where those are in reversed order; ·before has the others.
 DATA ·beforeDown+0(SB)/8, $0xffffffffffffff00
 DATA ·beforeDown+8(SB)/8, $0xffffffffffff0000
 DATA ·beforeDown+16(SB)/8, $0xffffffffff000000
@@ -300,7 +291,7 @@ round:
 	ADDQ         $8, DST                // behind before
 	MOVQ         block+24(FP), HALF
 	VPBROADCASTQ before+40(FP), KEY
-	VMOVDQU64    ·beforeUp(SB), BEFORE
+	VMOVDQU64    ·before(SB), BEFORE
 	LEAQ         UPSYMBOLS, SYMBOLS
 	LEAQ         UPSHIFTS, SHIFTS
 	LEAQ         UPENDS, GROUPS
