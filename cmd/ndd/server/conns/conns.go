@@ -163,6 +163,7 @@ func (l *Listener) admit(inner net.Conn) *Conn {
 	}
 	l.taken++
 	c := &Conn{Conn: inner, of: l}
+	c.reading.set, c.writing.set = inner.SetReadDeadline, inner.SetWriteDeadline
 	l.open[c] = struct{}{}
 	l.idle.push(c)
 	l.mu.Unlock()
@@ -189,11 +190,13 @@ type Conn struct {
 	since time.Time   // idle
 
 	before, after *Conn // of the idle ones
+
+	reading, writing deadline
 }
 
 // Read reads what has come.
 func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
+	n, err := c.reading.during(func() (int, error) { return c.Conn.Read(p) })
 	if n > 0 && !c.begun.Load() {
 		c.begun.Store(true)
 	}
