@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ndd/cmd/ndd/server/admit"
+	"ndd/engine"
 )
 
 // bodyBytesFirst of a body, and of an answer, are not counted among the memory of requests: each connection has at most one of each.
@@ -59,7 +60,11 @@ func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (bo
 		}
 		if len(body)-window >= stallBytes {
 			window = len(body)
-			http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.limits.times.stall)) // without it, that of the server holds
+			from := http.NewResponseController(w)
+			from.SetReadDeadline(time.Now().Add(s.limits.times.stall)) // without it, that of the server holds
+			if v.transfer.Gone() {
+				from.SetReadDeadline(time.Now()) // as who cut it off has set it just before
+			}
 		}
 		v.transfer.Waits(true)
 		n, err := in.Read(body[len(body):cap(body)])
@@ -113,6 +118,25 @@ func checkJSON(body []byte, documents int) *problem {
 	}
 	return nil
 }
+
+// early returns the refusal of a request whose gate is full, before its body is taken into memory, by the length that is announced.
+// The body is read, unless it is very large, so that its client is not cut off while it sends, and keeps its connection.
+func (s *service) early(x *engine.Index, to *route, r *http.Request) *problem {
+	if r.ContentLength > s.limits.Body {
+		return nil // too large for another reason
+	}
+	err := to.gate.Refuse(to.workOf(x, int(max(r.ContentLength, 0))))
+	if err == nil {
+		return nil
+	}
+	if len(r.Header["Expect"]) == 0 && r.ContentLength <= discardMost {
+		io.Copy(io.Discard, io.LimitReader(r.Body, discardMost)) // a client that has gone needs no answer
+	}
+	return shed(err)
+}
+
+// discardMost bytes of a body are read for nothing.
+const discardMost = 1 << 20
 
 // shed returns the answer to a request that is not admitted.
 func shed(err error) *problem {

@@ -101,7 +101,7 @@
 //	      └─ Host, Origin   no DNS rebinding, no foreign web page (access/origin.go)
 //	          └─ route
 //	              └─ token and role (access/keyring.go)
-//	                  └─ ready? (phase.go)
+//	                  └─ ready? gate full? 429 before the body is kept (phase.go, body.go)
 //	                      └─ body into memory, at most 8 MiB, 512 MiB of all bodies and answers (body.go)
 //	                          └─ gate: some run, some wait a little, the rest gets 429 (admit/gate.go)
 //	                              └─ handler ── engine

@@ -39,6 +39,11 @@ func TestEncodedAsJSON(t *testing.T) {
 		return r, text(), &number
 	}
 	for range 2000 {
+		p := refusal(400+rng.IntN(20), text())
+		if yes() {
+			p = misfit(text(), "%s", text())
+		}
+		compareEncoders(t, func(out []byte) []byte { return bytes.TrimSuffix(p.append(out), []byte{'\n'}) }, &p.ErrorModel)
 		n := near()
 		compareEncoders(t, n.append, n)
 		r, id, number := place()

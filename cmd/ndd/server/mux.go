@@ -12,6 +12,7 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/ui"
+	"ndd/engine"
 )
 
 // A mux leads requests to handlers, each behind the checks of its route. Both
@@ -143,9 +144,16 @@ func (s *service) guard(to *route, handle http.HandlerFunc) http.Handler {
 func (s *service) admit(v *visit, handle http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
 	to, media := v.to, ""
 	defer v.end()
+	x := s.indexFor(w)
+	if x == nil {
+		return
+	}
 	if to.accepts != nil {
 		var p *problem
 		if media, p = mediaType(r, to.accepts); p == nil {
+			p = s.early(x, to, r)
+		}
+		if p == nil {
 			v.body, p = s.readBody(w, r, v)
 		}
 		if p != nil {
@@ -159,9 +167,7 @@ func (s *service) admit(v *visit, handle http.HandlerFunc, w http.ResponseWriter
 	if to.document != nil && strings.HasPrefix(media, "text/") {
 		handle = to.document
 	}
-	x := s.index.Load()
-	if x == nil { // the server stopped meanwhile
-		stopping().write(w)
+	if x = s.indexFor(w); x == nil {
 		return
 	}
 	began := time.Now()
@@ -189,6 +195,15 @@ func (s *service) admit(v *visit, handle http.HandlerFunc, w http.ResponseWriter
 		}
 	}
 	handle(a, r)
+}
+
+// indexFor returns the index, or nil where the server has stopped meanwhile, which is answered.
+func (s *service) indexFor(w http.ResponseWriter) *engine.Index {
+	x := s.index.Load()
+	if x == nil {
+		stopping().write(w)
+	}
+	return x
 }
 
 // clientOf names who makes a request, to share memory by: the certificate's name, or the address; of IPv6, the

@@ -1,9 +1,12 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"flag"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"runtime"
 	"slices"
@@ -66,6 +69,50 @@ func TestTenfold(t *testing.T) {
 	}
 	eventually(t, "all is given back", func() bool { return b.held() == "" })
 	good(t, b, "what is over")
+}
+
+// TestRefusedBeforeTheBody: what has no room is refused before its body has come, and a body of usual length is read all the same, so that the
+// connection serves the next request.
+func TestRefusedBeforeTheBody(t *testing.T) {
+	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, times: times{header: 10 * waitMax, body: 10 * waitMax}})
+	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: 1, Places: 1, WaitMax: waitMax}, nil)
+	b.Config.Handler = b.handler(true)
+	in, err := b.batches.Enter(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() { b.batches.Enter(ctx, 0) }) // which fills the queue
+	eventually(t, "one waits", func() bool { return b.batches.State().Waiting == 1 })
+	const head = "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
+	refused := func(c net.Conn, in *bufio.Reader) {
+		t.Helper()
+		c.SetReadDeadline(time.Now().Add(waitMax))
+		answer, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if answer.StatusCode != http.StatusTooManyRequests || answer.Header.Get("Retry-After") == "" || err != nil {
+			t.Fatalf("%d %s, %v", answer.StatusCode, text, err)
+		}
+	}
+	large := dialRaw(t, b, fmt.Sprintf(head, 4<<20)) // and nothing of it
+	refused(large, bufio.NewReader(large))
+	usual := dialRaw(t, b, "")
+	answers := bufio.NewReader(usual)
+	for range 2 {
+		fmt.Fprintf(usual, head+"%s", 512<<10, make([]byte, 512<<10))
+		refused(usual, answers)
+	}
+	if n, _ := b.transfers.Bytes(); n != 0 {
+		t.Errorf("%d bytes of bodies are held", n)
+	}
+	cancel()
+	group.Wait()
+	in.Leave()
 }
 
 var (

@@ -90,14 +90,36 @@ func (p *problem) write(w http.ResponseWriter) {
 	if a, ok := w.(*answer); ok {
 		a.visit.service.notice(p.cause)
 	}
-	for name, values := range p.GetHeaders() {
-		w.Header()[name] = values
+	h := w.Header()
+	if p.retryAfter > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(p.retryAfter)}
 	}
-	w.Header().Set("Content-Type", "application/problem+json")
+	h["Content-Type"] = problemHeader
 	w.WriteHeader(p.Status)
-	e := json.NewEncoder(w)
+	w.Write(p.append(make([]byte, 0, 256))) // a client that has gone needs no answer
+}
+
+// problemHeader is a header of all problems.
+var problemHeader = []string{"application/problem+json"}
+
+// append appends the problem as a line of JSON: as encoding/json has it, which takes a server that refuses much longer.
+func (p *problem) append(out []byte) []byte {
+	if len(p.Errors) == 0 && p.Type == "" && p.Instance == "" && p.Title != "" && p.Detail != "" {
+		out = append(out, `{"title":`...)
+		out = appendString(&p.Title, out)
+		out = append(out, `,"status":`...)
+		out = strconv.AppendInt(out, int64(p.Status), 10)
+		out = append(out, `,"detail":`...)
+		out = appendString(&p.Detail, out)
+		return append(out, "}\n"...)
+	}
+	b := bytes.NewBuffer(out)
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	e.Encode(&p.ErrorModel) // a client that has gone needs no answer
+	if err := e.Encode(&p.ErrorModel); err != nil {
+		panic("server: a problem without JSON: " + err.Error())
+	}
+	return b.Bytes()
 }
 
 // tersen is a huma transformer that keeps problems from repeating a request's

@@ -87,7 +87,7 @@ func newService(o *Options) (*service, error) {
 func (s *service) openGates() {
 	n := runtime.GOMAXPROCS(0)
 	s.queries = admit.NewGate(admit.Options{Name: "query", Slots: 2 * n, Heavy: n, Places: 1024 * n, WaitMax: max(time.Second, s.limits.Queue), QueueMax: s.limits.Queue}, s.waited("query"))
-	s.batches = admit.NewGate(admit.Options{Name: "batch", Slots: max(4, n), Places: 64, WaitMax: 5 * time.Second, QueueMax: 5 * s.limits.Queue}, s.waited("batch"))
+	s.batches = admit.NewGate(admit.Options{Name: "batch", Slots: max(4, n), Places: 64, WaitMax: 5 * time.Second, QueueMax: s.limits.Queue}, s.waited("batch"))
 	s.inserts = admit.NewGate(admit.Options{Name: "insert", Slots: 256, Heavy: n, Places: 1024, WaitMax: 5 * time.Second, QueueMax: 10 * s.limits.Queue}, s.waited("insert"))
 }
 

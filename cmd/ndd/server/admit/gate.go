@@ -18,7 +18,7 @@ type Options struct {
 	QueueMax time.Duration // the work that waits may take the slots so long; 0 is WaitMax
 }
 
-// HeavyWork is the work beyond which a request is heavy: a text of 100 KB, or a thousand fingerprints.
+// HeavyWork is the work beyond which a request is heavy: a text of 50 KB, or two thousand fingerprints.
 const HeavyWork = 2 * time.Millisecond
 
 // A Refused is the error of a request that is not admitted.
@@ -61,6 +61,9 @@ type Gate struct {
 	refused map[string]uint64
 	waits   func(time.Duration) // is told how long each admitted request waited; may be nil
 }
+
+// factorMax keeps a single request that was held up from filling a queue.
+const factorMax = 100
 
 // A waiter is a request in a queue.
 type waiter struct {
@@ -122,6 +125,20 @@ func (g *Gate) Enter(ctx context.Context, work time.Duration) (*Pass, error) {
 	return p, nil
 }
 
+// Refuse returns the refusal that a request of so much work would get now, and nil where it would run or wait: before its body is read,
+// which then need not be kept. It takes no place.
+func (g *Gate) Refuse(work time.Duration) error {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.free(work > HeavyWork) {
+		return nil
+	}
+	return g.full(work)
+}
+
 // Waited returns how long the request waited for its slot; 0 of a nil pass.
 func (p *Pass) Waited() time.Duration {
 	if p == nil {
@@ -132,15 +149,20 @@ func (p *Pass) Waited() time.Duration {
 
 // admit gives a request a slot if it may have one now. It needs g.mu.
 func (g *Gate) admit(heavy bool) bool {
-	ahead := g.light.Len()
-	if heavy {
-		ahead = g.heavy.Len()
-	}
-	if ahead > 0 || !g.room(heavy) {
+	if !g.free(heavy) {
 		return false
 	}
 	g.take(heavy)
 	return true
+}
+
+// free says whether a request need not wait. It needs g.mu.
+func (g *Gate) free(heavy bool) bool {
+	ahead := g.light.Len()
+	if heavy {
+		ahead = g.heavy.Len()
+	}
+	return ahead == 0 && g.room(heavy)
 }
 
 func (g *Gate) room(heavy bool) bool {
@@ -234,7 +256,7 @@ func (p *Pass) Leave() {
 	defer g.mu.Unlock()
 	p.release()
 	if p.work > 0 {
-		g.factor += (min(max(float64(p.held)/float64(p.work), 0.05), 20) - g.factor) / 64
+		g.factor += (min(max(float64(p.held)/float64(p.work), 0.05), factorMax) - g.factor) / 64
 	}
 }
 

@@ -184,3 +184,29 @@ func TestLend(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestRefuse: what would be refused is told before, and takes no place; what would run or wait is not refused.
+func TestRefuse(t *testing.T) {
+	g := NewGate(Options{Name: "test", Slots: 1, Places: 1, WaitMax: waitMax}, nil)
+	if err := g.Refuse(0); err != nil {
+		t.Errorf("an empty gate: %v", err)
+	}
+	p := enter(t, g, 0)
+	if err := g.Refuse(0); err != nil {
+		t.Errorf("a place is free: %v", err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() { enter(t, g, 0).Leave() })
+	eventually(t, "one waits", func() bool { return g.State().Waiting == 1 })
+	if err := g.Refuse(0); refused(t, err) != "full" {
+		t.Errorf("a full gate: %v", err)
+	}
+	if s := g.State(); s.Running != 1 || s.Waiting != 1 || s.Refused["full"] != 1 {
+		t.Errorf("%+v", s)
+	}
+	p.Leave()
+	group.Wait()
+	if err := (*Gate)(nil).Refuse(0); err != nil {
+		t.Errorf("no gate: %v", err)
+	}
+}
