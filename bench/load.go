@@ -31,7 +31,9 @@ type load struct {
 // A loaded is what became of a load.
 type loaded struct {
 	answered, refused int
-	seconds           float64
+	within            int // answered in the time that the load lasts: those behind it, when nothing new comes, say nothing of a rate
+	lasts             time.Duration
+	seconds           float64         // until all was answered
 	latency           []time.Duration // of those answered, sorted; in an open loop from when they were due
 	spent             time.Duration   // processor time of this process
 	late              int             // that were sent more than lateMax after they were due
@@ -39,7 +41,12 @@ type loaded struct {
 }
 
 // rate returns answers a second.
-func (l *loaded) rate() float64 { return float64(l.answered) / l.seconds }
+func (l *loaded) rate() float64 {
+	if l.within == 0 { // a short load on a machine that stood still
+		return float64(l.answered) / l.seconds
+	}
+	return float64(l.within) / l.lasts.Seconds()
+}
 
 // quantile returns a latency in milliseconds.
 func (l *loaded) quantile(q float64) float64 {
@@ -67,10 +74,11 @@ func (l *load) run(ctx context.Context) (*loaded, error) {
 		group.Go(func() { errs[c] = l.connection(ctx, began, &next, &results[c]) })
 	}
 	group.Wait()
-	sum := &loaded{seconds: max(time.Since(began), l.lasts).Seconds(), spent: processorTime() - spent}
+	sum := &loaded{lasts: l.lasts, seconds: max(time.Since(began), l.lasts).Seconds(), spent: processorTime() - spent}
 	for i := range results {
 		sum.answered += results[i].answered
 		sum.refused += results[i].refused
+		sum.within += results[i].within
 		sum.late += results[i].late
 		sum.latency = append(sum.latency, results[i].latency...)
 	}
@@ -95,17 +103,18 @@ func (l *load) connection(ctx context.Context, began time.Time, next *atomic.Int
 		due := time.Now()
 		if l.rate > 0 {
 			due = began.Add(time.Duration(float64(i) / l.rate * 1e9))
-			time.Sleep(time.Until(due))
 		}
 		if due.Sub(began) >= l.lasts {
 			return nil
 		}
+		time.Sleep(time.Until(due))
 		body := l.body(i)
 		if time.Since(due) > lateMax {
 			to.late++
 		}
 		request = fmt.Appendf(request[:0], "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", l.path, l.media, len(body))
-		if _, err := c.Write(append(request, body...)); err != nil {
+		request = append(request, body...)
+		if _, err := c.Write(request); err != nil {
 			return err
 		}
 		status, err := readAnswer(in, answer)
@@ -114,6 +123,9 @@ func (l *load) connection(ctx context.Context, began time.Time, next *atomic.Int
 			return err
 		case status == http.StatusOK:
 			to.answered++
+			if time.Since(began) <= l.lasts {
+				to.within++
+			}
 			to.latency = append(to.latency, time.Since(due))
 			if l.check != nil {
 				if err := l.check(i, answer.Bytes()); err != nil {
