@@ -188,6 +188,46 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
+// TestReplaceAll: a document replaces all that have its ID, where an index has an ID several times, and only once.
+func TestReplaceAll(t *testing.T) {
+	random := rand.New(rand.NewPCG(25, 26))
+	o := Options{Method: SpotSigs}
+	signer, _ := NewSigner(o)
+	texts := []string{english(random, 20), english(random, 20), english(random, 20), english(random, 20), english(random, 20)}
+	dir := create(t, o, texts[:1], 1)
+	add := func(some []string, forget bool) {
+		t.Helper()
+		w, err := AppendIndex(context.Background(), dir, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range some {
+			if forget { // that the ID is taken
+				w.taken = newTaken()
+			}
+			if err := w.Add(id(0), signer.Sign(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := w.Commit(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Abort(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(texts[1:3], true)
+	add(texts[3:], false) // the last replaces the fourth, too
+	if got := answers(t, dir, o, texts); len(got) != 1 || got[0][0] != '4' {
+		t.Errorf("found %v, want text 4 alone", got)
+	}
+	x, err := OpenIndex(context.Background(), dir, 1)
+	if err != nil || x.Documents() != 1 || x.Deleted() != 4 {
+		t.Errorf("%d documents, %d deleted, %v", x.Documents(), x.Deleted(), err)
+	}
+	x.Close()
+}
+
 // TestDeletedLies: a manifest that contradicts itself on deleted documents is refused.
 func TestDeletedLies(t *testing.T) {
 	dir := create(t, Options{}, corpus(rand.New(rand.NewPCG(25, 26)), 20), 10)

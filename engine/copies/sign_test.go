@@ -8,13 +8,46 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"ndd/engine/copies/signature"
 )
 
 // signTexts names files of documents to sign in BenchmarkSign.
 var signTexts = flag.String("sign.texts", "", "JSON lines with a field text to sign in BenchmarkSign: a glob (default: texts of random words)")
+
+// TestLongText: the signatures of a long text, which are gathered in batches, are those of a short one.
+func TestLongText(t *testing.T) {
+	random := rand.New(rand.NewPCG(6, 8))
+	var b strings.Builder
+	for b.Len() < longText {
+		b.WriteString(english(random, 20))
+		b.WriteString(chinese(random, 100))
+	}
+	for _, m := range []Method{SpotSigs, CCDet, Winnow, Shingles} {
+		for _, bags := range []bool{false, true} {
+			s, err := NewSigner(Options{Method: m, Bags: bags})
+			if err != nil {
+				t.Fatal(err)
+			}
+			signed := s.Append(nil, m, b.String())
+			want := signature.AppendSet(nil, signed)
+			if bags {
+				want = signature.AppendBag(nil, signed)
+			}
+			if got := s.Sign(b.String()).Own; !slices.Equal(got, want) || len(want) <= signature.Batch {
+				t.Errorf("%s, bags %t: a set of %d, want %d", m, bags, len(got), len(want))
+			}
+			short := b.String()[:1000]
+			if got, want := s.Sign(short).Own, len(s.Append(nil, m, short)); len(got) > want {
+				t.Errorf("%s: a short text behind a long one has %d signatures of %d", m, len(got), want)
+			}
+		}
+	}
+}
 
 // BenchmarkSign signs texts by each method on one thread, the sorting of the sets included, and the places left alone.
 func BenchmarkSign(b *testing.B) {

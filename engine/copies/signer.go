@@ -184,11 +184,33 @@ func (s *Signer) Sign(text string) Sets {
 
 // set returns the set of a text's signatures by one method.
 func (s *Signer) set(m Method, text string) []uint64 {
+	if len(text) >= longText {
+		g := signature.Gatherer{Bag: s.o.Bags}
+		s.each(m, text, g.Add)
+		return g.Set()
+	}
 	s.signed = s.Append(s.signed[:0], m, text)
 	if s.o.Bags {
 		return signature.AppendBag(nil, s.signed)
 	}
 	return signature.AppendSet(nil, s.signed)
+}
+
+// longText is how many bytes a text has whose signatures are gathered in batches instead of being held with their places.
+const longText = 1 << 20
+
+// each calls yield with the signatures of a text by one method, a batch at a time.
+func (s *Signer) each(m Method, text string, yield func([]signature.Signature)) {
+	switch m {
+	case SpotSigs:
+		s.spots.Each(text, yield)
+	case CCDet:
+		s.ends.Each(text, yield)
+	case Winnow:
+		s.rows.Each(text, yield)
+	case Shingles:
+		s.all.Each(text, yield)
+	}
 }
 
 // Append appends the signatures of a text by one method, with their places. Auto is not one.

@@ -123,7 +123,7 @@ func (w *IndexWriter) Add(id string, s Sets) error {
 		return err
 	}
 	at := place{uint32(len(w.manifest.Segments) - 1), uint32(w.segment.report.Documents)}
-	if before, was := w.taken.put(id, at); was {
+	for _, before := range w.taken.put(id, at) {
 		w.manifest.delete(int(before.segment), before.doc)
 	}
 	return w.segment.append(id, s)

@@ -30,6 +30,7 @@ const takenExamples = 5
 type taken struct {
 	seeds  [2]maphash.Seed
 	places map[[2]uint64]place
+	twins  map[[2]uint64][]place // other documents of an ID that several have
 }
 
 const takenBytes = 64
@@ -38,15 +39,25 @@ const takenBytes = 64
 type place struct{ segment, doc uint32 }
 
 func newTaken() *taken {
-	return &taken{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, places: map[[2]uint64]place{}}
+	return &taken{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, places: map[[2]uint64]place{}, twins: map[[2]uint64][]place{}}
 }
 
-// put says that a document has an ID, and returns the one that had it before.
-func (t *taken) put(id string, at place) (before place, was bool) {
+// put says that a document has an ID, and returns those that had it before.
+func (t *taken) put(id string, at place) (before []place) {
 	key := t.key(id)
-	before, was = t.places[key]
+	if last, was := t.places[key]; was {
+		before = append(t.twins[key], last)
+		delete(t.twins, key)
+	}
 	t.places[key] = at
-	return before, was
+	return before
+}
+
+// keep is put, but those that had the ID before go on having it.
+func (t *taken) keep(id string, at place) {
+	if before := t.put(id, at); len(before) > 0 {
+		t.twins[t.key(id)] = before
+	}
 }
 
 func (t *taken) has(id string) bool {
@@ -80,7 +91,7 @@ func (t *taken) fill(x *Index) error {
 			if err != nil {
 				return err
 			}
-			t.put(doc.id, place{uint32(at), doc.number})
+			t.keep(doc.id, place{uint32(at), doc.number})
 		}
 	}
 	return nil

@@ -49,7 +49,11 @@ func AppendSet(dst []uint64, signatures []Signature) []uint64 {
 func AppendBag(dst []uint64, signatures []Signature) []uint64 {
 	from := len(dst)
 	dst = appendSorted(dst, signatures)
-	bag := dst[from:]
+	return dst[:from+len(bagOf(dst[from:]))]
+}
+
+// bagOf makes a set of sorted hashes, in their place, that has each as often as they have.
+func bagOf(bag []uint64) []uint64 {
 	last, n := uint64(0), uint64(0)
 	for i, hash := range bag {
 		if i == 0 || hash != last {
@@ -60,7 +64,7 @@ func AppendBag(dst []uint64, signatures []Signature) []uint64 {
 		}
 	}
 	slices.Sort(bag)
-	return dst[:from+len(slices.Compact(bag))]
+	return slices.Compact(bag)
 }
 
 // Shared returns how many hashes two sets have in common.

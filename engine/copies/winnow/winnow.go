@@ -35,6 +35,9 @@ type Selector struct {
 	taken   bool    // rows of the run have been taken
 	dst     []signature.Signature
 
+	yield func([]signature.Signature) // of Each
+	batch []signature.Signature
+
 	window [Window]signature.Signature // the last rows, by index % Window
 	index  int                         // rows so far
 	least  int                         // row with the least hash of the window, the later of equal ones
@@ -87,6 +90,16 @@ func (s *Selector) Append(dst []signature.Signature, text string) []signature.Si
 	return s.dst
 }
 
+// Each calls yield with the selected features of a text, in the order of Append, [signature.Batch] or somewhat more at a time; they are
+// valid until it returns.
+func (s *Selector) Each(text string, yield func([]signature.Signature)) {
+	s.yield = yield
+	last := s.Append(s.batch[:0], text)
+	s.yield = nil
+	yield(last)
+	s.batch = last[:0]
+}
+
 // take takes some tokens.
 func (s *Selector) take(batch []token.Token) {
 	for i := range batch {
@@ -99,6 +112,10 @@ func (s *Selector) take(batch []token.Token) {
 	}
 	if len(s.tokens) >= 1024 {
 		s.rows()
+	}
+	if s.yield != nil && len(s.dst) >= signature.Batch {
+		s.yield(s.dst)
+		s.dst = s.dst[:0]
 	}
 }
 
