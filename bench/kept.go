@@ -40,15 +40,17 @@ func kept(ctx context.Context, b *bench, r *Result) error {
 	if err != nil {
 		return err
 	}
-	if want := texts - texts/3; left != want {
-		return fmt.Errorf("%d texts are kept, want %d", left, want)
+	// Different texts of the same words are within 3 bits by chance: a few of the 10^11 pairs of half a million texts.
+	different := texts - texts/3
+	if left > different || different-left > max(2, different/10_000) {
+		return fmt.Errorf("%d texts are kept, want %d or a few less", left, different)
 	}
 	r.Columns = []string{"seconds", "MB/s of text", "times reading and writing back", "MB of memory beyond what was taken before"}
 	mb := float64(size) / 1e6
 	r.row("read and write back", back, back.rate(mb), number(1), word("-"))
 	r.row("duplicates found, kept texts written", took, took.rate(mb), took.scale(1/back.Value), number(float64(peakBytes()-before)/1e6))
 	r.note("%d texts of invented words, %.0f MB of JSON lines in zstd at level 3; each third text is the one before it again", texts, mb)
-	r.note("verified: so many texts are kept as there are different ones")
+	r.note("verified: so many texts are kept as there are different ones, less %d of %d that are within 3 bits of another by chance", different-left, different)
 	return nil
 }
 
