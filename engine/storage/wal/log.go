@@ -57,6 +57,7 @@ type Log struct {
 	first   Position      // the first record of that file
 	writing chan struct{} // closed when the writer below is free again; nil when it is
 	err     error         // of the first call that failed, or ErrClosed
+	cause   error         // of err, where that was a call to the disk
 	failing atomic.Bool   // err is not nil, and not ErrClosed
 
 	withdrawn []span // of positions, ascending

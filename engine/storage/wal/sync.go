@@ -127,6 +127,7 @@ func (l *Log) lead(then func() error) error {
 	close(l.writing)
 	l.writing = nil
 	if err != nil {
+		l.cause = err
 		l.err = fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
 		l.failing.Store(true)
 		if written > 0 && synced == nil && !l.file.lost {

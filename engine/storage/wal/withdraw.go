@@ -7,7 +7,7 @@ import (
 )
 
 // ErrWithdrawn is wrapped by the error of [Log.Sync] for a record that was not written and never will be, with the reason.
-var ErrWithdrawn = errors.New("withdrawn")
+var ErrWithdrawn = errors.New("the record was withdrawn")
 
 // A span is the positions of some records that were withdrawn, both ends among them.
 type span struct {
@@ -32,7 +32,7 @@ func (l *Log) Withdraw(instead []byte, yield func(record []byte)) (last Position
 	if len(l.queue) == 0 {
 		return l.done, true
 	}
-	l.withdraw(span{l.queue[0].first, l.next - 1, l.err})
+	l.withdraw(span{l.queue[0].first, l.next - 1, l.cause})
 	for _, b := range l.queue {
 		b.withdraw(instead, yield)
 	}
@@ -52,7 +52,7 @@ func (l *Log) withdraw(s span) {
 func (l *Log) ifWithdrawn(at Position) error {
 	for i := len(l.withdrawn) - 1; i >= 0 && at <= l.withdrawn[i].last; i-- {
 		if at >= l.withdrawn[i].first {
-			return fmt.Errorf("%w: %w", l.withdrawn[i].why, ErrWithdrawn)
+			return fmt.Errorf("write-ahead log: %w: %w", l.withdrawn[i].why, ErrWithdrawn)
 		}
 	}
 	return nil
