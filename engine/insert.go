@@ -37,7 +37,7 @@ func (x *Index) CheckAndInsert(ctx context.Context, d Doc, k, docs int) (Outcome
 
 // CheckAndInsertAll is [Index.CheckAndInsert] for each of list, one after the other, with an outcome
 // for each in order: what is near one that was added before it is not. After an error, it returns
-// the outcomes of those that were decided upon.
+// the outcomes of the first documents, which were decided upon and are durable.
 func (x *Index) CheckAndInsertAll(ctx context.Context, list []Doc, k, docs int) ([]Outcome, error) {
 	if err := x.checkK(k); err != nil {
 		return nil, err

@@ -113,12 +113,20 @@ func (s *service) checkAndInsert(ctx context.Context, in *checkRequest) ([]check
 	docs := sound(list)
 	s.metrics.checked.Add(float64(len(docs)))
 	outcomes, err := x.CheckAndInsertAll(ctx, docs, k, limit)
+	var brokenOff *problem // before all were decided upon
 	if err != nil {
-		return nil, broken(err)
+		if brokenOff = broken(err); len(outcomes) == 0 {
+			return nil, brokenOff
+		}
+		s.notice(brokenOff.cause)
 	}
 	results := make([]checkAnswer, len(list))
 	for i := range list {
-		if list[i].fail == nil {
+		switch {
+		case list[i].fail != nil:
+		case len(outcomes) == 0:
+			list[i].fail = brokenOff
+		default:
 			if results[i], err = s.outcome(x, docs[0], outcomes[0], k, limit); err != nil {
 				return nil, broken(err)
 			}

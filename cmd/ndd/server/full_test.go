@@ -85,6 +85,47 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestFullDiskWithinAList fills the disk while a list is decided upon: what was written before is told of as it
+// is, and the others that they were not decided upon; they are not there.
+func TestFullDiskWithinAList(t *testing.T) {
+	var full atomic.Bool
+	var writes atomic.Int32
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if full.Load() && c == disk.CallWrite && writes.Add(1) > 1 {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := engine.Create(dir, 3, engine.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, x, "")
+	ask[insertAnswer](t, b, "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)
+	full.Store(true)
+	// What takes the place of another is committed before the next one is looked at.
+	got := ask[checkAnswers](t, b, "/v1/check-and-insert", `{"documents": [
+		{"id": "held", "fingerprint": "ffffffff00000000"}, {"id": "refused", "fingerprint": "0f0f0f0f0f0f0f0f"}]}`).Results
+	if len(got) != 2 || !got[0].Inserted || !got[0].Replaced || got[0].Status != http.StatusOK {
+		t.Fatalf("what was written before the disk was full: %+v", got)
+	}
+	if got[1].Inserted || got[1].Status != http.StatusInsufficientStorage || !strings.Contains(got[1].Error, "the disk is full") {
+		t.Errorf("what was not: %+v", got[1])
+	}
+	full.Store(false)
+	ask[insertAnswer](t, b, "/v1/insert", `{"id": "later", "fingerprint": "00ff00ff00ff00ff"}`)
+	if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0f0f0f0f0f0f0f0f"}`); len(got.Hits) != 0 {
+		t.Errorf("what was refused is there: %+v", got)
+	}
+	if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "ffffffff00000000"}`); len(got.Hits) != 1 {
+		t.Errorf("what was accepted is not: %+v", got)
+	}
+}
+
 // TestFullMemory fills the memory that a server may take: inserts are refused, by name, while queries
 // and deletions are answered.
 func TestFullMemory(t *testing.T) {

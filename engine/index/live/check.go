@@ -15,7 +15,7 @@ const admitDocs = 1024
 // was there when it was searched for, each hit with the first most of its documents. Of two near-duplicates that arrive
 // together, by one call or by two, exactly one is added; who is told so is told of a document that
 // is as durable as his own would be. It waits as [Index.Insert] does. After an error the outcomes
-// of those that were decided upon come with it.
+// of the first documents come with it, of those that were decided upon and are as durable as that.
 func (x *Index) CheckAndInsert(ctx context.Context, docs []Doc, k, most int) ([]Outcome, error) {
 	c := x.Searcher()
 	defer c.Done()
@@ -61,11 +61,13 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 func (c *Searcher) conclude(ctx context.Context, docs []Doc, near []Outcome, seen DocID, k, most int) ([]Outcome, error) {
 	x := c.index
 	if slices.IndexFunc(near, func(o Outcome) bool { return o.Near == nil }) < 0 {
-		err := x.sync(ctx, wal.Position(x.logged.Load()))
-		if err == nil && c.refused != x.refused.Load() { // what was near may be no more
+		if err := x.sync(ctx, wal.Position(x.logged.Load())); err != nil {
+			return nil, err
+		}
+		if c.refused != x.refused.Load() { // what was near may be no more
 			return c.admit(ctx, docs, k, most)
 		}
-		return near, err
+		return near, nil
 	}
 	if err := x.lockToInsert(ctx); err != nil {
 		return nil, err
@@ -82,7 +84,10 @@ func (c *Searcher) conclude(ctx context.Context, docs []Doc, near []Outcome, see
 	if at == 0 { // what kept all of them out must be durable, too
 		at = wal.Position(x.logged.Load())
 	}
-	return near[:n], x.sync(ctx, at)
+	if err := x.sync(ctx, at); err != nil {
+		return nil, err
+	}
+	return near[:n], nil
 }
 
 // decide looks at what came in since the search, and prepares the insert of what is admitted. It
