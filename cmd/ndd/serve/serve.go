@@ -44,8 +44,8 @@ func newServe(g *cli.Globals) *cobra.Command {
 Inserted, loaded and deleted documents are durable: a request is answered when its
 change is in a log in the folder of -i, and the log on the disk, so that neither the
 end of the process nor a power cut takes it back. Without -i the folder is ./ndd-data,
-which is made if it is not there; --create makes that of -i. --sync says how often the disk is waited for.
-One server at a time can serve a folder.
+which is made if it is not there; --create makes that of -i. --sync says how often the
+disk is waited for. One server at a time can serve a folder.
 
 With --ttl a document is found for so long after it was added, also after a restart,
 and then dropped; documents that were there before are kept.
@@ -68,10 +68,14 @@ crawler' has programs to copy:
   POST /v1/backup            back the index up (with --backup-dir; role admin)
   GET  /v1/stats             sizes
 
+Bodies are JSON; a document alone can be sent as it is, too, with ?id=ID and the
+Content-Type text/html or text/plain.
+
 Only this machine can connect, unless --listen names another address. That needs
 a token file, which only its owner may read: each line has a token and its role,
-which is read, write or admin. With --tls-client-ca clients need a certificate, and a line
-'cn:NAME ROLE' gives the role to the certificate of that common name, without a token.
+which is read, write or admin. With --tls-client-ca clients need a certificate, and a
+line 'cn:NAME ROLE' gives the role to the certificate of that common name, without a
+token.
 SIGHUP reads tokens and certificates again, and opens the access log and the index of
 --copies again, as it is then. An interrupt finishes running requests and ends the server
 within 10 seconds; a second one ends it at once.
