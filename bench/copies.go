@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -157,9 +156,9 @@ func (b *bench) joinTexts(ctx context.Context, c *edited, n int, split postings.
 	}
 	j.signing *= float64(n) / float64(min(n, 10_000))
 	runtime.GC() // of what was made before
-	began, used := time.Now(), processorSeconds()
+	began, used := time.Now(), processorTime()
 	j.pairs, j.report, err = d.Pairs(ctx)
-	j.seconds, j.processor = time.Since(began).Seconds(), processorSeconds()-used
+	j.seconds, j.processor = time.Since(began).Seconds(), (processorTime() - used).Seconds()
 	return j, err
 }
 
@@ -289,20 +288,4 @@ func peakBytes() uint64 {
 		}
 	}
 	return 0
-}
-
-// processorSeconds returns what this process has used of processors so far, in steps of 10 ms; 0 where the system does not tell.
-func processorSeconds() float64 {
-	stat, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		return 0
-	}
-	const user, system = 11, 12 // fields behind the program's name
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	sum := 0.0
-	for _, i := range []int{user, system} {
-		ticks, _ := strconv.ParseFloat(fields[i], 64)
-		sum += ticks / 100
-	}
-	return sum
 }

@@ -158,9 +158,9 @@ func (s *splitJobs) job(j splitJob, input []byte, took *traffic) ([]byte, error)
 // step runs a filter on an input and adds its seconds.
 func (s *splitJobs) step(took *traffic, input []byte, run func(mapreduce.Options) error) ([]byte, error) {
 	var out bytes.Buffer
-	began := processorSeconds()
+	began := processorTime()
 	err := run(mapreduce.Options{In: bytes.NewReader(input), Out: &out, Partitions: splitPartitions})
-	took.seconds += processorSeconds() - began
+	took.seconds += (processorTime() - began).Seconds()
 	return out.Bytes(), err
 }
 
