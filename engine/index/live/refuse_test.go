@@ -218,3 +218,30 @@ func TestRefusedAtRandom(t *testing.T) {
 		t.Errorf("only %d were refused", refused.Load())
 	}
 }
+
+// TestOutcomesAreDurable has the disk fail to sync what a check-and-insert wrote: the error comes without an
+// outcome, since nobody may be told of what the next opening may not show.
+func TestOutcomesAreDurable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var broken atomic.Bool
+	x, err := openScripted(dir, disk.Failing(func(c disk.Call, _ string) error {
+		if broken.Load() && c == disk.CallSync {
+			return syscall.EIO
+		}
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if out, err := x.CheckAndInsert(t.Context(), []Doc{{Fingerprint: 1}}, 0, 1); err != nil || len(out) != 1 {
+		t.Fatal(out, err)
+	}
+	broken.Store(true)
+	if out, err := x.CheckAndInsert(t.Context(), []Doc{{Fingerprint: 1 << 40}, {Fingerprint: 1 << 50}}, 0, 1); !errors.Is(err, ErrUnknown) || len(out) > 0 {
+		t.Errorf("told of %+v, of which nobody knows whether it lasts: %v", out, err)
+	}
+}
