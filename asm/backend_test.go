@@ -141,3 +141,14 @@ func TestSelect(t *testing.T) {
 		}
 	}
 }
+
+// wantPanic calls f, whose arguments nothing has that is sound: it must panic.
+func wantPanic(t *testing.T, name string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", name)
+		}
+	}()
+	f()
+}

@@ -135,14 +135,7 @@ func TestDecodeBlockPanics(t *testing.T) {
 		"very many":      func() { DecodeBlock(make([]uint64, 1<<16+1), 1<<16-1, make([]byte, 64), 0, 1, w) },
 		"short":          func() { DecodeBlock(make([]uint64, 3), 1, make([]byte, 63), 0, 1, w) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		wantPanic(t, name, f)
 	}
 }
 

@@ -289,14 +289,7 @@ func TestDecodePanics(t *testing.T) {
 		"too many keys": func() { Decode(make([]uint64, 1<<16), make([]byte, 64), 0, w) },
 		"short half":    func() { Decode(make([]uint64, 1), make([]byte, 31), 0, w) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		wantPanic(t, name, f)
 	}
 }
 

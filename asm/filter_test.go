@@ -54,14 +54,7 @@ func TestFilterPanics(t *testing.T) {
 		"a bitmap of 64 bits": func() { Filter(make([]uint64, 1), make([]uint64, 1), make([]uint64, 1)) },
 		"a short dst":         func() { Filter(make([]uint64, 1), make([]uint64, 2), make([]uint64, 2)) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		wantPanic(t, name, f)
 	}
 }
 

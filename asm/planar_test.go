@@ -243,14 +243,7 @@ func TestPlanarPanics(t *testing.T) {
 		for call, f := range c.calls {
 			p := newPlanar(make([]uint64, 100), 6, 64)
 			c.spoil(p)
-			func() {
-				defer func() {
-					if recover() == nil {
-						t.Errorf("%s, %s: no panic", name, call)
-					}
-				}()
-				f(p)
-			}()
+			wantPanic(t, name+", "+call, func() { f(p) })
 		}
 	}
 }

@@ -100,14 +100,7 @@ func TestScatterHalvesPanics(t *testing.T) {
 		"half a half":     func() { ScatterHalves(newHalfPartitions(nil, 1, room, 31), nil, 0) },
 		"a row too large": func() { ScatterHalves(newHalfPartitions(nil, 1, room, 40), make([]uint64, 2), 1<<24-1) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		wantPanic(t, name, f)
 	}
 }
 

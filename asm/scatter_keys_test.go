@@ -93,14 +93,7 @@ func TestScatterKeysPanics(t *testing.T) {
 		"more bits than a key":   func() { ScatterKeys(newKeyPartitions(make([]uint64, 1<<10), 0, 8, 60), nil, 0) },
 		"a row too large":        func() { ScatterKeys(newKeyPartitions(make([]uint64, 8), 0, 2, 60), make([]uint64, 9), 8) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		wantPanic(t, name, f)
 	}
 }
 
