@@ -74,14 +74,7 @@ func TestCountDigitsLimits(t *testing.T) {
 		counts int
 		mask   uint64
 	}{{7, 7}, {9, 7}, {0, 0}, {2, 0}, {1 << 10, ^uint64(0)}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%d counts for the mask %#x were taken", c.counts, c.mask)
-				}
-			}()
-			CountDigits(make([]uint64, c.counts), make([]uint64, 3), c.mask)
-		}()
+		wantPanic(t, fmt.Sprintf("%d counts for the mask %#x", c.counts, c.mask), func() { CountDigits(make([]uint64, c.counts), make([]uint64, 3), c.mask) })
 	}
 }
 

@@ -112,14 +112,7 @@ func TestLeavesStop(t *testing.T) {
 func TestLeavesLimits(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for _, ends := range [][]uint32{{11}, {5, 4}, {3, 1 << 31}, {10, 9}} {
-			func() {
-				defer func() {
-					if recover() == nil {
-						t.Errorf("ends %d of 10 keys were taken", ends)
-					}
-				}()
-				SortLeaves(make([]uint64, 10), make([]uint64, 10), ends, 0)
-			}()
+			wantPanic(t, fmt.Sprintf("ends %d of 10 keys", ends), func() { SortLeaves(make([]uint64, 10), make([]uint64, 10), ends, 0) })
 		}
 	})
 }

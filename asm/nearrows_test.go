@@ -105,14 +105,7 @@ func TestNearRowsMany(t *testing.T) {
 func TestNearRowsLimits(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for _, ends := range [][]uint32{{11}, {5, 4}, {3, 1 << 31}, {10, 9}} {
-			func() {
-				defer func() {
-					if recover() == nil {
-						t.Errorf("ends %d of 10 keys were taken", ends)
-					}
-				}()
-				NearRows(make([]uint32, 100), make([]uint64, 10), ends, 0, 3)
-			}()
+			wantPanic(t, fmt.Sprintf("ends %d of 10 keys", ends), func() { NearRows(make([]uint32, 100), make([]uint64, 10), ends, 0, 3) })
 		}
 	})
 }
