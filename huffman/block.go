@@ -115,7 +115,7 @@ func (w *writer) step(code *Code, change uint64) {
 	w.raw(change&(1<<h-1), h)
 }
 
-// code appends a code of at most LengthMax bits to the codes.
+// code appends a code of at most lengthMax bits to the codes.
 func (w *writer) code(word uint64, length uint) {
 	w.codes |= word << w.coded
 	w.coded += length

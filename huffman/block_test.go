@@ -328,7 +328,7 @@ func TestCodesMeetRawBits(t *testing.T) {
 			for half, part := range [][]uint64{keys[:ups+1], keys[ups+1 : n+1]} {
 				var counts [Positions]uint64
 				Count(&counts, part)
-				gap := 8*(64-headBytes) - int(code.Bits(&counts))
+				gap := 8*(64-headBytes) - int(bitsOf(code, &counts))
 				if gap < 0 {
 					t.Fatalf("%d keys take %d bits too many", len(part), -gap)
 				}

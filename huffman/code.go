@@ -11,13 +11,13 @@ import (
 // Positions is the number of symbols: h is 0..63.
 const Positions = 64
 
-// LengthMax is the longest code in bits: what one look-up of the decoder sees.
-const LengthMax = asm.WindowBits
+// lengthMax is the longest code in bits: what one look-up of the decoder sees.
+const lengthMax = asm.WindowBits
 
 // ErrCode is what errors.Is finds in the error for lengths that make no code.
 var ErrCode = errors.New("not a code")
 
-// Code is a canonical Huffman code, limited to LengthMax bits, over the positions h. It is always
+// Code is a canonical Huffman code, limited to 12 bits, over the positions h. It is always
 // complete: every sequence of bits is the beginning of some sequence of codes. Immutable, about 33
 // KiB.
 //
@@ -56,19 +56,19 @@ func NewCode(counts *[Positions]uint64) *Code {
 }
 
 // NewCodeFromLengths rebuilds the code whose Lengths these are. They may come from a file: lengths
-// above LengthMax, or whose Kraft sum is not exactly 1, are an error that wraps ErrCode.
+// above 12, or whose Kraft sum is not exactly 1, are an error that wraps ErrCode.
 func NewCodeFromLengths(lengths *[Positions]uint8) (*Code, error) {
-	kraft := 0 // in units of 2^-LengthMax
+	kraft := 0 // in units of 2^-lengthMax
 	for h, length := range lengths {
-		if length > LengthMax {
-			return nil, fmt.Errorf("huffman: position %d, length %d, above %d: %w", h, length, LengthMax, ErrCode)
+		if length > lengthMax {
+			return nil, fmt.Errorf("huffman: position %d, length %d, above %d: %w", h, length, lengthMax, ErrCode)
 		}
 		if length > 0 {
-			kraft += 1 << (LengthMax - length)
+			kraft += 1 << (lengthMax - length)
 		}
 	}
-	if kraft != 1<<LengthMax {
-		return nil, fmt.Errorf("huffman: Kraft sum %d/%d: %w", kraft, 1<<LengthMax, ErrCode)
+	if kraft != 1<<lengthMax {
+		return nil, fmt.Errorf("huffman: Kraft sum %d/%d: %w", kraft, 1<<lengthMax, ErrCode)
 	}
 	c := &Code{lengths: *lengths}
 	c.assign()
@@ -85,24 +85,10 @@ func NewCodeFromLengths(lengths *[Positions]uint8) (*Code, error) {
 // code: write them to a file, and NewCodeFromLengths makes the code again.
 func (c *Code) Lengths() [Positions]uint8 { return c.lengths }
 
-// Bits returns how many bits keys with these counts take, codes and raw bits, without the heads of blocks.
-// Positions without a code count as 64 bits.
-func (c *Code) Bits(counts *[Positions]uint64) uint64 {
-	var sum uint64
-	for h, n := range counts {
-		if c.lengths[h] == 0 {
-			sum += n * 64
-		} else {
-			sum += n * uint64(int(c.lengths[h])+h)
-		}
-	}
-	return sum
-}
-
 // assign gives out the canonical codes: by length, then by position, each one more than the one before.
 func (c *Code) assign() {
 	word := 0
-	for length := 1; length <= LengthMax; length++ {
+	for length := 1; length <= lengthMax; length++ {
 		word <<= 1
 		for h, l := range c.lengths {
 			if int(l) == length {

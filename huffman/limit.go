@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// limitedLengths returns the code lengths, at most LengthMax, that write symbols with these counts
+// limitedLengths returns the code lengths, at most lengthMax, that write symbols with these counts
 // in the fewest bits. At least two counts must be above 0; symbols without a count get length 0.
 //
 // Package-merge (Larmore and Hirschberg, JACM 1990), seen as buying coins: a symbol of length l
@@ -32,7 +32,7 @@ func limitedLengths(counts *[Positions]uint64) (lengths [Positions]uint8) {
 	slices.SortStableFunc(coins, byPrice)
 
 	list := slices.Clone(coins)
-	for range LengthMax - 1 {
+	for range lengthMax - 1 {
 		merged := slices.Clone(coins)
 		for i := 0; i+1 < len(list); i += 2 {
 			p := list[i]

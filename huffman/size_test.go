@@ -13,7 +13,7 @@ func TestSize(t *testing.T) {
 		var counts [Positions]uint64
 		Count(&counts, keys)
 		code := NewCode(&counts)
-		inner := float64(code.Bits(&counts))/float64(len(keys)-1) - (64 - log2)
+		inner := float64(bitsOf(code, &counts))/float64(len(keys)-1) - (64 - log2)
 
 		blocks, left := 0, keys
 		var block []byte

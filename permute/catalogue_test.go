@@ -55,7 +55,7 @@ func worthwhile(list []Design) (names []string) {
 			i := from
 			for ; i < len(list) && len(list[i].Tables) == len(list[from].Tables); i++ {
 				probes := float64(list[i].Probes(bucketBits))
-				cost := probes + (list[i].Buckets(bucketBits)-probes)/4
+				cost := probes + (bucketsOf(&list[i], bucketBits)-probes)/4
 				if cost < 0.99*least {
 					best, least = i, cost
 				}
@@ -183,7 +183,7 @@ func ExampleCatalogue() {
 		if most > least {
 			leading += fmt.Sprint("-", most)
 		}
-		fmt.Printf("%-14s %6d %-7s %7d %8.0f\n", d.Name, len(d.Tables), leading, d.Probes(28), d.Buckets(28))
+		fmt.Printf("%-14s %6d %-7s %7d %8.0f\n", d.Name, len(d.Tables), leading, d.Probes(28), bucketsOf(&d, 28))
 	}
 	// Output:
 	// design         tables leading  probes  buckets

@@ -75,12 +75,6 @@ func (d *Design) Probes(bucketBits int) int {
 	return sum
 }
 
-// Buckets returns the number of buckets that the probes of one query read in all: Probes(bucketBits) where
-// every table has at least bucketBits leading bits, more where a probe spans neighbouring buckets.
-func (d *Design) Buckets(bucketBits int) float64 {
-	return d.Share(bucketBits) * math.Ldexp(1, bucketBits)
-}
-
 // Share returns the part of n uniform fingerprints that one query compares, summed over the tables:
 // n*Share(bucketBits) candidates are expected. It falls as bucketBits grows, until that passes the
 // leading bits.

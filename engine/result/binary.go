@@ -8,8 +8,8 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// RecordBytes is the size of a row in the format [Binary].
-const RecordBytes = 4 * 8
+// recordBytes is the size of a row in the format [Binary].
+const recordBytes = 4 * 8
 
 func appendBinary(dst []byte, r *Row) []byte {
 	for _, v := range [4]uint64{uint64(r.Query), uint64(r.Fingerprint), uint64(r.Distance), r.DocID} {
@@ -18,7 +18,7 @@ func appendBinary(dst []byte, r *Row) []byte {
 	return dst
 }
 
-func parseBinary(record *[RecordBytes]byte) (r Row, err error) {
+func parseBinary(record *[recordBytes]byte) (r Row, err error) {
 	field := func(i int) uint64 { return binary.LittleEndian.Uint64(record[8*i:]) }
 	if field(0) > math.MaxInt {
 		return r, fmt.Errorf("query %d: there is no such row", field(0))

@@ -57,7 +57,7 @@ func (r *Reader) ReadNamed() (query string, row Row, err error) {
 func (r *Reader) next(named bool) (query string, row Row, err error) {
 	r.number++
 	if r.format == Binary {
-		var record [RecordBytes]byte
+		var record [recordBytes]byte
 		if err := r.readRecord(&record); err != nil {
 			return "", row, err
 		}
@@ -80,10 +80,10 @@ func (r *Reader) next(named bool) (query string, row Row, err error) {
 	return query, row, err
 }
 
-func (r *Reader) readRecord(record *[RecordBytes]byte) error {
+func (r *Reader) readRecord(record *[recordBytes]byte) error {
 	n, err := io.ReadFull(r.from, record[:])
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return r.corrupt(fmt.Errorf("%d bytes are left of %d", n, RecordBytes))
+		return r.corrupt(fmt.Errorf("%d bytes are left of %d", n, recordBytes))
 	}
 	return err
 }

@@ -48,7 +48,7 @@ func (s *Scanner) words(text []byte, i int) int {
 	for i < len(text) {
 		switch asciiClass[text[i]] {
 		case asciiLetter:
-			if short && i+MaxPacked+2 <= len(text) {
+			if short && i+packedMax+2 <= len(text) {
 				if lo, hi, n := shortWord(text[i:]); n > 0 {
 					s.next().set(lo, hi, n, s.origin+i, s.origin+i+n, Word)
 					i += n
@@ -131,7 +131,7 @@ func (s *Scanner) asciiWord(text []byte, i, end int) {
 		}
 		return
 	}
-	if end-i > MaxPacked {
+	if end-i > packedMax {
 		s.folded = s.folded[:0]
 		for _, c := range text[i:end] {
 			s.folded = append(s.folded, lowerASCII(c))
@@ -159,7 +159,7 @@ func asciiMark(c byte) Kind {
 // shortWord folds and packs the word that s starts with, if it is 1 to 16 letters and what follows ends it; n is
 // 0 otherwise. s has at least 18 bytes.
 func shortWord(s []byte) (lo, hi uint64, n int) {
-	_ = s[MaxPacked+1]
+	_ = s[packedMax+1]
 	lo = binary.LittleEndian.Uint64(s)
 	if stop := ^letters8(lo) & tops; stop != 0 {
 		n = bits.TrailingZeros64(stop) / 8

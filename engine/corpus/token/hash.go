@@ -47,7 +47,7 @@ func (h *Hasher) Learn(t *Token) *Slot {
 		h.spare = Slot{Hash: h.sum(h.scanner.long[t.lo : t.lo+t.hi])}
 		return &h.spare
 	}
-	var pad [MaxPacked]byte
+	var pad [packedMax]byte
 	s, _ := h.Probe(t)
 	*s = Slot{lo: t.lo, hi: t.hi, Hash: h.sum(h.scanner.AppendText(pad[:0], t))}
 	return s

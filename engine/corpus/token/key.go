@@ -35,8 +35,8 @@ func (k *Key) Hash(s *Scanner, t *Token) uint64 {
 
 // long returns the hash of a token of more than 16 bytes.
 func (k *Key) long(token []byte) (h uint64) {
-	for rest := token; len(rest) > 0; rest = rest[min(MaxPacked, len(rest)):] {
-		lo, hi := pack(rest[:min(MaxPacked, len(rest))])
+	for rest := token; len(rest) > 0; rest = rest[min(packedMax, len(rest)):] {
+		lo, hi := pack(rest[:min(packedMax, len(rest))])
 		h = mum(lo^h^k[0], hi^k[1])
 	}
 	return mum(h^k[2], uint64(len(token))^k[3])

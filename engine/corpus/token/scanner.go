@@ -22,7 +22,7 @@ type Scanner struct {
 	n      int    // tokens in batch
 	moved  int    // tokens of batch whose positions are those of the source
 	origin int    // where the chunk at work starts in the source; 0 where none is
-	long   []byte // the bytes of tokens longer than MaxPacked in batch
+	long   []byte // the bytes of tokens longer than packedMax in batch
 	folded []byte
 	batch  [batchTokens]Token
 }
@@ -69,7 +69,7 @@ func (s *Scanner) AppendText(dst []byte, t *Token) []byte {
 	if t.packed == 0 {
 		return append(dst, s.long[t.lo:t.lo+t.hi]...)
 	}
-	var pad [MaxPacked]byte
+	var pad [packedMax]byte
 	binary.LittleEndian.PutUint64(pad[:8], t.lo)
 	binary.LittleEndian.PutUint64(pad[8:], t.hi)
 	return append(dst, pad[:t.packed]...)
@@ -84,14 +84,14 @@ func (s *Scanner) next() *Token {
 	return &s.batch[s.n-1]
 }
 
-// set makes t a token of 1 to MaxPacked bytes, made of the text from start to end.
+// set makes t a token of 1 to packedMax bytes, made of the text from start to end.
 func (t *Token) set(lo, hi uint64, n, start, end int, kind Kind) {
 	t.lo, t.hi, t.Start, t.End, t.packed, t.Kind = lo, hi, start, end, uint8(n), kind
 }
 
 // push adds a token by its normalised bytes.
 func (s *Scanner) push(token []byte, start, end int, kind Kind) {
-	if len(token) <= MaxPacked {
+	if len(token) <= packedMax {
 		lo, hi := pack(token)
 		s.next().set(lo, hi, len(token), start, end, kind)
 		return

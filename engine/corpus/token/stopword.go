@@ -39,7 +39,7 @@ func CheckStopWords(language string) error {
 }
 
 // stopTable is a list of stop words as an open-addressing table of packed tokens. It has eight places for each word, so
-// that nearly every look-up ends at the first one. All stop words are at most MaxPacked bytes.
+// that nearly every look-up ends at the first one. All stop words are at most packedMax bytes.
 type stopTable struct {
 	slots []stopSlot
 	shift uint

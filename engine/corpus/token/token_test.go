@@ -254,7 +254,7 @@ func TestStopWords(t *testing.T) {
 		stop := map[string]bool{}
 		for _, w := range strings.Fields(list) {
 			stop[w] = true
-			if len(w) > MaxPacked {
+			if len(w) > packedMax {
 				t.Errorf("%s: %q cannot be packed", language, w)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/bits"
 	"runtime"
 	"slices"
 )
@@ -43,8 +42,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// RowsMax is the most documents that [Find] takes: rows are 32 bits.
-const RowsMax = math.MaxUint32
+// rowsMax is the most documents that [Find] takes: rows are 32 bits.
+const rowsMax = math.MaxUint32
 
 // NeedBytes returns the most memory that [Find] takes for that many documents, beside
 // their fingerprints: while they are sorted 16 bytes each, and 16 of the sorted arrays;
@@ -68,7 +67,6 @@ type Cluster struct {
 type Result struct {
 	Distinct int // fingerprints
 
-	fingerprints    []uint64 // the caller's
 	rows            []uint32 // of the clusters, one after the other
 	ends            []uint32 // cluster i has rows[ends[i-1]:ends[i]]
 	representatives []uint32
@@ -101,29 +99,23 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 	}
 }
 
-// Distance returns the distance of two rows' fingerprints, in bits.
-func (r *Result) Distance(a, b uint32) int {
-	return bits.OnesCount64(r.fingerprints[a] ^ r.fingerprints[b])
-}
-
 // Find returns the clusters of documents, one fingerprint a row. The result depends on nothing
-// but the fingerprints, K, Star and Prefer; it holds on to the fingerprints,
-// which must not change. Memory: [Options.NeedBytes]. The error is that of ctx, or of memory that is not there.
+// but the fingerprints, K, Star and Prefer. Memory: [Options.NeedBytes]. The error is that of ctx, or of memory that is not there.
 //
 // Without Star, clusters are the connected components: near pairs may chain,
 // so distances can exceed K. With Star, documents are taken in order of
 // preference, and each that is in no cluster yet becomes the representative of one
 // that has everything within K that is still free.
 func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error) {
-	if uint64(len(fingerprints)) > RowsMax {
-		return nil, fmt.Errorf("%d documents are more than the %d that can be clustered at once", len(fingerprints), uint64(RowsMax))
+	if uint64(len(fingerprints)) > rowsMax {
+		return nil, fmt.Errorf("%d documents are more than the %d that can be clustered at once", len(fingerprints), uint64(rowsMax))
 	}
 	p, err := newPrints(ctx, fingerprints, o.withDefaults())
 	if err != nil {
 		return nil, err
 	}
 	defer p.free()
-	r := &Result{Distinct: len(p.distinct), fingerprints: fingerprints}
+	r := &Result{Distinct: len(p.distinct)}
 	best, err := p.best()
 	if err != nil {
 		return nil, err
@@ -145,14 +137,14 @@ func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err
 	if err != nil {
 		return nil, err
 	}
-	u := newUnionFind(elements)
+	u := NewUnionFind(elements)
 	if len(u) > 1 {
 		d := Choose(len(u), p.K)
 		p.Meter.begin(len(u) * len(d.Tables))
-		err = Connect(ctx, p.distinct, d, p.Threads, p.Meter, func(a uint64, near []uint64) {
+		err = joinForest(ctx, p.distinct, d, p.Threads, p.Meter, func(a uint64, near []uint64) {
 			x := p.index(a)
 			for _, b := range near {
-				if u.union(x, p.index(b)) {
+				if u.Union(x, p.index(b)) {
 					p.Meter.joined()
 				}
 			}

@@ -134,8 +134,8 @@ func TestFind(t *testing.T) {
 							got = append(got, c)
 							rows += len(c.Rows)
 							for _, row := range c.Rows {
-								if o.Star && r.Distance(row, c.Representative) > k {
-									t.Fatalf("a star reaches %d bits", r.Distance(row, c.Representative))
+								if o.Star && bits.OnesCount64(set.Base[row]^set.Base[c.Representative]) > k {
+									t.Fatalf("a star reaches %d bits", bits.OnesCount64(set.Base[row]^set.Base[c.Representative]))
 								}
 							}
 						}
@@ -258,9 +258,9 @@ func TestSkew(t *testing.T) {
 			i, _ := slices.BinarySearch(prints, f)
 			return i
 		}
-		whole := newUnionFind(make([]uint32, len(prints)))
+		whole := NewUnionFind(make([]uint32, len(prints)))
 		for _, p := range want {
-			whole.union(uint32(p.A), uint32(p.B))
+			whole.Union(uint32(p.A), uint32(p.B))
 		}
 		whole.flatten()
 		for _, threads := range []int{1, 3} {
@@ -272,13 +272,13 @@ func TestSkew(t *testing.T) {
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s, %d threads: %d pairs, want %d; %v", name, threads, len(got), len(want), err)
 			}
-			u := newUnionFind(make([]uint32, len(prints)))
-			err = Connect(t.Context(), prints, Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
+			u := NewUnionFind(make([]uint32, len(prints)))
+			err = joinForest(t.Context(), prints, Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
 				for _, b := range near {
 					if bits.OnesCount64(a^b) > 3 {
 						t.Errorf("%s: %x is linked to %x", name, a, b)
 					}
-					u.union(uint32(place(a)), uint32(place(b)))
+					u.Union(uint32(place(a)), uint32(place(b)))
 				}
 			})
 			if err != nil || !slices.Equal(u.flatten(), whole) {

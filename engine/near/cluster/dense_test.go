@@ -170,7 +170,7 @@ func TestDenseGroupsAreCheap(t *testing.T) {
 		base := slices.Compact(slices.Sorted(slices.Values(denseGroups(1 << 16)[name])))
 		n := 0
 		d := Choose(len(base), 3)
-		if err := Connect(t.Context(), base, d, 1, nil, func(_ uint64, near []uint64) { n += len(near) }); err != nil || n > links*len(base) {
+		if err := joinForest(t.Context(), base, d, 1, nil, func(_ uint64, near []uint64) { n += len(near) }); err != nil || n > links*len(base) {
 			t.Errorf("%s: %d links of %d fingerprints, %v", name, n, len(base), err)
 		}
 	}
@@ -276,7 +276,7 @@ func TestSpanningForest(t *testing.T) {
 	left := 0
 	for name, keys := range denseGroups(1500) {
 		keys = slices.Compact(slices.Sorted(slices.Values(keys)))
-		connect := func(u unionFind, keys []uint64, all []uint64) {
+		connect := func(u UnionFind, keys []uint64, all []uint64) {
 			place := func(f uint64) uint32 {
 				i, _ := slices.BinarySearch(all, f)
 				return uint32(i)
@@ -284,16 +284,16 @@ func TestSpanningForest(t *testing.T) {
 			for i, a := range keys {
 				for _, b := range keys[i+1:] {
 					if bits.OnesCount64(a^b) <= 3 {
-						u.union(place(a), place(b))
+						u.Union(place(a), place(b))
 					}
 				}
 			}
 		}
-		whole := newUnionFind(make([]uint32, len(keys)))
+		whole := NewUnionFind(make([]uint32, len(keys)))
 		connect(whole, keys, keys)
 		whole.flatten()
 		for _, perKey := range []int{0, 1, comparisonsPerKey} {
-			u := newUnionFind(make([]uint32, len(keys)))
+			u := NewUnionFind(make([]uint32, len(keys)))
 			s := spanningForest{k: 3, perKey: perKey, link: func(a uint64, near []uint64) {
 				for _, b := range near {
 					connect(u, []uint64{a, b}, keys)

@@ -1,6 +1,6 @@
 // Package cluster joins a set of fingerprints with itself and groups what is
-// near: [Join] and [Pairs] find every pair within Hamming distance k, [Connect] enough of them to
-// tell what is connected, [Find] the clusters. Memory: [Options.NeedBytes], about 32 bytes a document.
+// near: [Join] and [Pairs] find every pair within Hamming distance k, [Find] the clusters, for
+// which it looks for enough of the pairs to tell what is connected. Memory: [Options.NeedBytes], about 32 bytes a document.
 //
 //	rows --sort--> distinct --for each table: permute, partition--> buckets of equal leading bits --XOR, popcount--> links --union-find--> components
 //	components --Star: members by preference, each looks for a representative--> stars
@@ -43,7 +43,7 @@
 //
 // A cluster is a connected component: its members need not all be within k of
 // each other, which is why every member's distance to the representative is
-// worth a report ([Result.Distance]). A star (Options.Star) has only what is
+// worth a report. A star (Options.Star) has only what is
 // within k of its representative.
 //
 // # Concurrency

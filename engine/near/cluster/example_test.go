@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math/bits"
 
 	"ndd/engine/near/cluster"
 )
@@ -17,7 +18,7 @@ func ExamplePairs() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		near[pair.Distance()]++
+		near[bits.OnesCount64(pair.A^pair.B)]++
 	}
 	fmt.Println(near)
 	// Output: map[1:1 3:1]

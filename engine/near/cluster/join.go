@@ -26,12 +26,12 @@ func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads 
 	}})
 }
 
-// Connect calls link with enough pairs to connect all that the pairs of [Join] connect: each time with a fingerprint
+// joinForest calls link with enough pairs to connect all that the pairs of [Join] connect: each time with a fingerprint
 // and some that are near it. It leaves out pairs that the others connect, and may repeat some. link is called from
 // several goroutines; the slice belongs to it during the call. Where very many fingerprints are near each other Join
-// spends its time on their pairs; Connect does not. The meter, if not nil, counts
+// spends its time on their pairs; joinForest does not. The meter, if not nil, counts
 // fingerprints, once for each table.
-func Connect(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter, link func(a uint64, near []uint64)) error {
+func joinForest(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter, link func(a uint64, near []uint64)) error {
 	pair := func(a, b uint64) { link(a, []uint64{b}) }
 	return join(ctx, fingerprints, d, threads, joiner{emit: pair, link: link, meter: m})
 }

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"iter"
-	"math/bits"
 	"slices"
 
 	"ndd/engine/index/radix"
@@ -11,9 +10,6 @@ import (
 
 // A Pair is two distinct fingerprints within K of each other, A < B.
 type Pair struct{ A, B uint64 }
-
-// Distance returns their distance, in bits.
-func (p Pair) Distance() int { return bits.OnesCount64(p.A ^ p.B) }
 
 // pairBatch is how many pairs pass from the join to the consumer at a time: a
 // hand-over between goroutines costs about as much as finding 100 pairs.

@@ -30,10 +30,7 @@ func (r *Result) clustersOfTwo(ctx context.Context, rest []uint32, o cluster.Opt
 		n = len(rest)
 	}
 	o.Star = false
-	parents := make(roots, n)
-	for i := range parents {
-		parents[i] = uint32(i)
-	}
+	sets := cluster.NewUnionFind(make([]uint32, n))
 	for i, prints := range [][]uint64{r.corpus.prints, r.corpus.second} {
 		found, err := cluster.Find(ctx, rowsOf(prints, rest), o)
 		if err != nil {
@@ -44,37 +41,21 @@ func (r *Result) clustersOfTwo(ctx context.Context, rest []uint32, o cluster.Opt
 		}
 		for _, c := range found.Clusters() {
 			for _, row := range c.Rows {
-				parents.join(c.Rows[0], row)
+				sets.Union(c.Rows[0], row)
 			}
 		}
 	}
-	r.adoptRoots(parents, rest, o.Prefer)
+	r.adoptRoots(sets, rest, o.Prefer)
 	return nil
 }
 
-// roots are a union-find forest in which the root of a tree is the least of its rows.
-type roots []uint32
-
-func (p roots) root(i uint32) uint32 {
-	for p[i] != i {
-		p[i] = p[p[i]]
-		i = p[i]
+// adoptRoots makes clusters of the sets of two rows and more, in the order of their roots, each with the row preferred most.
+func (r *Result) adoptRoots(sets cluster.UnionFind, rest []uint32, prefer func(a, b int) int) {
+	size := make([]uint32, len(sets))
+	for i := range sets {
+		size[sets.Find(uint32(i))]++
 	}
-	return i
-}
-
-func (p roots) join(a, b uint32) {
-	a, b = p.root(a), p.root(b)
-	p[max(a, b)] = min(a, b)
-}
-
-// adoptRoots makes clusters of the trees of two rows and more, in the order of their roots, each with the row preferred most.
-func (r *Result) adoptRoots(parents roots, rest []uint32, prefer func(a, b int) int) {
-	size := make([]uint32, len(parents))
-	for i := range parents {
-		size[parents.root(uint32(i))]++
-	}
-	at := make([]uint32, len(parents)) // where the next row of a root goes
+	at := make([]uint32, len(sets)) // where the next row of a root goes
 	end := uint32(0)
 	var number []uint32 // roots of clusters
 	for root, n := range size {
@@ -86,9 +67,9 @@ func (r *Result) adoptRoots(parents roots, rest []uint32, prefer func(a, b int) 
 		}
 	}
 	r.rows = make([]uint32, end)
-	best := make([]uint32, len(parents))
-	for i := range parents {
-		root := parents.root(uint32(i))
+	best := make([]uint32, len(sets))
+	for i := range sets {
+		root := sets.Find(uint32(i))
 		if size[root] < 2 {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"ndd/engine/near/cluster"
 	"ndd/engine/near/shingle"
 )
 
@@ -128,32 +129,13 @@ func bare(text string) string {
 // group numbers what pairs connect, but for those that only contain each other or are different: these are of
 // the group of their first document.
 func group(pairs []Pair, documents int) {
-	parent := make(forest, documents)
-	for i := range parent {
-		parent[i] = int32(i)
-	}
+	sets := cluster.NewUnionFind(make([]uint32, documents))
 	for _, p := range pairs {
 		if p.Kind != Different && p.Kind != Contains {
-			parent.join(int32(p.A), int32(p.B))
+			sets.Union(uint32(p.A), uint32(p.B))
 		}
 	}
 	for i := range pairs {
-		pairs[i].Group = int(parent.root(int32(pairs[i].A)))
+		pairs[i].Group = int(sets.Find(uint32(pairs[i].A)))
 	}
-}
-
-// forest is a union-find forest.
-type forest []int32
-
-func (f forest) root(i int32) int32 {
-	for f[i] != i {
-		f[i] = f[f[i]]
-		i = f[i]
-	}
-	return i
-}
-
-func (f forest) join(a, b int32) {
-	ra, rb := f.root(a), f.root(b)
-	f[max(ra, rb)] = min(ra, rb)
 }

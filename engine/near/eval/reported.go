@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"ndd/asm"
+	"ndd/engine/near/cluster"
 )
 
 const (
@@ -171,20 +172,17 @@ func ratio(a, b float64) float64 {
 
 // largestCluster returns which documents are in the largest cluster that right pairs connect.
 func (r *reported) largestCluster(documents int, verify float64) []bool {
-	parent := make(forest, documents)
-	for i := range parent {
-		parent[i] = int32(i)
-	}
+	sets := cluster.NewUnionFind(make([]uint32, documents))
 	for _, pairs := range r.judged {
 		for i := range pairs {
 			if x := &pairs[i]; x.right && float64(x.jaccard) >= verify {
-				parent.join(int32(x.a), int32(x.b))
+				sets.Union(uint32(x.a), uint32(x.b))
 			}
 		}
 	}
-	size, best := make([]int, documents), int32(0)
-	for i := range parent {
-		root := parent.root(int32(i))
+	size, best := make([]int, documents), uint32(0)
+	for i := range sets {
+		root := sets.Find(uint32(i))
 		size[root]++
 		if size[root] > size[best] {
 			best = root
@@ -192,7 +190,7 @@ func (r *reported) largestCluster(documents int, verify float64) []bool {
 	}
 	in := make([]bool, documents)
 	for i := range in {
-		in[i] = size[best] > 1 && parent.root(int32(i)) == best
+		in[i] = size[best] > 1 && sets.Find(uint32(i)) == best
 	}
 	return in
 }

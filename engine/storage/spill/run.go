@@ -45,9 +45,6 @@ func (r *Run[R]) failed(err error) error {
 	return &Error{What: r.what, Dir: r.dir, Err: err}
 }
 
-// Len returns the number of records.
-func (r *Run[R]) Len() int { return r.count }
-
 // Append adds records, which must be in order and not come before those that are there.
 func (r *Run[R]) Append(records []R) error {
 	if len(records) == 0 {

@@ -128,8 +128,8 @@ func TestRun(t *testing.T) {
 		if err := r.Append(nil); err != nil {
 			t.Error(err)
 		}
-		if got, err := r.Map(); err != nil || !slices.Equal(got, want) || r.Len() != len(want) {
-			t.Fatalf("%d of %d keys, want %d: %v", len(got), r.Len(), len(want), err)
+		if got, err := r.Map(); err != nil || !slices.Equal(got, want) || r.count != len(want) {
+			t.Fatalf("%d of %d keys, want %d: %v", len(got), r.count, len(want), err)
 		}
 	}
 	if err := r.Close(); err != nil {
