@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"ndd/engine/result"
 )
@@ -31,37 +30,20 @@ func Collect(ctx context.Context, o Options) error {
 func (t *task) collect(ctx context.Context) error {
 	var all end
 	var arrived count
-	in := newLines(t.In)
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil && in.n%4096 == 0 {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		if len(line) == 0 {
-			continue
-		}
-		r := cut(line)
+	err := newLines(t.In).records(ctx, func(r record) error {
 		if string(r.key) == endKey {
 			e, err := parseEnd(r.value)
-			if err == nil {
-				err = all.add(e)
-			}
 			if err != nil {
-				return fmt.Errorf("line %d: %w", in.n, err)
+				return err
 			}
-			continue
+			return all.add(e)
 		}
 		arrived.add(r)
 		t.counters.add(recordsIn, 1)
-		if err := t.plain(r); err != nil {
-			return fmt.Errorf("line %d: %w", in.n, err)
-		}
+		return t.plain(r)
+	})
+	if err != nil {
+		return err
 	}
 	return all.final(arrived, t.Parts)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 
@@ -94,58 +93,47 @@ func (j CopiesDocs) search(ctx context.Context, t *task, s *postings.Searcher, i
 	defer f.Close()
 	var set []uint64
 	var matches []postings.Match
-	var key []byte
 	var side end
 	var read count
-	in := newLines(f)
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil && in.n%256 == 0 {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		r := cut(line)
-		if len(line) == 0 {
-			continue
-		}
+	err = newLines(f).records(ctx, func(r record) (err error) {
 		if string(r.key) == endKey {
 			e, err := parseEnd(r.value)
-			if err == nil {
-				err = errors.Join(side.add(e), t.read.add(end{recipe: e.recipe}))
-			}
 			if err != nil {
-				return fmt.Errorf("%s: line %d: %w", j.Queries, in.n, err)
-			}
-			continue
-		}
-		read.add(r)
-		if set, err = parseSet(set[:0], r.value); err != nil {
-			return fmt.Errorf("%s: line %d: %w", j.Queries, in.n, err)
-		}
-		if len(set) == 0 {
-			continue
-		}
-		matches = s.AppendLarger(matches[:0], set)
-		for _, m := range matches {
-			other := ids[m.Doc]
-			order := bytes.Compare(r.key, other)
-			if order == 0 || m.Size == len(set) && order > 0 {
-				continue
-			}
-			t.counters.add(pairs, 1)
-			key = appendPair(key[:0], r.key, other, len(set), m.Size)
-			key = appendNumber(key, uint64(m.Shared), sizeDigits)
-			if err := t.send(t.partition(record{key: r.key}.hash()^record{key: other}.hash()), key, nil); err != nil {
 				return err
 			}
+			return errors.Join(side.add(e), t.read.add(end{recipe: e.recipe}))
 		}
+		read.add(r)
+		if set, err = parseSet(set[:0], r.value); err != nil || len(set) == 0 {
+			return err
+		}
+		matches = s.AppendLarger(matches[:0], set)
+		return t.sendPairs(r.key, len(set), matches, ids)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", j.Queries, err)
 	}
 	return side.whole(j.Queries, read)
+}
+
+// sendPairs sends the pairs of a document, which has so many signatures, with its matches that are larger, or as large and
+// of a greater ID.
+func (t *task) sendPairs(id []byte, size int, matches []postings.Match, ids [][]byte) error {
+	var key []byte
+	for _, m := range matches {
+		other := ids[m.Doc]
+		order := bytes.Compare(id, other)
+		if order == 0 || m.Size == size && order > 0 {
+			continue
+		}
+		t.counters.add(pairs, 1)
+		key = appendPair(key[:0], id, other, size, m.Size)
+		key = appendNumber(key, uint64(m.Shared), sizeDigits)
+		if err := t.send(t.partition(record{key: id}.hash()^record{key: other}.hash()), key, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // appendPair appends a pair of documents, the one with the smaller ID first.

@@ -3,7 +3,9 @@ package mapreduce
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -51,5 +53,31 @@ func (l *lines) next() ([]byte, error) {
 		}
 		part = bytes.TrimSuffix(part, []byte{'\n'})
 		return bytes.TrimSuffix(part, []byte{'\r'}), nil
+	}
+}
+
+// linesPerLook is after how many lines the context is looked at.
+const linesPerLook = 256
+
+// records calls each with the record of every line but empty ones, in order. The record is good until each returns.
+// Errors of each say at which line it was; a line beyond lineMax is an error, too.
+func (l *lines) records(ctx context.Context, each func(r record) error) error {
+	for {
+		line, err := l.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil && l.n%linesPerLook == 0 {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if len(line) == 0 {
+			continue
+		}
+		if err := each(cut(line)); err != nil {
+			return fmt.Errorf("line %d: %w", l.n, err)
+		}
 	}
 }

@@ -17,7 +17,7 @@ func (t *task) records(ctx context.Context, each func(r record) error) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if in.n%4096 == 0 && ctx.Err() != nil {
+		if in.n%linesPerLook == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		r := cut(line)
@@ -89,31 +89,14 @@ var ErrOrder = errors.New("not sorted by the bytes of the keys")
 // sorted calls each with every record of a reduce's or combiner's input, in order: its partition, its key without
 // that, and its value. They are good until each returns. A record that is none is an error here: a filter has written it.
 func (t *task) sorted(ctx context.Context, each func(partition int, key, value []byte) error) error {
-	in := newLines(t.In)
 	var last []byte
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil && in.n%4096 == 0 {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		if len(line) == 0 {
-			continue
-		}
-		r := cut(line)
+	return newLines(t.In).records(ctx, func(r record) error {
 		if bytes.Compare(r.key, last) < 0 {
-			return fmt.Errorf("line %d: %w: %.40q comes behind %.40q", in.n, ErrOrder, r.key, last)
+			return fmt.Errorf("%w: %.40q comes behind %.40q", ErrOrder, r.key, last)
 		}
 		last = append(last[:0], r.key...)
-		if err := t.arrival(r, each); err != nil {
-			return fmt.Errorf("line %d: %w", in.n, err)
-		}
-	}
+		return t.arrival(r, each)
+	})
 }
 
 // arrival counts a record that has arrived, and hands it on unless it is an end record.

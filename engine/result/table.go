@@ -37,7 +37,6 @@ type Column struct {
 type TableWriter struct {
 	columns []Column
 	next    int // column of the next cell
-	rows    int64
 	to      encoder
 	err     error // the first one
 }
@@ -103,7 +102,6 @@ func (t *TableWriter) End() error {
 		panic(fmt.Sprintf("result: a row of %d cells in a table of %d columns", t.next, len(t.columns)))
 	}
 	t.next = 0
-	t.rows++
 	if t.err == nil {
 		t.err = t.to.end()
 	}
@@ -121,6 +119,3 @@ func (t *TableWriter) Close() error {
 	}
 	return t.err
 }
-
-// Rows returns the number of rows that have ended.
-func (t *TableWriter) Rows() int64 { return t.rows }

@@ -27,8 +27,8 @@ func table(t *testing.T, f result.Format) []byte {
 		t.Fatal(err)
 	}
 	w.Text("tab\tline\n<b>").Null().Integer(math.MinInt64).Null().Flag(false)
-	if err := errors.Join(w.End(), w.Close()); err != nil || w.Rows() != 2 {
-		t.Fatal(err, w.Rows())
+	if err := errors.Join(w.End(), w.Close()); err != nil {
+		t.Fatal(err)
 	}
 	return out.Bytes()
 }
