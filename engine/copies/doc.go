@@ -5,7 +5,7 @@
 //
 // # Methods
 //
-//	spotsigs   stop words and the content words behind them; for languages that have such words. Jaccard of at least 0.45
+//	spotsigs   stop words and the content words behind them; for languages that have such words. Jaccard of at least 0.5
 //	ccdet      what stands before the ends of Chinese sentences. Shared over the smaller set, at least 0.6
 //	winnow     rows of words or characters, selected by their hashes; any language. Shared over the smaller set, at least 0.65
 //	shingles   all rows of 3 words or 5 characters; any language. Jaccard of at least 0.4

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -224,7 +225,7 @@ func TestIndexRefuses(t *testing.T) {
 	if _, err := CreateIndex(dir, Options{}, false); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over an index: %v", err)
 	}
-	for _, o := range []Options{{Method: Winnow}, {Bags: true}, {MinFeatures: 4}, {Ends: "。"}, {SpotSigs: spotsigs.Options{Chain: 2}},
+	for _, o := range []Options{{Method: Winnow}, {Bags: true}, {MinFeatures: 4}, {Ends: "。"}, {SpotSigs: spotsigs.Options{Chain: 3}},
 		{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, {SpotSigs: spotsigs.Options{Lists: spotsigs.FromHashes("wide", []uint64{1}, nil)}}} {
 		if _, err := AppendIndex(context.Background(), dir, o); !errors.Is(err, ErrMixed) {
 			t.Errorf("%+v: %v", o, err)
@@ -332,6 +333,58 @@ func TestIndexFaults(t *testing.T) {
 			if calls <= fails {
 				break // none failed
 			}
+		}
+	}
+}
+
+// TestThresholdOfChains: an index whose recipe has chains of 3 is searched with the threshold that belongs to them, unless one is given,
+// and so are all pairs.
+func TestThresholdOfChains(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want float64
+	}{{Options{}, 0.5}, {Options{SpotSigs: spotsigs.Options{Chain: 3}}, 0.45}, {Options{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, 0.45},
+		{Options{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper, Chain: 2}}, 0.5}, {Options{SpotSigs: spotsigs.Options{Chain: 3}, Threshold: 0.7}, 0.7}} {
+		d := NewDetector(c.o)
+		if got := d.o.join(SpotSigs).Threshold; got != c.want {
+			t.Errorf("all pairs, %+v: %g, want %g", c.o, got, c.want)
+		}
+		dir := filepath.Join(t.TempDir(), "index")
+		w, err := CreateIndex(dir, c.o, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, c.o, []string{"one text"}, 0)
+		x, err := OpenIndex(context.Background(), dir, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		s, err := x.Searcher(Options{Threshold: c.o.Threshold})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.methods[SpotSigs].o.Threshold; got != c.want {
+			t.Errorf("index, %+v: %g, want %g", c.o, got, c.want)
+		}
+		if err := s.Configure(0, false); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := s.methods[SpotSigs].o.Threshold, map[bool]float64{true: 0.45, false: 0.5}[s.o.SpotSigs.Chain == 3]; got != want {
+			t.Errorf("configured, %+v: %g, want %g", c.o, got, want)
+		}
+	}
+}
+
+// TestThresholdRefused: what is no share of anything is refused, not taken for the default.
+func TestThresholdRefused(t *testing.T) {
+	for _, threshold := range []float64{-1, 1.0001, math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if _, err := NewSigner(Options{Threshold: threshold}); err == nil {
+			t.Errorf("%g was taken", threshold)
+		}
+		o := Options{Threshold: threshold}
+		if j := o.join(Winnow); j.Check() == nil {
+			t.Errorf("%g was taken for a join", threshold)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (x *Index) Searcher(o Options) (*Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Method, o.MinFeatures = made.Method, made.MinFeatures
+	o.Method, o.MinFeatures, o.SpotSigs = made.Method, made.MinFeatures, made.SpotSigs
 	s := &Searcher{o: o, index: x, methods: map[Method]*methodSearch{}}
 	for _, m := range inOrder {
 		j := &methodSearch{o: o.join(m)}
@@ -92,7 +92,7 @@ func (x *Index) Searcher(o Options) (*Searcher, error) {
 // join returns the options of one method's join.
 func (o *Options) join(m Method) postings.Options {
 	j := o.Join
-	j.Measure, j.Threshold, j.Threads = m.Measure(), cmp.Or(o.Threshold, m.Threshold()), o.Threads
+	j.Measure, j.Threshold, j.Threads = m.Measure(), o.threshold(m), o.Threads
 	j.MaxDocuments = cmp.Or(j.MaxDocuments, postings.MaxDocuments)
 	return j
 }
@@ -100,16 +100,18 @@ func (o *Options) join(m Method) postings.Options {
 // Configure sets the threshold of what follows, 0 for each method's own, and whether documents of the same site are left out. The error
 // says that the threshold is out of range.
 func (s *Searcher) Configure(threshold float64, otherSites bool) error {
+	asked := s.o
+	asked.Threshold, asked.OtherSites = threshold, otherSites
 	for m, j := range s.methods {
 		o := j.o
-		o.Threshold = cmp.Or(threshold, m.Threshold())
+		o.Threshold = asked.threshold(m)
 		if err := o.Check(); err != nil {
 			return err
 		}
 	}
-	s.o.Threshold, s.o.OtherSites = threshold, otherSites
+	s.o = asked
 	for m, j := range s.methods {
-		j.o.Threshold = cmp.Or(threshold, m.Threshold())
+		j.o.Threshold = asked.threshold(m)
 	}
 	return nil
 }

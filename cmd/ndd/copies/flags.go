@@ -38,8 +38,8 @@ func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Globals) {
 	fl.StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet, winnow or shingles")
 	fl.IntVar(&f.minFeatures, "min-features", 0, "least number of signatures of a document that is compared by its method (default: spotsigs 8, ccdet 1, winnow 3, shingles 4)")
 	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: the stop words, called spots: paper, wide, auto (the commonest words of the input, for any language) or a file of words")
-	fl.IntVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature")
-	fl.IntVar(&f.chain, "chain", 3, "spotsigs: number of content words in a signature")
+	fl.IntVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
+	fl.IntVar(&f.chain, "chain", 0, "spotsigs: number of content words in a signature, 1 to 16 (default: 2; with --spots paper 3)")
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (default 。！？；)")
 	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs, instead of once")
 	fl.StringVar(&f.site, "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when the IDs are URLs")
@@ -57,6 +57,14 @@ func (f *signatureFlags) options(g *cli.Globals) (o copies.Options, err error) {
 	if o.Method, err = copies.ParseMethod(f.method); err != nil {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
 	}
+	for _, flag := range []struct {
+		name  string
+		value int
+	}{{"spot-distance", f.distance}, {"chain", f.chain}} {
+		if g.Given[flag.name] && (flag.value < 1 || flag.value > spotsigs.Longest) {
+			return o, cli.Usagef("--%s %d: must be 1 to %d", flag.name, flag.value, spotsigs.Longest)
+		}
+	}
 	switch f.spots {
 	case "auto": // learned from the inputs, later
 	case spotsigs.Paper.Name(), spotsigs.Wide.Name():
@@ -65,6 +73,32 @@ func (f *signatureFlags) options(g *cli.Globals) (o copies.Options, err error) {
 		o.SpotSigs.Lists, err = readSpots(f.spots)
 	}
 	return o, err
+}
+
+// fill puts what no flag says of an index's own options into others.
+func (f *signatureFlags) fill(g *cli.Globals, o, own *copies.Options) {
+	given := func(name string) bool { return g.Given[name] }
+	if !given("method") {
+		o.Method = own.Method
+	}
+	if !given("spots") {
+		o.SpotSigs.Lists = own.SpotSigs.Lists
+	}
+	if !given("spot-distance") {
+		o.SpotSigs.Distance = own.SpotSigs.Distance
+	}
+	if !given("chain") {
+		o.SpotSigs.Chain = own.SpotSigs.Chain
+	}
+	if !given("ends") {
+		o.Ends = own.Ends
+	}
+	if !given("bags") {
+		o.Bags = own.Bags
+	}
+	if !given("min-features") {
+		o.MinFeatures = own.MinFeatures
+	}
 }
 
 func readSpots(path string) (*spotsigs.Lists, error) {

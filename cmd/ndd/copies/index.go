@@ -159,6 +159,11 @@ func checkRecipe(ctx context.Context, g *cli.Globals, inputs []string, c ingest.
 	if _, err := copies.NewSigner(o); err != nil {
 		return cli.Usagef("%w", err)
 	}
+	own, err := r.Options()
+	if err != nil {
+		return err
+	}
+	f.fill(g, &o, &own)
 	asked := o.Recipe()
 	return asked.Compatible("the flags", r, index)
 }

@@ -239,7 +239,7 @@ func (m *mapReduce) registerMethod(cmd *cobra.Command) {
 func (m *mapReduce) registerCopies(cmd *cobra.Command, step string) {
 	if step != "collect" {
 		m.registerMethod(cmd)
-		cmd.Flags().Float64Var(&m.threshold, "threshold", 0, "lowest score of a pair, above 0 and at most 1 (default: winnow 0.65, shingles 0.4, ccdet 0.6, spotsigs 0.45)")
+		cmd.Flags().Float64Var(&m.threshold, "threshold", 0, "lowest score of a pair, above 0 and at most 1 (default: winnow 0.65, shingles 0.4, ccdet 0.6, spotsigs 0.5)")
 	}
 }
 
@@ -252,7 +252,7 @@ func (m *mapReduce) copyOptions() (o copies.Options, err error) {
 	if err != nil {
 		return o, badJobFlag("method", err)
 	}
-	if m.threshold < 0 || m.threshold > 1 {
+	if !(m.threshold >= 0 && m.threshold <= 1) {
 		return o, cli.Usagef("--threshold %g: must be above 0 and at most 1", m.threshold)
 	}
 	return o, nil

@@ -25,11 +25,12 @@ import (
 	"ndd/engine/corpus/token"
 )
 
-// Options say what a signature is. The zero value is the default: [Wide] lists, spot distance 1, chains of 3.
+// Options say what a signature is. The zero value is the default: [Wide] lists, spot distance 1, chains of 2; with [Paper]'s lists chains are 3
+// long, as in the paper.
 type Options struct {
 	Lists    *Lists
 	Distance int // 1 to 16; default 1
-	Chain    int // 1 to 16; default 3
+	Chain    int // 1 to 16; default 2, of Paper's lists 3
 }
 
 // Complete puts the defaults in.
@@ -38,7 +39,21 @@ func (o *Options) Complete() {
 		o.Lists = Wide
 	}
 	o.Distance = cmp.Or(o.Distance, 1)
-	o.Chain = cmp.Or(o.Chain, 3)
+	if o.Chain == 0 {
+		o.Chain = defaultChain(o.Lists)
+	}
+}
+
+// Longest is the longest chain and the greatest spot distance.
+const Longest = 16
+
+// defaultChain returns the chain length of lists. Of the development set chains of 2 lose fewer pairs than chains of 3 with as many
+// false ones.
+func defaultChain(l *Lists) int {
+	if l == Paper {
+		return 3
+	}
+	return 2
 }
 
 // A Selector makes signatures. It reuses its memory.
@@ -71,8 +86,8 @@ type spot struct {
 func New(o Options) (*Selector, error) {
 	o.Complete()
 	for name, v := range map[string]int{"spot distance": o.Distance, "chain length": o.Chain} {
-		if v < 1 || v > 16 {
-			return nil, fmt.Errorf("%s %d: must be 1 to 16", name, v)
+		if v < 1 || v > Longest {
+			return nil, fmt.Errorf("%s %d: must be 1 to %d", name, v, Longest)
 		}
 	}
 	scanner, err := token.NewScanner(token.Options{})
