@@ -17,21 +17,35 @@ func PlanarBucket(line []uint64, j uint64) (n, end uint64, ok bool) {
 			left -= n
 			continue
 		}
-		for ; left > 0; left-- {
-			zeros &= zeros - 1
-		}
-		at := 64*i + uint64(bits.TrailingZeros64(zeros))
+		at := 64*i + uint64(selectBit(zeros, left))
 		return onesBefore(line, at), line[0]&PlanarKeysMax + at - 64 - j, true
 	}
 	return 0, 0, false
 }
 
+// selectBit returns the place of bit number n, counted from 0, among those of a word that are set, of which there are more. It halves the
+// word six times, and has no branch that depends on the word.
+func selectBit(word uint64, n int) (at int) {
+	for half := 32; half > 0; half /= 2 {
+		below := bits.OnesCount64(word >> at & (1<<half - 1))
+		past := (below - 1 - n) >> 63 // all ones where it is not among the lower half
+		at += half & past
+		n -= below & past
+	}
+	return at
+}
+
 // onesBefore returns how many ones stand right before bit at of a line, behind its
 // first word.
 func onesBefore(line []uint64, at uint64) (n uint64) {
-	for at > 64 && line[(at-1)/64]>>((at-1)%64)&1 != 0 {
-		n++
-		at--
+	for at > 64 {
+		word, place := line[(at-1)/64], (at-1)%64 // its bits from place down
+		ones := uint64(bits.LeadingZeros64(^(word << (63 - place))))
+		if ones <= place {
+			return n + ones
+		}
+		n += place + 1
+		at -= place + 1
 	}
 	return n
 }

@@ -118,7 +118,7 @@ var unbounded = bound{AllDocs, AllDocs}
 // behind them: from, where the first hit has too many documents. A fingerprint whose documents are all
 // hidden is left out. The matches are located.
 func (c *Searcher) collect(w View, from, docs int, most bound) (a Answers, next int, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	defer parallel.EndStage()
 	parallel.StageNames.Begin()
 	held := 0

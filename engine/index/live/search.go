@@ -137,7 +137,7 @@ func (c *Searcher) asked(docs int) int {
 
 // ID returns the ID of a document of a view, empty where it has none.
 func (c *Searcher) ID(w View, doc DocID) (id string, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	if s := w.version.segmentOf(doc); s != nil {
 		row, ok := s.numbers.row(doc)
 		if !ok || s.Segment.IDs() == nil {

@@ -27,7 +27,7 @@ func (r Range) After(n uint64) Range { return Range{r.from + n, r.to} }
 // One fingerprint costs five misses one after the other, 1.3 us, and half a block of keys in a huffman
 // table; of many the misses are under way together.
 func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	clear(ranges)
 	if s.meta.Fingerprints == 0 || s.meta.NoDocs {
 		return nil
@@ -102,7 +102,7 @@ func (s *Segment) AppendDocs(dst []uint64, r Range, most int) ([]uint64, error) 
 // once, some at a time, in no order: however many they are, little memory is taken. It costs a
 // pass over one table. The memory of the list is used again after the call; an error of yield ends it.
 func (s *Segment) ScanEach(query uint64, k int, c *Scratch, yield func(fingerprints []uint64) error) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	defer s.inOrder()()
 	perm := &s.perms[0]
 	return table.ScanEach(s.tables[0], perm.Apply(query), k, &c.table, func(keys []uint64) error {

@@ -54,7 +54,7 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 // SearchTables is [Segment.Search] in some of the tables, by number: calls whose lists are together all
 // tables find everything, each match once, in no order.
 func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	if k < 0 || k > s.meta.Design.K {
 		return dst, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
 	}

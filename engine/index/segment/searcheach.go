@@ -23,7 +23,7 @@ type source struct {
 // one costs its probes and not the way to memory and back. It calls yield with each match and the number of
 // its segment.
 func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch, yield func(segment int, m Match)) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	defer parallel.EndStage()
 	parallel.StagePermute.Begin()
 	c.tables, c.searches, c.sources = c.tables[:0], c.searches[:0], c.sources[:0]

@@ -29,7 +29,9 @@ func (s *Segment) searchPlan(k int) *searchPlan {
 		for _, e := range p.design.Tables[:min(i, earlierMax)] {
 			earlier = append(earlier, table.Finder{Mask: s.perms[i].Apply(e.Mask), Radius: e.Radius})
 		}
-		p.search = append(p.search, table.Search{Leading: probing.Leading, Flips: permute.Flips(probing.Leading, t.Radius), K: k, Earlier: earlier, Perm: &s.perms[i]})
+		search := table.Search{Leading: probing.Leading, Flips: permute.Flips(probing.Leading, t.Radius), K: k, Earlier: earlier, Perm: &s.perms[i]}
+		search.Prepare(s.tables[i])
+		p.search = append(p.search, search)
 		p.ns = append(p.ns, probing.NS)
 	}
 	s.plans[k].Store(p)

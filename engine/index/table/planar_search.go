@@ -103,40 +103,37 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 		err := r.searchShared()
 		return r.dst, err
 	}
-	n := 0
+	r.ranges = r.ranges[:0]
+	n, err := 0, error(nil)
 	for i, t := range tables {
 		s := &searches[i]
-		below := 64 - t.directory.BucketBits
-		// Below the bits of a bucket, a probe fixes all buckets that begin with them.
-		more := leadingMask(int(t.directory.BucketBits)) &^ leadingMask(s.Leading)
-		buckets := uint64(1)
-		if !t.spans(s) {
-			buckets += more >> below
+		more, below, buckets := t.probed(s)
+		if s.prepared != nil {
+			for query, q := range s.Queries {
+				if n, err = r.add(n, s.prepared, q&^more, i, query); err != nil {
+					return r.dst, err
+				}
+			}
+			continue
 		}
 		for flips := c.flips.first(s.Flips); len(flips) > 0; flips = c.flips.next() {
 			for query, q := range s.Queries {
-				q &^= more
 				for _, flip := range flips {
 					limit := s.K - bits.OnesCount64(flip)
 					if limit < 0 {
 						continue
 					}
-					probe := asm.PlanarProbe{Key: q ^ flip, Limit: uint16(limit), Table: uint16(i), Query: uint32(query)}
 					for bucket := range buckets {
-						probe.Key = q ^ flip | bucket<<below
-						r.probes[n] = probe
-						if n++; n == probesPerRound {
-							if err := r.answer(n); err != nil {
-								return r.dst, err
-							}
-							n = 0
+						probe := [...]asm.PlanarProbe{{Key: flip | bucket<<below, Limit: uint16(limit)}}
+						if n, err = r.add(n, probe[:], q&^more, i, query); err != nil {
+							return r.dst, err
 						}
 					}
 				}
 			}
 		}
 	}
-	err := r.answer(n)
+	err = r.answer(n)
 	return r.dst, err
 }
 
@@ -151,18 +148,44 @@ type planarRound struct {
 	caller   *Scratch
 }
 
+// add adds probes for a query, whose keys are its flips, behind the first n of the round, and answers the round each time that it is
+// full. It returns how many it has then.
+func (r *planarRound) add(n int, flips []asm.PlanarProbe, q uint64, table, query int) (int, error) {
+	for len(flips) > 0 {
+		room := r.probes[n:min(n+len(flips), probesPerRound)]
+		for i := range room {
+			f := &flips[i]
+			room[i] = asm.PlanarProbe{Key: q ^ f.Key, Limit: f.Limit, Table: uint16(table), Query: uint32(query)}
+		}
+		r.extend(r.tables[table], n, n+len(room))
+		flips = flips[len(room):]
+		if n += len(room); n == probesPerRound {
+			if err := r.answer(n); err != nil {
+				return 0, err
+			}
+			n = 0
+		}
+	}
+	return n, nil
+}
+
+// extend adds probes [from, to), which are of one table, to the last range as far as they are of its table and it has room, and makes new
+// ranges of the others.
+func (r *planarRound) extend(t *planarTable, from, to int) {
+	if last := len(r.ranges) - 1; last >= 0 && r.ranges[last].table == t {
+		s := &r.ranges[last]
+		s.to = min(to, s.from+rangeMax)
+		from = s.to
+	}
+	for ; from < to; from += rangeMax {
+		r.ranges = append(r.ranges, probeRange{table: t, from: from, to: min(to, from+rangeMax)})
+	}
+}
+
 // answer finds the matches of the first n probes.
 func (r *planarRound) answer(n int) error {
 	if err := r.caller.stopped(len(r.dst)); err != nil {
 		return err
-	}
-	r.ranges = r.ranges[:0]
-	for from := 0; from < n; {
-		to := from + 1
-		for table := r.probes[from].Table; to < min(n, from+rangeMax) && r.probes[to].Table == table; to++ {
-		}
-		r.ranges = append(r.ranges, probeRange{table: r.tables[r.probes[from].Table], from: from, to: to})
-		from = to
 	}
 	r.long = r.long[:0]
 	lines, extents := directoryAhead-locateAhead, locateAhead
@@ -197,6 +220,7 @@ func (r *planarRound) answer(n int) error {
 	}
 	err := r.settle(hits)
 	parallel.StageLocate.Begin() // of the probes of the next round
+	r.ranges = r.ranges[:0]
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"ndd/asm"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -66,6 +67,8 @@ type Search struct {
 	// a table comes behind those of its Earlier. A match may then be [Shared] by all that
 	// find it.
 	Perm *permute.Permutation
+
+	prepared []asm.PlanarProbe // see Prepare
 }
 
 // A Finder is a table that finds every key whose difference from a query has at

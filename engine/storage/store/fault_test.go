@@ -45,7 +45,18 @@ func TestTruncatedUnderneath(t *testing.T) {
 				read(data)
 				return nil
 			}
+			ended := func() (err error) {
+				defer EndFaults(BeginFaults(), &err)
+				read(data)
+				return nil
+			}
 			truncated = false
+			if err := ended(); err != nil {
+				t.Fatal(err)
+			}
+			if n := testing.AllocsPerRun(100, func() { func() (err error) { defer EndFaults(BeginFaults(), &err); return nil }() }); n != 0 {
+				t.Errorf("EndFaults allocates %v times", n)
+			}
 			if err := guarded(); err != nil {
 				t.Fatal(err)
 			}
@@ -56,6 +67,9 @@ func TestTruncatedUnderneath(t *testing.T) {
 			for range 100 {
 				if err := guarded(); !errors.Is(err, ErrFault) || !errors.Is(err, ErrCorrupt) {
 					t.Fatalf("no error: %v", err)
+				}
+				if err := ended(); !errors.Is(err, ErrFault) || !errors.Is(err, ErrCorrupt) {
+					t.Fatalf("no error by EndFaults: %v", err)
 				}
 			}
 		})

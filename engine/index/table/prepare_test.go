@@ -1,0 +1,66 @@
+package table
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// TestPrepare searches tables of several sizes with and without probes that are made in advance, for leading bits from fewer than a bucket
+// has to many more, radii and distances, with queries that fill more than a round: both find the same, and where probes are few
+// they are made in advance.
+func TestPrepare(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 12))
+	var c Scratch
+	for _, n := range []int{1, 300, 20_000} {
+		keys := make([]uint64, n)
+		for i := range keys {
+			if keys[i] = rng.Uint64(); i%3 == 0 {
+				keys[i] = rng.Uint64N(1 << 24) // crowded
+			}
+		}
+		slices.Sort(keys)
+		keys = slices.Compact(keys)
+		var memory store.Memory
+		if err := Write(&memory, "", keys, Options{Layout: LayoutPlanar}); err != nil {
+			t.Fatal(err)
+		}
+		table, err := Open(memory.Source(), "", LayoutPlanar)
+		if err != nil {
+			t.Fatal(err)
+		}
+		queries := make([]uint64, 70)
+		for i := range queries {
+			queries[i] = keys[rng.IntN(len(keys))] ^ 1<<rng.IntN(64)
+		}
+		for _, leading := range []int{0, 3, 8, 11, 12, 13, 14, 16, 20, 32, 64} {
+			for radius := range 3 {
+				for k := range 4 {
+					s := Search{Queries: queries, Leading: leading, Flips: permute.Flips(leading, radius), K: k}
+					want, err := table.Search(nil, &s, &c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.Prepare(table)
+					if few := s.Flips.Len() <= preparedMost/8; few && s.prepared == nil {
+						t.Fatalf("%d keys, %d leading bits, radius %d: nothing is made in advance", n, leading, radius)
+					}
+					got, err := table.Search(nil, &s, &c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					order := func(a, b Match) int { return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Key, b.Key)) }
+					slices.SortFunc(want, order)
+					slices.SortFunc(got, order)
+					if !slices.Equal(got, want) {
+						t.Fatalf("%d keys, %d leading bits, radius %d, k = %d: %d matches, want %d", n, leading, radius, k, len(got), len(want))
+					}
+				}
+			}
+		}
+	}
+}
