@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
@@ -24,6 +25,32 @@ import (
 )
 
 var cuts = flag.Int("cuts", 1, "seeds of each power cut of TestPowerCut; more than 1 cut behind every call")
+
+// rowsOf returns the fingerprints of a segment's documents by row.
+func rowsOf(t *testing.T, s *segment.Segment) []uint64 {
+	t.Helper()
+	rows := make([]uint64, s.Documents())
+	var c segment.Scratch
+	if err := s.Walk(func(prints []uint64) bool {
+		ranges := make([]segment.Range, len(prints))
+		if err := s.Locate(ranges, prints, &c); err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range prints {
+			docs, err := s.AppendDocs(nil, ranges[i], int(ranges[i].Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range docs {
+				rows[row] = f
+			}
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
 
 // contents returns all documents that are not deleted.
 func contents(t *testing.T, x *Index) map[DocID]Doc {
@@ -36,11 +63,7 @@ func contents(t *testing.T, x *Index) map[DocID]Doc {
 	defer w.Release()
 	v := w.version
 	for _, s := range v.segments {
-		rows := make([]uint64, s.Documents())
-		if err := s.Rows(rows); err != nil {
-			t.Fatal(err)
-		}
-		for row, f := range rows {
+		for row, f := range rowsOf(t, s.Segment) {
 			doc := s.numbers.doc(uint64(row))
 			if s.dead.has(doc, documentsMax) {
 				continue

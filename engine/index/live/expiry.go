@@ -149,6 +149,22 @@ func (e *expiries) runs(yield func(expiryRun) bool) {
 	}
 }
 
+// between calls f with when the rows from row to row end expire, and how many of them do then, in order.
+func (e *expiries) between(row, end uint64, f func(at moment, n uint64)) {
+	if e.first == 0 {
+		f(0, end-row)
+		return
+	}
+	for i := sort.Search(len(e.rows), func(i int) bool { return e.rows[i] > row }); row < end; i++ {
+		past := end
+		if i < len(e.rows) {
+			past = min(end, e.rows[i])
+		}
+		f(e.times[i-1], past-row)
+		row = past
+	}
+}
+
 // readExpiries makes those of n rows from what a file has; ok is false when they cannot be.
 func readExpiries(rows []uint64, times []moment, n uint64) (e expiries, ok bool) {
 	if len(rows) != len(times) || n == 0 || len(rows) == 0 || rows[0] != 0 {

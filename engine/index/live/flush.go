@@ -152,15 +152,12 @@ func (x *Index) flushTo(ctx context.Context, f flush) error {
 		docs += uint64(m.len())
 	}
 	o := x.fileOptions(1)
-	reserved, err := x.reserveFiles(docs, docs*8*uint64(len(o.Design.Tables)+1)+idBytes(nil, f.memtables), o)
+	reserved, err := x.reserveFiles(docs, docs*8*uint64(len(o.Design.Tables)+1)+idBytes(nil, f.memtables), 8*docs, &o)
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	g := &gathered{from: f.next, ids: x.config.IDs}
-	if x.config.Lengths {
-		g.lengths = [][]uint32{}
-	}
+	g := &gathered{from: f.next, ids: x.config.IDs, lengths: x.config.Lengths}
 	if len(f.memtables) > 0 {
 		if g, err = gather(nil, f.memtables, &x.config, x.wall.now()); err != nil {
 			return err

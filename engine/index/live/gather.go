@@ -2,128 +2,96 @@ package live
 
 import (
 	"iter"
-	"slices"
 
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
 )
 
-// gathered is what segments and memtables that follow one another have, without what is deleted or
+// gathered is what segments or memtables that follow one another have, without what is deleted or
 // has expired: the input of the segment that takes their place. It is what building would be given of the same
-// documents, so that the segment is the same as a built one.
+// documents, so that the segment is the same as a built one. Segments are read when that is written, and nothing is held of
+// them but which of their documents are kept; of memtables the fingerprints are.
 type gathered struct {
 	segments  []*Segment
 	memtables []*memtable
 	from, to  DocID                  // what they have is between these
-	now       moment                 // what has expired by then is left out
-	dropped   []map[DocID]DocID      // of each segment, then of each memtable: what was deleted
-	prints    *memory.Buffer[uint64] // in order of documents
+	kept      []*segment.RowSet      // of each segment, then of each memtable; nil: all of its rows
+	prints    *memory.Buffer[uint64] // of memtables, in order of documents
 	numbers   numbers
 	expires   expiries
 	ids       bool
-	lengths   [][]uint32     // of texts, in order of documents; nil when they are not kept
+	lengths   bool           // of texts are kept
 	whole     *segment.Input // all of it, where it comes from elsewhere
 }
 
-// gather reads segments and the memtables behind them, which no longer grow.
+// gather takes segments, or memtables that no longer grow.
 func gather(segments []*Segment, memtables []*memtable, c *Config, now moment) (*gathered, error) {
-	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs, now: now}
-	docs := uint64(0)
-	for _, s := range segments {
-		docs += s.Documents()
-		g.to = max(g.to, s.end())
-		g.dropped = append(g.dropped, s.dead.all())
-	}
-	for _, m := range memtables {
-		docs += uint64(m.len())
-		g.to = max(g.to, m.end())
-		g.dropped = append(g.dropped, m.dead.all())
-	}
+	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs, lengths: c.Lengths}
 	if len(segments) > 0 {
 		g.from = segments[0].from
 	} else {
 		g.from = memtables[0].first
 	}
+	for _, s := range segments {
+		g.to = max(g.to, s.end())
+		g.keep(&s.numbers, &s.expires, &s.dead, now)
+	}
+	docs := 0
+	for _, m := range memtables {
+		docs += m.len()
+		g.to = max(g.to, m.end())
+	}
 	var err error
-	if g.prints, err = memory.Make[uint64](int(docs)); err != nil {
+	if g.prints, err = memory.Make[uint64](docs); err != nil {
 		return nil, err
 	}
-	for i, s := range segments {
-		room := g.prints.Data[g.numbers.n:][:s.Documents()]
-		if err := s.Rows(room); err != nil {
-			g.free()
-			return nil, err
-		}
-		if c.Lengths {
-			g.keepLengths(s.Lengths(), s.Documents(), &s.numbers, &s.expires, g.dropped[i])
-		}
-		g.keep(room, &s.numbers, &s.expires, g.dropped[i])
-	}
-	for i, m := range memtables {
-		room := g.prints.Data[g.numbers.n:][:m.len()]
+	at := 0
+	for _, m := range memtables {
+		room := g.prints.Data[at:][:m.len()]
 		m.eachPage(0, m.len(), func(row int, prints []uint64) bool {
 			copy(room[row:], prints)
 			return true
 		})
-		own := consecutive(m.first, uint64(m.len()))
-		expires := m.expiries()
-		if c.Lengths {
-			g.keepLengths(m.allLengths(), uint64(m.len()), &own, &expires, g.dropped[len(segments)+i])
+		own, expires := consecutive(m.first, uint64(m.len())), m.expiries()
+		for row, n := range g.keep(&own, &expires, &m.dead, now) {
+			at += copy(g.prints.Data[at:], room[row:][:n])
 		}
-		g.keep(room, &own, &expires, g.dropped[len(segments)+i])
 	}
+	g.prints.Data = g.prints.Data[:at]
 	return g, nil
 }
 
-// keep numbers the rows of a source whose fingerprints are in room, and closes the gaps of those that
-// are dropped.
-func (g *gathered) keep(room []uint64, numbers *numbers, expires *expiries, dropped map[DocID]DocID) {
-	kept := 0
+// keep finds which rows of a source are kept, and appends their numbers and when they expire. It returns runs of them.
+func (g *gathered) keep(numbers *numbers, expires *expiries, dead *tombstones, now moment) iter.Seq2[uint64, uint64] {
+	set := hidden(numbers, expires, dead, now)
+	g.kept = append(g.kept, set)
 	for r := range numbers.runs {
-		if len(dropped) == 0 && expires.first == 0 {
-			g.numbers.append(r.first, r.n)
-			g.expires.append(0, r.n)
-			continue
-		}
-		for i := range r.n {
-			if !g.drops(dropped, expires, r.row+i, r.first+DocID(i)) {
-				room[kept] = room[r.row+i]
-				kept++
-				g.numbers.append(r.first+DocID(i), 1)
-				g.expires.append(expires.of(r.row+i), 1)
-			}
-		}
+		set.Runs(r.row, r.row+r.n, func(row, n uint64) bool {
+			g.numbers.append(r.first+DocID(row-r.row), n)
+			expires.between(row, row+n, g.expires.append)
+			return true
+		})
 	}
+	return func(yield func(row, n uint64) bool) { set.Runs(0, numbers.n, yield) }
 }
 
-// drops reports whether the document of a source's row is left out.
-func (g *gathered) drops(dropped map[DocID]DocID, expires *expiries, row uint64, doc DocID) bool {
-	if expires.of(row).expired(g.now) {
-		return true
+// hidden returns the rows of a source that a reader who begins now sees; nil where it sees all.
+func hidden(numbers *numbers, expires *expiries, dead *tombstones, now moment) *segment.RowSet {
+	if dead.len() == 0 && !expires.any(now) {
+		return nil
 	}
-	_, dead := dropped[doc]
-	return dead
-}
-
-// keepLengths appends the lengths of a source's rows, of which there are n, without those that are dropped. They are
-// copied where some are dropped, and else used where they are; nil stands for lengths that are not known.
-func (g *gathered) keepLengths(lengths []uint32, n uint64, numbers *numbers, expires *expiries, dropped map[DocID]DocID) {
-	if lengths == nil {
-		lengths = make([]uint32, n)
-	}
-	lengths = lengths[:n]
-	if len(dropped) > 0 || expires.first != 0 {
-		kept := make([]uint32, 0, n)
-		for r := range numbers.runs {
-			for i := range r.n {
-				if !g.drops(dropped, expires, r.row+i, r.first+DocID(i)) {
-					kept = append(kept, lengths[r.row+i])
-				}
-			}
+	set := segment.NewRowSet(numbers.n)
+	dead.each(func(doc, _ DocID) {
+		if row, ok := numbers.row(doc); ok {
+			set.Drop(row)
 		}
-		lengths = kept
+	})
+	for r := range expires.runs {
+		for row := r.row; r.at.expired(now) && row < r.row+r.n; row++ {
+			set.Drop(row)
+		}
 	}
-	g.lengths = append(g.lengths, lengths)
+	return set
 }
 
 // A run is some rows whose documents have consecutive numbers.
@@ -154,15 +122,35 @@ func (g *gathered) input() segment.Input {
 		return *g.whole
 	}
 	if g.prints != nil { // a flush of nothing but deletions has none
-		in.Fingerprints = g.prints.Data[:g.numbers.n]
+		in.Fingerprints = g.prints.Data
+	}
+	for i, s := range g.segments {
+		in.Sources = append(in.Sources, segment.Source{Segment: s.Segment, Rows: g.kept[i]})
 	}
 	if g.ids {
 		in.IDs = g.allIDs()
 	}
-	if g.lengths != nil {
-		in.Lengths = slices.Values(g.lengths)
+	if g.lengths {
+		in.Lengths = g.allLengths
 	}
 	return in
+}
+
+// eachKept calls yield with each run of rows that are kept, and the number of its source, until it returns false.
+func (g *gathered) eachKept(yield func(source int, row, n uint64) bool) {
+	more := true
+	each := func(i int, rows uint64) {
+		g.kept[i].Runs(0, rows, func(row, n uint64) bool {
+			more = yield(i, row, n)
+			return more
+		})
+	}
+	for i := 0; i < len(g.segments) && more; i++ {
+		each(i, g.segments[i].Documents())
+	}
+	for i := 0; i < len(g.memtables) && more; i++ {
+		each(len(g.segments)+i, uint64(g.memtables[i].len()))
+	}
 }
 
 // allIDs yields the IDs of the documents in order.
@@ -171,43 +159,68 @@ func (g *gathered) allIDs() iter.Seq2[string, error] {
 		return g.whole.IDs
 	}
 	return func(yield func(string, error) bool) {
-		for i, s := range g.segments {
-			c := s.Segment.IDs().Cursor()
-			for r := range s.numbers.runs {
-				for j := range r.n {
-					if !g.drops(g.dropped[i], &s.expires, r.row+j, r.first+DocID(j)) && !yield(c.ID(r.row+j)) {
-						return
-					}
+		of := make([]func(row uint64) (string, error), 0, len(g.kept))
+		for _, s := range g.segments {
+			of = append(of, s.Segment.IDs().Cursor().ID)
+		}
+		for _, m := range g.memtables {
+			of = append(of, func(row uint64) (string, error) { return m.id(int(row)), nil })
+		}
+		g.eachKept(func(source int, row, n uint64) bool {
+			for end := row + n; row < end; row++ {
+				if !yield(of[source](row)) {
+					return false
 				}
 			}
-		}
-		for i, m := range g.memtables {
-			dropped := g.dropped[len(g.segments)+i]
-			expires := m.expiries()
-			for j := range m.len() {
-				if !g.drops(dropped, &expires, uint64(j), m.first+DocID(j)) && !yield(m.id(j), nil) {
-					return
-				}
+			return true
+		})
+	}
+}
+
+// allLengths yields the lengths of the documents' texts in order, some thousands at a time: 0 where they are not known.
+func (g *gathered) allLengths(yield func([]uint32) bool) {
+	var of [][]uint32
+	for _, s := range g.segments {
+		of = append(of, s.Lengths())
+	}
+	for _, m := range g.memtables {
+		of = append(of, m.allLengths())
+	}
+	list := make([]uint32, 0, 1<<14)
+	more := true
+	g.eachKept(func(source int, row, n uint64) bool {
+		for n > 0 && more {
+			k := min(n, uint64(cap(list)-len(list)))
+			to := list[len(list):][:k]
+			list = list[:len(list)+int(k)]
+			if clear(to); of[source] != nil {
+				copy(to, of[source][row:])
+			}
+			if row, n = row+k, n-k; len(list) == cap(list) {
+				more = yield(list)
+				list = list[:0]
 			}
 		}
+		return more
+	})
+	if more && len(list) > 0 {
+		yield(list)
 	}
 }
 
 // hand gives the deletions that came while the segment was made, of documents that it has, to it.
 // It needs the index's lock.
 func (g *gathered) hand(to *Segment) (late []DocID) {
-	give := func(t *tombstones) {
-		for doc, clock := range t.all() {
-			if _, ok := to.numbers.row(doc); ok && to.dead.add(doc, clock) {
-				late = append(late, doc)
-			}
+	give := func(doc, clock DocID) {
+		if _, ok := to.numbers.row(doc); ok && to.dead.add(doc, clock) {
+			late = append(late, doc)
 		}
 	}
 	for _, s := range g.segments {
-		give(&s.dead)
+		s.dead.each(give)
 	}
 	for _, m := range g.memtables {
-		give(&m.dead)
+		m.dead.each(give)
 	}
 	return late
 }

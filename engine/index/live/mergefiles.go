@@ -108,7 +108,7 @@ func (x *Index) mergeFiles(ctx context.Context, segments []*Segment, threads int
 		bytes += s.file.Bytes()
 	}
 	o := x.fileOptions(threads)
-	reserved, err := x.reserveFiles(docs, bytes, o)
+	reserved, err := x.reserveFiles(docs, bytes, gatherBytes(segments, now), &o)
 	if err != nil {
 		return err
 	}
@@ -169,26 +169,57 @@ func (g *gathered) older() (dead []DocID) {
 	return slices.Compact(dead)
 }
 
-// reserveFiles reserves the memory that a flush or a merge to a file of so many bytes takes, and sees that the disk
-// has room for that and for the file of sorted keys.
-func (x *Index) reserveFiles(docs, bytes uint64, o segment.Options) (*memory.Reservation, error) {
-	rows := 8 * docs
-	if x.config.IDs {
-		rows += 8 * idIndexLen(docs)
-	}
-	reserved, err := x.config.Budget.Here().Reserve(fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs))), rows)
+// reserveFiles reserves all the memory that a flush or a merge to a file of so many bytes takes, beside bytes of
+// which the caller knows, and sees that the disk has room for that and for the file of sorted keys. It sets o.Budget to what is
+// reserved for writing the segment. The index of its IDs is made behind that, where it was.
+func (x *Index) reserveFiles(docs, bytes, beside uint64, o *segment.Options) (*memory.Reservation, error) {
+	budget := x.config.Budget.Here()
+	what := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
+	reserved, err := budget.Reserve(what, beside)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := segment.NewPlan(docs, o); err != nil {
+	if o.Budget = budget; beside <= docs*spareBytes {
+		most := min(budget.Left(), segment.NeedBytes(docs, *o)-beside)
+		o.Budget = memory.NewBudget(memory.Limit{Bytes: most, Source: budget.Limit().Source})
+	}
+	plan, err := segment.NewPlan(docs, *o)
+	writing := plan.Bytes
+	if x.config.IDs {
+		writing = max(writing, 8*idIndexLen(docs))
+	}
+	if err == nil {
+		err = reserved.Resize(what, beside+writing)
+	}
+	if err != nil {
 		reserved.Release()
 		return nil, err
 	}
-	need := 8*docs + bytes
+	o.Budget = memory.NewBudget(memory.Set(writing))
+	need := bytes
+	if plan.External {
+		need += 8 * docs
+	}
 	if free, ok := freeBytes(x.folder.dir); ok && free < need {
 		reserved.Release()
 		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and there are %s", x.folder.dir,
 			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))
 	}
 	return reserved, nil
+}
+
+// spareBytes a document are what writing a segment can do without at the price of a second or third more of reading.
+const spareBytes = 2
+
+// gatherBytes returns how much memory is held of segments while they are merged: which of their documents are kept, and the
+// numbers of these, which have a gap at most for each deletion and for each run of documents that expire.
+func gatherBytes(segments []*Segment, now moment) (bytes uint64) {
+	const runBytes = 16
+	for _, s := range segments {
+		bytes += runBytes * uint64(len(s.numbers.rows)+len(s.expires.rows))
+		if s.mayHide(now) {
+			bytes += segment.SourceBytes(s.Documents()) + runBytes*(s.dead.len()+uint64(len(s.expires.rows)))
+		}
+	}
+	return bytes
 }

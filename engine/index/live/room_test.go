@@ -28,12 +28,12 @@ func TestMergeWithoutRoom(t *testing.T) {
 		t.Error(err)
 	}
 	r, err := reserveMerge(1<<19, 0, 16<<20, o, b)
-	if err != nil || b.Left() != 64<<20-r.Bytes() || r.Bytes() < 46<<19 {
+	if err != nil || b.Left() != 64<<20-r.Bytes() || r.Bytes() < 38<<19 {
 		t.Error(err)
 	}
 	r.Release()
 	_, err = reserveMerge(1<<21, 0, 16<<20, o, b)
-	if err == nil || err.Error() != "merging 2,097,152 documents needs up to 125 MiB of memory, and there are 64 MiB (left by the memory limit of control group /job)" {
+	if err == nil || err.Error() != "merging 2,097,152 documents needs up to 109 MiB of memory, and there are 64 MiB (left by the memory limit of control group /job)" {
 		t.Error(err)
 	}
 }

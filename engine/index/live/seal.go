@@ -92,24 +92,26 @@ func mark(segments []*Segment, busy bool) {
 // follow one another and of the memtables behind them, and puts it in their place. The error wraps
 // [memory.ErrTooLarge] when memory will not do; then nothing has changed.
 func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) error {
-	docs := 0
+	now := x.wall.now()
+	docs, beside := 0, gatherBytes(segments, now)
 	for _, s := range segments {
 		docs += int(s.Documents())
 	}
 	for _, m := range memtables {
 		docs += m.len()
+		beside += 8 * uint64(m.len())
 	}
 	room := uint64(0)
 	if segments == nil {
 		room = x.sealRoom()
 	}
 	o := segment.Options{Design: x.config.Design, Table: x.config.Table, Threads: 1}
-	reserved, err := reserveMerge(docs, idBytes(segments, memtables), room, o, x.config.Budget)
+	reserved, err := reserveMerge(docs, beside+idBytes(segments, memtables)*5/2, room, o, x.config.Budget)
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	g, err := gather(segments, memtables, &x.config, x.wall.now())
+	g, err := gather(segments, memtables, &x.config, now)
 	if err != nil {
 		return err
 	}
@@ -192,12 +194,12 @@ func (x *Index) toMemory(g *gathered, o segment.Options) (_ *Segment, err error)
 	return made, nil
 }
 
-// reserveMerge reserves the memory that a merge of so many documents takes: the rows, what the
+// reserveMerge reserves the memory that a merge of so many documents takes: what the
 // builder takes, and the new segment, of at most 10 bytes a document and table, and twice while a
-// section of it grows; and two and a half times what its IDs take now. Of what fits into room nothing is
-// counted.
-func reserveMerge(docs int, ids, room uint64, o segment.Options, b *memory.Budget) (*memory.Reservation, error) {
-	need := segment.NeedBytes(uint64(docs), o) + uint64(docs)*(8+8+10*uint64(len(o.Design.Tables)+1)) + ids*5/2
+// section of it grows; and so many bytes beside it: what is gathered, and two and a half times what its IDs take now. Of what fits
+// into room nothing is counted.
+func reserveMerge(docs int, beside, room uint64, o segment.Options, b *memory.Budget) (*memory.Reservation, error) {
+	need := segment.NeedBytes(uint64(docs), o) + uint64(docs)*(8+10*uint64(len(o.Design.Tables)+1)) + beside
 	if need <= room {
 		return nil, nil
 	}

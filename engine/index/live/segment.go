@@ -39,11 +39,10 @@ func (s *Segment) name() string { return filepath.Base(s.file.Path()) }
 func (s *Segment) live(now moment) uint64 {
 	gone := s.dead.len() + s.expires.count(now)
 	if gone > s.dead.len() && s.dead.len() > 0 { // some may be both
-		for doc := range s.dead.all() {
-			if row, ok := s.numbers.row(doc); ok && s.expires.of(row).expired(now) {
-				gone--
-			}
-		}
+		gone -= s.dead.count(func(doc, _ DocID) bool {
+			row, ok := s.numbers.row(doc)
+			return ok && s.expires.of(row).expired(now)
+		})
 	}
 	return s.Documents() - gone
 }

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"maps"
 	"sync"
 	"sync/atomic"
 )
@@ -72,9 +71,11 @@ func (t *tombstones) count(is func(doc, clock DocID) bool) (n uint64) {
 	return n
 }
 
-// all returns a copy of them.
-func (t *tombstones) all() map[DocID]DocID {
+// each calls f with each of them and the clock of its deletion. No deletion comes meanwhile.
+func (t *tombstones) each(f func(doc, clock DocID)) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return maps.Clone(t.dead)
+	for doc, clock := range t.dead {
+		f(doc, clock)
+	}
 }

@@ -32,7 +32,7 @@ type Bucket struct {
 //
 // So sorted keys can be encoded while they are in the cache and, where the code is no
 // larger, written to where they lay. An error of f or ctx ends it.
-func Distinct(ctx context.Context, memory []uint64, in Chunks, o Options, f func(Bucket) error) (int, error) {
+func Distinct(ctx context.Context, memory []uint64, in Input, o Options, f func(Bucket) error) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newSorter(in, o, makeKeys)

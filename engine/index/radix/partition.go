@@ -28,7 +28,7 @@ type interval struct{ low, high uint64 }
 
 // A sorter is the state of one call that sorts the elements of an input.
 type sorter[E element] struct {
-	in      Chunks
+	in      Input
 	len     int
 	mask    uint64
 	threads int
@@ -44,7 +44,7 @@ type sorter[E element] struct {
 	floor   int                                         // the lowest bit that is looked at
 }
 
-func newSorter[E element](in Chunks, o Options, make_ func([]E, []uint64, int) []E) *sorter[E] {
+func newSorter[E element](in Input, o Options, make_ func([]E, []uint64, int) []E) *sorter[E] {
 	s := &sorter[E]{in: in, len: in.Len(), mask: o.Mask, make: make_}
 	s.threads = max(1, min(o.Threads, s.len/(4*chunkKeys)))
 	s.aim = bucketAim
@@ -347,26 +347,15 @@ func (s *sorter[E]) keys(ctx context.Context, t int, f func(keys []uint64, row i
 
 // chunks is [sorter.keys] without the permutation.
 func (s *sorter[E]) chunks(ctx context.Context, t int, f func(prints []uint64, row int)) error {
-	from, to := part(t, s.threads, s.len), part(t+1, s.threads, s.len)
-	row := 0 // of the piece
-	for _, piece := range s.in {
-		a, b := max(from, row)-row, min(to, row+len(piece))-row
-		for ; a < b; a += chunkKeys {
-			f(piece[a:min(a+chunkKeys, b)], row+a)
+	return s.in.Read(t, s.threads, func(piece []uint64, row int) error {
+		for a := 0; a < len(piece); a += chunkKeys {
+			f(piece[a:min(a+chunkKeys, len(piece))], row+a)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
-		row += len(piece)
-	}
-	return nil
-}
-
-// part returns where the part of thread t of n elements begins.
-func part(t, threads, n int) int {
-	hi, lo := bits.Mul64(uint64(n), uint64(t))
-	q, _ := bits.Div64(hi, lo, uint64(threads))
-	return int(q)
+		return nil
+	})
 }
 
 // each calls f for every thread, at the same time.

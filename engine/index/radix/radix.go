@@ -2,6 +2,7 @@ package radix
 
 import (
 	"context"
+	"math/bits"
 	"unsafe"
 )
 
@@ -10,6 +11,17 @@ type element interface{ [1]uint64 | [2]uint64 }
 
 // A Pair is a permuted fingerprint and the row of a document.
 type Pair = [2]uint64
+
+// An Input is fingerprints that are read in order of their rows, several times, a part by each thread.
+type Input interface {
+	// Len returns the number of fingerprints.
+	Len() int
+
+	// Read calls f with the fingerprints of a part of so many parts of about the same length, which
+	// together are the input in order; with any number at a time, and the row of the first. Their memory may be
+	// used again after the call. An error of f ends it, and is returned.
+	Read(part, parts int, f func(prints []uint64, row int) error) error
+}
 
 // Chunks are fingerprints in order of their rows, in one piece or several.
 type Chunks [][]uint64
@@ -20,6 +32,30 @@ func (c Chunks) Len() (n int) {
 		n += len(p)
 	}
 	return n
+}
+
+// Read implements [Input].
+func (c Chunks) Read(part, parts int, f func(prints []uint64, row int) error) error {
+	n := c.Len()
+	from, to := begin(part, parts, n), begin(part+1, parts, n)
+	row := 0 // of the piece
+	for _, piece := range c {
+		a, b := max(from, row)-row, min(to, row+len(piece))-row
+		if a < b {
+			if err := f(piece[a:b], row+a); err != nil {
+				return err
+			}
+		}
+		row += len(piece)
+	}
+	return nil
+}
+
+// begin returns where a part of n elements begins.
+func begin(part, parts, n int) int {
+	hi, lo := bits.Mul64(uint64(n), uint64(part))
+	q, _ := bits.Div64(hi, lo, uint64(parts))
+	return int(q)
 }
 
 // Options configures a sort.
@@ -51,21 +87,21 @@ func must(err error) {
 
 // SortKeys is [Keys] for an input in pieces. It returns the error of ctx, or one for want
 // of memory for the buckets.
-func SortKeys(ctx context.Context, dst []uint64, in Chunks, o Options) error {
+func SortKeys(ctx context.Context, dst []uint64, in Input, o Options) error {
 	return newSorter(in, o, makeKeys).into(ctx, asKeys(dst))
 }
 
 // WalkKeys calls yield with all permuted fingerprints, ascending, at most
 // o.Room at a time, whose memory it uses again after the call. An error of
 // yield or of ctx ends it.
-func WalkKeys(ctx context.Context, in Chunks, o Options, yield func(keys []uint64) error) error {
+func WalkKeys(ctx context.Context, in Input, o Options, yield func(keys []uint64) error) error {
 	return newSorter(in, o, makeKeys).walk(ctx, o.Room, func(keys [][1]uint64) error {
 		return yield(unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(keys))), len(keys)))
 	})
 }
 
 // WalkPairs is [WalkKeys] for pairs, as [Pairs] orders them.
-func WalkPairs(ctx context.Context, in Chunks, o Options, yield func([]Pair) error) error {
+func WalkPairs(ctx context.Context, in Input, o Options, yield func([]Pair) error) error {
 	return newSorter(in, o, makePairs).walk(ctx, o.Room, yield)
 }
 

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 
@@ -19,7 +20,9 @@ import (
 type builder struct {
 	Options
 	sink  *guardedSink
-	input radix.Chunks
+	rows  radix.Input // fingerprints of all documents, by row, or by place where sources are merged
+	input radix.Input // the same, in any order and maybe with fewer repetitions
+	merge *merging    // nil without sources
 
 	docs, distinct int
 	sort           radix.Options // of keys, without a mask
@@ -30,9 +33,25 @@ type builder struct {
 	fewer          []uint64 // the distinct fingerprints, where they are at most half: at the end of memory
 }
 
+// open takes the input.
+func (b *builder) open(in *Input) (err error) {
+	chunks := in.chunks()
+	b.rows, b.input = chunks, chunks
+	if len(in.Sources) == 0 {
+		return nil
+	}
+	if len(chunks) > 0 {
+		return errors.New("fingerprints and segments to be put together")
+	}
+	if b.merge, err = newMerging(in.Sources); err != nil {
+		return err
+	}
+	b.rows, b.input = mergedDocs{b.merge}, mergedKeys{b.merge}
+	return nil
+}
+
 // plan reserves and allocates the memory that [NewPlan] says.
 func (b *builder) plan() (err error) {
-	b.docs = b.input.Len()
 	p, err := NewPlan(uint64(b.docs), b.Options)
 	if err != nil {
 		return err
@@ -69,15 +88,19 @@ func (b *builder) documents(ctx context.Context) error {
 	}
 	defer w.close()
 	o := b.sort
-	o.Mask, o.Room = b.Design.Tables[0].Mask, b.pairs
+	o.Mask, o.Room = b.Design.Tables[0].Mask, max(b.pairs, roomLeast) // of documents that are not kept there may be more
 	var keys []uint64
-	err = radix.WalkPairs(ctx, b.input, o, func(pairs []radix.Pair) error {
+	err = radix.WalkPairs(ctx, b.rows, o, func(pairs []radix.Pair) (err error) {
+		if b.merge != nil {
+			if pairs, err = b.merge.toRows(pairs, b.docs-w.docs); err != nil {
+				return err
+			}
+		}
 		keys = keys[:0]
 		if b.memory != nil {
 			keys = b.memory.Data[b.distinct:b.distinct]
 		}
-		keys, err := w.append(keys, pairs)
-		if err != nil {
+		if keys, err = w.append(keys, pairs); err != nil {
 			return err
 		}
 		b.distinct += len(keys)
@@ -88,6 +111,9 @@ func (b *builder) documents(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if w.docs < b.docs {
+		return b.merge.miss(b.docs - w.docs)
 	}
 	if err := w.finish(b.distinct); err != nil {
 		return err
@@ -116,10 +142,11 @@ func (b *builder) fingerprints(ctx context.Context) error {
 		b.distinct = len(keys)
 		return err
 	}
-	if err := radix.SortKeys(ctx, b.memory.Data, b.input, o); err != nil {
+	keys := b.memory.Data[:b.input.Len()]
+	if err := radix.SortKeys(ctx, keys, b.input, o); err != nil {
 		return err
 	}
-	b.distinct = len(slices.Compact(b.memory.Data))
+	b.distinct = len(slices.Compact(keys))
 	b.keepFewer()
 	return nil
 }
@@ -151,11 +178,11 @@ func (b *builder) planar(ctx context.Context, i int) error {
 	} else {
 		o := b.sort
 		o.Mask = b.Design.Tables[i].Mask
-		memory, input := b.memory.Data, b.input
+		input := b.input
 		if b.fewer != nil {
-			memory, input = memory[:b.distinct], radix.Chunks{b.fewer}
+			input = radix.Chunks{b.fewer}
 		}
-		_, err = radix.Distinct(ctx, memory, input, o, func(k radix.Bucket) error {
+		_, err = radix.Distinct(ctx, b.memory.Data[:input.Len()], input, o, func(k radix.Bucket) error {
 			p.Pack(uint64(k.Rank), k.Keys, k.Room)
 			return nil
 		})
@@ -210,11 +237,12 @@ func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
 		keys := b.memory.Data[:b.distinct]
 		return keys, radix.SortKeys(ctx, keys, radix.Chunks{b.fewer}, o)
 	}
-	if err := radix.SortKeys(ctx, b.memory.Data, b.input, o); err != nil {
+	sorted := b.memory.Data[:b.input.Len()]
+	if err := radix.SortKeys(ctx, sorted, b.input, o); err != nil {
 		return nil, err
 	}
-	if b.distinct == b.docs {
-		return b.memory.Data, nil
+	if b.distinct == len(sorted) {
+		return sorted, nil
 	}
-	return slices.Compact(b.memory.Data)[:b.distinct], nil
+	return slices.Compact(sorted)[:b.distinct], nil
 }

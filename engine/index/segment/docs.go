@@ -163,6 +163,28 @@ func (x *docList) prefetch(ranks, room []uint64) {
 	asm.PrefetchAt(x.ordinals.Words, room)
 }
 
+// A docCursor goes through the ranges of the ordinals of fingerprints in order of their ranks.
+type docCursor struct {
+	list *docList
+	at   uint64 // where the next one begins
+}
+
+// cursor returns one that begins with a rank. ok is false where the file is not sound, or has no such rank.
+func (x *docList) cursor(rank uint64) (c docCursor, ok bool) {
+	from, _, ok := x.of(rank)
+	return docCursor{x, from}, ok
+}
+
+// next is [docList.of] of the next rank.
+func (c *docCursor) next() (from, to uint64, ok bool) {
+	from, to = c.at, c.at+1
+	if c.list.firsts != nil && from < c.list.docs {
+		to = min(c.list.firsts.Next(from), c.list.docs)
+	}
+	c.at = to
+	return from, to, from < to && to <= c.list.docs
+}
+
 // of returns the range of the ordinals of the fingerprint of a rank. ok is false where the file is not
 // sound, or has no such rank.
 func (x *docList) of(rank uint64) (from, to uint64, ok bool) {

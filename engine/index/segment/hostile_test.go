@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ndd/engine/index/table"
 	"ndd/engine/oracle/hostile"
 	"ndd/engine/storage/store"
 )
@@ -28,8 +29,8 @@ func exercise(t testing.TB, list []store.Section) {
 		}
 		defer s.Close()
 		hostile.Says(t, "check", s.Check())
-		err = s.Rows(make([]uint64, s.Documents()))
-		hostile.Says(t, "rows", err)
+		err = Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s}}}, Options{Design: *s.Design(), Threads: 1, Table: table.Options{Layout: s.Layout()}})
+		hostile.Says(t, "merge", err)
 		var c Scratch
 		for _, q := range []uint64{0, ^uint64(0), 0x243f6a8885a308d3, 0x9e3779b97f4a7c15} {
 			matches, err := s.Search(nil, []uint64{q}, s.Design().K, &c)

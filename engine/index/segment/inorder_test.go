@@ -41,7 +41,9 @@ func TestReadAhead(t *testing.T) {
 		{"Search", false, func() error { _, err := s.Search(nil, prints[:10], 3, &c); return err }},
 		{"Sweep", true, func() error { _, err := s.Sweep(t.Context(), prints[:10], 3, 1, 1000); return err }},
 		{"Walk", true, func() error { return s.Walk(func([]uint64) bool { return true }) }},
-		{"Rows", true, func() error { return s.Rows(make([]uint64, len(prints))) }},
+		{"Write", true, func() error {
+			return Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s}}}, Options{Design: *s.Design(), Threads: 1})
+		}},
 		{"Check", true, s.Check},
 		{"ScanEach", true, func() error { return s.ScanEach(prints[0], 3, &c, func([]uint64) error { return nil }) }},
 	} {

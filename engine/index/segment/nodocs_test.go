@@ -57,7 +57,7 @@ func TestNoDocs(t *testing.T) {
 			if err := without.Check(); err != nil {
 				t.Errorf("%s, %s: %v", set.Name, layout, err)
 			}
-			if err := without.Rows(make([]uint64, len(set.Base))); !errors.Is(err, ErrNoDocs) {
+			if err := Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: without}}}, Options{Design: *without.Design()}); !errors.Is(err, ErrNoDocs) {
 				t.Errorf("%s, %s: %v", set.Name, layout, err)
 			}
 			ranges := []Range{{3, 9}, {1, 2}}[:min(2, len(set.Base))]

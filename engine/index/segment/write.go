@@ -22,12 +22,19 @@ import (
 type Input struct {
 	Fingerprints []uint64                 // by row, in any order, with repetitions
 	Chunks       [][]uint64               // more of them, where they do not lie in one piece
+	Sources      []Source                 // whose documents follow one another, where there are neither Fingerprints nor Chunks
 	IDs          iter.Seq2[string, error] // by row; nil when documents have none
 	Lengths      iter.Seq[[]uint32]       // of the documents' texts in bytes, by row, some at a time; nil when they are not kept
 }
 
 // Len returns the number of documents.
-func (in *Input) Len() int { return in.chunks().Len() }
+func (in *Input) Len() int {
+	n := in.chunks().Len()
+	for i := range in.Sources {
+		n += int(in.Sources[i].Len())
+	}
+	return n
+}
 
 func (in *Input) chunks() radix.Chunks {
 	if len(in.Fingerprints) == 0 {
@@ -68,6 +75,10 @@ type meta struct {
 //	                                              `--> distinct keys of table 0
 //	input or distinct --permute, sort--> keys of table i --table.Write--> t<i>.*
 //
+// The fingerprints of [Input.Sources] are read from their tables, whatever designs these have, twice for each table and five times
+// for the ids: no memory is taken for them but [SourceBytes], by who calls, and the segment is the same as that of their
+// documents' fingerprints in order.
+//
 // Memory beside the input is what [NewPlan] says, reserved from o.Budget, all of it off the heap but
 // for constants. The error is a [memory.TooLargeError] where there is not so much, and an error of package spill
 // where the temporary file fails. When ctx is done, Write returns its error within some 10
@@ -85,13 +96,16 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if o.Table.Layout == "" {
 		o.Table.Layout = table.LayoutHuffman
 	}
-	b := &builder{Options: o, sink: &guardedSink{ctx, sink}, input: in.chunks()}
+	b := &builder{Options: o, sink: &guardedSink{ctx, sink}, docs: in.Len()}
 	defer func() {
 		if e := b.close(); err == nil {
 			err = e
 		}
 	}()
 	defer store.CatchFault(&err)() // inputs are mapped
+	if err := b.open(&in); err != nil {
+		return err
+	}
 	if err := b.plan(); err != nil {
 		return err
 	}

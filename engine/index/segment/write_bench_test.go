@@ -50,7 +50,7 @@ func BenchmarkTable(b *testing.B) {
 					defer keys.Free()
 					o := Options{Table: table.Options{Layout: layout}, Threads: threads}
 					o.Design.Tables = []permute.Table{{}, {Mask: 0x5555555555555555}}
-					w := &builder{Options: o, sink: &guardedSink{b.Context(), new(nowhere)}, input: radix.Chunks{prints},
+					w := &builder{Options: o, sink: &guardedSink{b.Context(), new(nowhere)}, rows: radix.Chunks{prints}, input: radix.Chunks{prints},
 						docs: n, distinct: n, sort: radix.Options{Threads: threads, Room: n}, memory: keys}
 					for b.Loop() {
 						if err := w.table(b.Context(), 1); err != nil {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"slices"
 
 	"ndd/asm"
@@ -132,26 +133,47 @@ func (t *huffmanTable) Key(rank uint64, c *Scratch) (uint64, error) {
 }
 
 func (t *huffmanTable) Walk(yield func([]uint64) bool) error {
-	if t.keys == 0 {
+	return t.WalkPart(0, 1, 1, func(_ uint64, keys []uint64) bool { return yield(keys) })
+}
+
+// WalkPart has parts begin and end with blocks.
+func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64) bool) error {
+	if t.keys == 0 || from == to {
 		return nil
+	}
+	n := uint64(len(t.last))
+	first, past := int(share(n, from, of)), int(share(n, to, of))
+	rank, err := t.begins(first)
+	if err != nil {
+		return err
+	}
+	if from == 0 {
+		if !yield(0, []uint64{t.first}) {
+			return nil
+		}
 	}
 	var c Scratch
-	seen := uint64(1)
-	if !yield([]uint64{t.first}) {
-		return nil
-	}
-	for b := range t.last {
+	for b := first; b < past; b++ {
 		keys, err := t.decode(b, &c)
 		if err != nil {
 			return err
 		}
 		keys = keys[1:]
-		if seen += uint64(len(keys)); !yield(keys) {
+		if !yield(rank, keys) {
 			return nil
 		}
+		rank += uint64(len(keys))
 	}
-	if seen != t.keys {
-		return t.blocks.Corrupt(0, "%d keys in the blocks, %d by the head", seen, t.keys)
+	if due, err := t.begins(past); err != nil || rank != due {
+		return errors.Join(err, t.blocks.Corrupt(0, "%d keys in the blocks before block %d, %d by the ranks and the head", rank, past, due))
 	}
 	return nil
+}
+
+// begins returns the rank of the first key behind the fence before block b, or the number of keys behind the last block.
+func (t *huffmanTable) begins(b int) (uint64, error) {
+	if b == len(t.last) {
+		return t.keys, nil
+	}
+	return t.rank(b, huffman.Up, 1)
 }

@@ -76,13 +76,22 @@ func (t *planarTable) Key(rank uint64, _ *Scratch) (uint64, error) {
 	return t.key(rank, 0, PlanarLines(t.directory.BucketBits, t.directory.PerLine)-1)
 }
 
-// Walk reads all planes side by side, and holds the lines and the fences against
-// them.
 func (t *planarTable) Walk(yield func([]uint64) bool) error {
+	return t.WalkPart(0, 1, 1, func(_ uint64, keys []uint64) bool { return yield(keys) })
+}
+
+// WalkPart reads all planes side by side, and holds the lines and the fences against
+// them. Parts begin and end with lines.
+func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64) bool) error {
 	d := &t.directory
-	w := planarWalk{t: t, yield: yield, buffer: make([]uint64, 0, fenceKeys)}
-	wide := uint64(0)
-	for line := range PlanarLines(d.BucketBits, d.PerLine) {
+	lines := PlanarLines(d.BucketBits, d.PerLine)
+	first, past := share(lines, from, of), share(lines, to, of)
+	w := planarWalk{t: t, yield: yield, buffer: make([]uint64, 0, fenceKeys), rank: d.base(first)}
+	if w.rank > t.Len() {
+		return t.corruptLine(first, "line %d of buckets begins at rank %d of %d", first, w.rank, t.Len())
+	}
+	wide, known := uint64(0), first == 0
+	for line := first; line < past; line++ {
 		words := d.Lines[lineWords*line:][:lineWords]
 		buckets := min(d.PerLine, 1<<d.BucketBits-line*d.PerLine)
 		if words[0]>>41 != 0 || d.base(line) != w.rank {
@@ -90,6 +99,9 @@ func (t *planarTable) Walk(yield func([]uint64) bool) error {
 		}
 		var err error
 		if d.wide(line) {
+			if !known { // how many are before the part
+				wide, known = words[1], true
+			}
 			if [lineWords - 1]uint64(words[1:]) != [lineWords - 1]uint64{wide} || wide >= t.wideLines {
 				return t.corruptLine(line, "line %d of buckets is not wide line %d of %d", line, wide, t.wideLines)
 			}
@@ -102,20 +114,18 @@ func (t *planarTable) Walk(yield func([]uint64) bool) error {
 			return err
 		}
 	}
-	if w.rank != t.Len() || wide != t.wideLines {
-		return t.in.head.Corrupt(0, "%d keys and %d wide lines in the lines, %d and %d by the head", w.rank, wide, t.Len(), t.wideLines)
+	if w.rank != d.base(past) || past == lines && known && wide != t.wideLines {
+		return t.in.head.Corrupt(0, "%d keys and %d wide lines in the lines, %d and %d by the head", w.rank, wide, d.base(past), t.wideLines)
 	}
-	if len(w.buffer) > 0 {
-		yield(w.buffer)
-	}
+	w.flush()
 	return nil
 }
 
 // planarWalk is a walk under way.
 type planarWalk struct {
 	t            *planarTable
-	yield        func([]uint64) bool
-	buffer       []uint64 // keys that were not yielded yet: from a fence on
+	yield        func(rank uint64, keys []uint64) bool
+	buffer       []uint64 // keys that were not yielded yet: from a fence on, but for the first
 	places       [asm.PlanarLineBits]uint16
 	rank, before uint64
 	stopped      bool
@@ -180,17 +190,23 @@ func (w *planarWalk) keys(line, buckets uint64, places []uint16) error {
 		if key <= w.before && w.rank > 0 {
 			return t.in.low.Corrupt(2*w.rank, "key %d does not ascend", w.rank)
 		}
-		if len(w.buffer) == 0 && t.fences[w.rank/fenceKeys] != key {
+		if w.rank%fenceKeys == 0 && t.fences[w.rank/fenceKeys] != key {
 			return t.in.fences.Corrupt(w.rank/fenceKeys*8, "the fence of key %d is another key", w.rank)
 		}
 		w.before = key
 		w.rank++
-		if w.buffer = append(w.buffer, key); len(w.buffer) == fenceKeys {
-			w.stopped = !w.yield(w.buffer)
-			if w.buffer = w.buffer[:0]; w.stopped {
-				return nil
-			}
+		if w.buffer = append(w.buffer, key); w.rank%fenceKeys == 0 && w.flush() {
+			return nil
 		}
 	}
 	return nil
+}
+
+// flush yields what was not yielded yet, and reports whether to stop.
+func (w *planarWalk) flush() (stopped bool) {
+	if n := len(w.buffer); n > 0 {
+		w.stopped = !w.yield(w.rank-uint64(n), w.buffer)
+		w.buffer = w.buffer[:0]
+	}
+	return w.stopped
 }

@@ -47,6 +47,10 @@ type Table interface {
 	// the call.
 	Walk(yield func(keys []uint64) bool) error
 
+	// WalkPart is Walk of the part of the table from from/of to to/of, and says which rank the first
+	// of the keys has. Parts that end where others begin have all keys between them, and none twice.
+	WalkPart(from, to, of uint64, yield func(rank uint64, keys []uint64) bool) error
+
 	// Parts accounts for the bytes.
 	Parts() []Part
 }
@@ -246,6 +250,13 @@ func leadingMask(n int) uint64 {
 		return 0
 	}
 	return ^uint64(0) << (64 - n)
+}
+
+// share returns where the part from i/of on of n things begins.
+func share(n, i, of uint64) uint64 {
+	hi, lo := bits.Mul64(n, i)
+	q, _ := bits.Div64(hi, lo, of)
+	return q
 }
 
 // bitsFor returns how many leading bits tell n equal parts apart, rounded up.

@@ -156,6 +156,23 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 	if !slices.Equal(walked, keys) {
 		t.Fatal("a walk gives other keys")
 	}
+	for _, parts := range []uint64{1, 2, 3, 7, 1000} {
+		walked = walked[:0]
+		for part := range parts {
+			if err := tab.WalkPart(part, part+1, parts, func(rank uint64, part []uint64) bool {
+				if rank != uint64(len(walked)) {
+					t.Fatalf("rank %d, behind %d keys", rank, len(walked))
+				}
+				walked = append(walked, part...)
+				return true
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(walked, keys) {
+			t.Fatalf("%d parts have other keys", parts)
+		}
+	}
 	for i, key := range keys {
 		if rank, ok, err := tab.Rank(key, &c); err != nil || !ok || rank != uint64(i) {
 			t.Fatalf("rank of key %d, %#x: %d, %v, %v", i, key, rank, ok, err)

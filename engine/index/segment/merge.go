@@ -1,0 +1,248 @@
+package segment
+
+import (
+	"errors"
+
+	"ndd/asm"
+	"ndd/engine/index/radix"
+)
+
+// A Source is a segment whose documents go into another one: [Input.Sources].
+type Source struct {
+	Segment *Segment
+	Rows    *RowSet // of the documents that do; nil: all of them
+}
+
+// Len returns how many documents go into the other segment.
+func (s *Source) Len() uint64 {
+	if s.Rows == nil {
+		return s.Segment.Documents()
+	}
+	return s.Rows.Len()
+}
+
+// SourceBytes returns how much memory a source of so many documents takes while it is merged, where not all
+// of them are kept: a bit for each that is, one for each fingerprint that some of these have, and the ranks of the former.
+func SourceBytes(docs uint64) uint64 { return docs/4 + docs/64 + 64 }
+
+// merging reads sources as the input of a sort, from their tables, whatever designs they have. It keeps nothing in memory but bits:
+//
+//	table 0 of each source, walked ---> fingerprints ------------------------> keys of a table
+//	                               `--> fingerprints, each with its places --> pairs, sorted --> rows
+//
+// A place is where an ordinal stands among those of all sources. So documents that have one fingerprint come in the order of
+// their rows, and the row of a place is looked up when pairs are sorted: the ordinals of a source that has the same table 0
+// are read in order.
+type merging struct {
+	sources []*reading
+	places  uint64
+	keys    int // fingerprints of sources with documents that are kept
+}
+
+// A reading is a source that is being read.
+type reading struct {
+	*Segment
+	rows  rowRanks // that are kept; without a set all are
+	live  []uint64 // a bit for each rank: has documents that are kept; nil: all have
+	place uint64   // of its first document
+	row   uint64   // that its first document gets
+}
+
+func newMerging(sources []Source) (*merging, error) {
+	m := new(merging)
+	row := uint64(0)
+	for i := range sources {
+		s := &sources[i]
+		if !s.Segment.KeepsDocs() {
+			return nil, ErrNoDocs
+		}
+		r := &reading{Segment: s.Segment, place: m.places, row: row}
+		keys := int(s.Segment.Fingerprints())
+		if s.Rows != nil && s.Rows.Len() < s.Segment.Documents() {
+			r.rows = rank(s.Rows)
+			var err error
+			if keys, err = r.findLive(); err != nil {
+				return nil, err
+			}
+		}
+		m.sources = append(m.sources, r)
+		m.keys += keys
+		m.places += s.Segment.Documents()
+		row += s.Len()
+	}
+	return m, nil
+}
+
+// findLive finds which fingerprints have documents that are kept, and returns how many.
+func (r *reading) findLive() (n int, err error) {
+	r.live = make([]uint64, (r.meta.Fingerprints+63)/64)
+	c, ok := r.docs.cursor(0)
+	for rank := range r.meta.Fingerprints {
+		from, to := uint64(0), uint64(0)
+		if ok {
+			from, to, ok = c.next()
+		}
+		if !ok {
+			return 0, r.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank)
+		}
+		for ; from < to; from++ {
+			doc := r.docs.ordinals.At(from)
+			if doc >= r.meta.Documents {
+				return 0, r.docs.corrupt(from, "document %d of %d", doc, r.meta.Documents)
+			}
+			if r.rows.Has(doc) {
+				r.live[rank/64] |= 1 << (rank % 64)
+				n++
+				break
+			}
+		}
+	}
+	if c.at != r.meta.Documents {
+		return 0, r.docs.corrupt(c.at, "%d documents of all fingerprints, where %d are due", c.at, r.meta.Documents)
+	}
+	return n, nil
+}
+
+// read calls f for each source with its part of so many parts of all documents, from/of to to/of.
+func (m *merging) read(part, parts int, f func(r *reading, from, to, of uint64) error) error {
+	begin, end := m.places*uint64(part)/uint64(parts), m.places*uint64(part+1)/uint64(parts)
+	for _, r := range m.sources {
+		n := r.meta.Documents
+		from, to := max(begin, r.place), min(end, r.place+n)
+		if from >= to {
+			continue
+		}
+		if err := f(r, from-r.place, to-r.place, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk calls f with fingerprints of a part of table 0, and the rank of the first.
+func (r *reading) walk(from, to, of uint64, f func(rank uint64, prints []uint64) error) error {
+	defer r.inOrder()()
+	mask := r.perms[0].Mask()
+	var prints []uint64
+	var failed error
+	err := r.tables[0].WalkPart(from, to, of, func(rank uint64, keys []uint64) bool {
+		prints = append(prints[:0], keys...)
+		asm.Unpermute(prints, prints, mask)
+		failed = f(rank, prints)
+		return failed == nil
+	})
+	return errors.Join(failed, err)
+}
+
+// mergedKeys is the fingerprints of all sources, as an input whose rows are of no matter.
+type mergedKeys struct{ *merging }
+
+func (m mergedKeys) Len() int { return m.keys }
+
+func (m mergedKeys) Read(part, parts int, f func(prints []uint64, row int) error) error {
+	return m.read(part, parts, func(r *reading, from, to, of uint64) error {
+		return r.walk(from, to, of, func(rank uint64, prints []uint64) error {
+			if r.live != nil {
+				prints = r.onlyLive(rank, prints)
+			}
+			return f(prints, 0)
+		})
+	})
+}
+
+// onlyLive moves those fingerprints, of which the first has a rank, to the front that have documents that are kept.
+func (r *reading) onlyLive(rank uint64, prints []uint64) []uint64 {
+	n := 0
+	for i, p := range prints {
+		prints[n] = p
+		at := rank + uint64(i)
+		n += int(r.live[at/64] >> (at % 64) & 1)
+	}
+	return prints[:n]
+}
+
+// mergedDocs is the fingerprints of all documents of all sources, in order of their places.
+type mergedDocs struct{ *merging }
+
+func (m mergedDocs) Len() int { return int(m.places) }
+
+func (m mergedDocs) Read(part, parts int, f func(prints []uint64, place int) error) error {
+	return m.read(part, parts, func(r *reading, from, to, of uint64) error {
+		repeat := repeater{r: r, f: f}
+		return r.walk(from, to, of, func(rank uint64, prints []uint64) error {
+			if r.docs.firsts == nil {
+				return f(prints, int(r.place+rank))
+			}
+			return repeat.each(rank, prints)
+		})
+	})
+}
+
+// A repeater repeats fingerprints as often as they have documents.
+type repeater struct {
+	r      *reading
+	f      func(prints []uint64, place int) error
+	buffer [1024]uint64
+}
+
+func (e *repeater) each(rank uint64, prints []uint64) error {
+	c, ok := e.r.docs.cursor(rank)
+	out, place := e.buffer[:0], e.r.place+c.at
+	for i, p := range prints {
+		from, to := uint64(0), uint64(0)
+		if ok {
+			from, to, ok = c.next()
+		}
+		if !ok {
+			return e.r.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank+uint64(i))
+		}
+		for ; from < to; from++ {
+			if len(out) == cap(out) {
+				if err := e.f(out, int(place)); err != nil {
+					return err
+				}
+				place += uint64(len(out))
+				out = out[:0]
+			}
+			out = append(out, p)
+		}
+	}
+	if rank+uint64(len(prints)) == e.r.meta.Fingerprints && c.at != e.r.meta.Documents {
+		return e.r.docs.corrupt(c.at, "%d documents of all fingerprints, where %d are due", c.at, e.r.meta.Documents)
+	}
+	return e.f(out, int(place))
+}
+
+// miss returns the error of sources that lack so many documents.
+func (m *merging) miss(docs int) error {
+	return m.sources[0].docs.corrupt(0, "of this segment, and those that it is merged with, %d documents are missing", docs)
+}
+
+// toRows puts the rows of the new segment in the place of places, and leaves out those that are not kept. There may be so many.
+func (m *merging) toRows(pairs []radix.Pair, most int) ([]radix.Pair, error) {
+	n := 0
+	for _, p := range pairs {
+		i := 0
+		for i+1 < len(m.sources) && m.sources[i+1].place <= p[1] {
+			i++
+		}
+		r := m.sources[i]
+		at := p[1] - r.place
+		doc := r.docs.ordinals.At(at)
+		if doc >= r.meta.Documents {
+			return nil, r.docs.corrupt(at, "document %d of %d", doc, r.meta.Documents)
+		}
+		if r.live != nil {
+			if !r.rows.Has(doc) {
+				continue
+			}
+			doc = r.rows.of(doc)
+		}
+		if n == most {
+			return nil, r.docs.corrupt(at, "of this segment, or another that it is merged with, there are more documents than it says")
+		}
+		pairs[n] = radix.Pair{p[0], r.row + doc}
+		n++
+	}
+	return pairs[:n], nil
+}

@@ -1,0 +1,159 @@
+package segment
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
+	"ndd/permute"
+)
+
+// sources returns segments of fingerprints, of several designs and layouts, as what is to be merged, and what is kept of them.
+func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (all []Source, kept []uint64) {
+	t.Helper()
+	halves, err := permute.Named("halves", 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, prints := range lists {
+		o := Options{Design: halves, Threads: 1, Table: table.Options{Layout: []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[i%2]}}
+		if i%3 == 2 {
+			o.Design = design(t, 4)
+		}
+		var m store.Memory
+		if err := Write(t.Context(), &m, Input{Fingerprints: prints}, o); err != nil {
+			t.Fatal(err)
+		}
+		s := Source{Segment: opened(t, &m)}
+		if i != 1 {
+			s.Rows = NewRowSet(uint64(len(prints)))
+		}
+		for row, f := range prints {
+			if s.Rows != nil && drop() {
+				s.Rows.Drop(uint64(row))
+				continue
+			}
+			kept = append(kept, f)
+		}
+		if s.Len() > uint64(len(prints)) {
+			t.Fatalf("%d rows kept of %d", s.Len(), len(prints))
+		}
+		all = append(all, s)
+	}
+	return all, kept
+}
+
+// TestMergeSameAsBuilt merges segments of several designs and layouts, with documents of one fingerprint in many of them and with
+// some left out, in all the memory and in little, with several numbers of threads: the segment is, byte for byte, what building
+// makes of the same documents.
+func TestMergeSameAsBuilt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 7))
+	sizes := []int{20_000, 3_000, 1, 0, 700}
+	if !testing.Short() {
+		sizes[0] = 600_000 // more than are sorted at a time
+	}
+	for name, f := range map[string]func() uint64{
+		"random": rng.Uint64,
+		"few":    func() uint64 { return rng.Uint64N(500) * 0x9e3779b97f4a7c15 },
+		"half":   func() uint64 { return rng.Uint64() * uint64(rng.IntN(2)) },
+	} {
+		for kind, drop := range map[string]func() bool{
+			"none": func() bool { return false }, "some": func() bool { return rng.IntN(3) == 0 }, "most": func() bool { return rng.IntN(50) != 0 }, "all": func() bool { return true },
+		} {
+			var lists [][]uint64
+			for _, n := range sizes {
+				prints := make([]uint64, n)
+				for i := range prints {
+					prints[i] = f()
+				}
+				lists = append(lists, prints)
+			}
+			all, kept := sources(t, rng, lists, drop)
+			for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
+				o := Options{Design: *all[0].Segment.Design(), Threads: 1, Table: table.Options{Layout: layout}}
+				want := written(t, Input{Fingerprints: kept}, o)
+				docs := uint64(len(kept))
+				for _, c := range []struct {
+					threads int
+					bytes   uint64
+				}{{1, NeedBytes(docs, o)}, {3, 1 << 40}, {1, smallBytes(docs, o) + docs*9}, {2, smallBytes(docs, o) + threadBytes + docs/2}} {
+					o.Threads, o.Budget, o.TempDir = c.threads, memory.NewBudget(memory.Set(c.bytes)), t.TempDir()
+					got := written(t, Input{Sources: all}, o)
+					if !bytes.Equal(got, want) {
+						t.Errorf("%s, %s left out, %s, %d threads, %d bytes of memory: another segment", name, kind, layout, c.threads, c.bytes)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMergeRefuses: fingerprints beside segments, and segments that have other documents than they say.
+func TestMergeRefuses(t *testing.T) {
+	prints := append(sets.Uniform(3000, 3), sets.Uniform(100, 3)...)
+	all, _ := sources(t, nil, [][]uint64{prints}, func() bool { return false })
+	o := Options{Design: design(t, 4), Threads: 1}
+	if err := Write(t.Context(), new(nowhere), Input{Sources: all, Fingerprints: prints}, o); err == nil {
+		t.Error("fingerprints beside segments are merged")
+	}
+	s := all[0].Segment
+	s.docs.firsts.Words[2] &^= -s.docs.firsts.Words[2] & s.docs.firsts.Words[2] // two fingerprints become one
+	for _, rows := range []*RowSet{nil, NewRowSet(s.Documents())} {
+		if rows != nil {
+			rows.Drop(7)
+		}
+		if err := Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s, Rows: rows}}}, o); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("merged: %v", err)
+		}
+	}
+}
+
+// TestRowSet holds a set of rows against a list.
+func TestRowSet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []uint64{0, 1, 63, 64, 65, 513, 5000} {
+		for _, share := range []float64{0, 0.01, 0.5, 0.99, 1} {
+			s, kept := NewRowSet(n), []uint64{}
+			for row := range n {
+				if rng.Float64() < share {
+					s.Drop(row)
+					s.Drop(row)
+				} else {
+					kept = append(kept, row)
+				}
+			}
+			runs := func(from, end uint64) iter.Seq2[uint64, uint64] {
+				return func(yield func(uint64, uint64) bool) { s.Runs(from, end, yield) }
+			}
+			for _, from := range []uint64{0, n / 3, n} {
+				var got, want []uint64
+				for row, n := range runs(from, n) {
+					for i := range n {
+						got = append(got, row+i)
+					}
+				}
+				for _, row := range kept {
+					if row >= from {
+						want = append(want, row)
+					}
+				}
+				if !slices.Equal(got, want) || s.Len() != uint64(len(kept)) {
+					t.Errorf("%d rows, %v dropped: %d and %d rows, want %d", n, share, len(got), s.Len(), len(want))
+				}
+			}
+			ranks := rank(s)
+			for i, row := range kept {
+				if !s.Has(row) || ranks.of(row) != uint64(i) {
+					t.Fatalf("%d rows: row %d is number %d, want %d", n, row, ranks.of(row), i)
+				}
+			}
+		}
+	}
+}
