@@ -182,11 +182,16 @@ func (m mergedDocs) Read(part, parts int, f func(prints []uint64, place int) err
 type repeater struct {
 	r      *reading
 	f      func(prints []uint64, place int) error
+	cursor docCursor // of the next one; not yet, without a list
 	buffer [1024]uint64
 }
 
+// each takes the next fingerprints, of which the first has a rank.
 func (e *repeater) each(rank uint64, prints []uint64) error {
-	c, ok := e.r.docs.cursor(rank)
+	c, ok := &e.cursor, true
+	if c.list == nil {
+		*c, ok = e.r.docs.cursor(rank)
+	}
 	out, place := e.buffer[:0], e.r.place+c.at
 	for i, p := range prints {
 		from, to := uint64(0), uint64(0)
