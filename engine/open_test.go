@@ -127,11 +127,11 @@ func TestTruncatedIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := x.Live().Parts()[0].Segment
-		rows := s.Rows(make([]uint64, s.Documents()))
+		walk := s.Walk(func([]uint64) bool { return true })
 		for what, err := range map[string]error{
 			"check":  x.Check(t.Context()),
 			"verify": x.Live().Verify(t.Context(), 2, nil),
-			"rows":   rows,
+			"walk":   walk,
 		} {
 			if load && err != nil || !load && !errors.Is(err, store.ErrFault) {
 				t.Errorf("load=%v, %s: %v", load, what, err)

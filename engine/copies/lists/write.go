@@ -97,7 +97,7 @@ func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents,
 	var hash uint64
 	var ranks []uint32
 	radixOptions := radix.Options{Mask: 0xffffffff << 32, Threads: max(o.Threads, 1), Room: int(min(o.Room.Bytes/pairBytes, 1<<30))}
-	err := radix.WalkPairs(ctx, s.Chunks(), radixOptions, func(pairs []radix.Pair) error {
+	err := radix.WalkPairs(ctx, radix.Chunks(s.Chunks()), radixOptions, func(pairs []radix.Pair) error {
 		for _, p := range pairs {
 			if p[0] != hash && len(ranks) > 0 {
 				if err := w.signature(hash, ranks); err != nil {

@@ -79,7 +79,7 @@ func (b *Builder) group(r *ranking, pairs []radix.Pair) {
 func frequencies(ctx context.Context, sets [][]uint64, threads, room int, yield func(hash uint64, documents int)) error {
 	last, n := uint64(0), 0
 	o := radix.Options{Mask: leadingMask, Threads: max(threads, 1), Room: room}
-	err := radix.WalkKeys(ctx, sets, o, func(keys []uint64) error {
+	err := radix.WalkKeys(ctx, radix.Chunks(sets), o, func(keys []uint64) error {
 		for _, k := range keys {
 			if n > 0 && k != last {
 				yield(last, n)
