@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ndd/cmd/ndd/server/admit"
+	"ndd/cmd/ndd/server/fastpath"
 	"ndd/engine"
 )
 
@@ -37,6 +38,10 @@ func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (bo
 	if r.ContentLength > most {
 		w.Header().Set("Connection", "close") // rather than read it all
 		return nil, tooLarge(most)
+	}
+	if whole, ok := r.Body.(*fastpath.Body); ok {
+		v.lent = true
+		return whole.Bytes(), nil
 	}
 	in := r.Body
 	if r.ContentLength < 0 {

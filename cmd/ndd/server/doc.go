@@ -97,6 +97,7 @@
 // # A request's way
 //
 //	accept (4,096 connections; headers 5 s, read 30 s, write 60 s, idle 120 s)
+//	  └─ small and plain: answered on the connection; everything else: net/http (fastpath)
 //	  └─ observe   count, time, log; recover from a panic
 //	      └─ Host, Origin   no DNS rebinding, no foreign web page (access/origin.go)
 //	          └─ route
@@ -122,8 +123,8 @@
 //
 // # Cost
 //
-// Of a query, the engine takes some microseconds for each table; the rest is net/http, which a server that answers a
-// constant takes, too, and some 5 us of ours: bodies that are as most are, are decoded in one pass (decode.go) and
+// Of a query, the engine takes some microseconds for each table, and the kernel some for the connection. Requests that are small and plain are read and
+// answered on the connection itself (package fastpath), by the same handlers as all others, which are net/http's. Bodies that are as most are, are decoded in one pass (decode.go) and
 // answered by appending (encode.go). What is unusual or wrong goes through huma, which parses a body twice, to validate it and to
 // fill in a type, and says what is wrong. The batch endpoint pays all that once for up to 65,536 queries. bench serve measures it.
 //

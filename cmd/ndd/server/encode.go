@@ -17,6 +17,9 @@ var answers = sync.Pool{New: func() any { return new([]byte) }}
 // answerMost is the largest answer whose buffer is kept.
 const answerMost = 64 << 10
 
+// lengthKnown is the length of an answer up to which the HTTP server finds it out itself; a longer one would come in chunks.
+const lengthKnown = 2 << 10
+
 // jsonHeader is a header of all of them.
 var jsonHeader = []string{mediaJSON}
 
@@ -24,7 +27,11 @@ var jsonHeader = []string{mediaJSON}
 func send(w http.ResponseWriter, add func(out []byte) []byte) {
 	buffer := answers.Get().(*[]byte)
 	out := append(add((*buffer)[:0]), '\n')
-	w.Header()["Content-Type"] = jsonHeader
+	h := w.Header()
+	h["Content-Type"] = jsonHeader
+	if len(out) > lengthKnown {
+		h["Content-Length"] = []string{strconv.Itoa(len(out))}
+	}
 	w.WriteHeader(http.StatusOK)
 	w.Write(out) // a client that has gone needs no answer
 	if cap(out) <= answerMost {

@@ -15,13 +15,15 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/conns"
+	"ndd/cmd/ndd/server/fastpath"
 )
 
 // A listener is an HTTP server at an address.
 type listener struct {
 	*conns.Listener
 	server *http.Server
-	flag   string // that gives the address
+	quick  *fastpath.Listener // answers plain requests before the server; nil with TLS, and where there is none to be answered
+	flag   string             // that gives the address
 	tls    *tls.Config
 }
 
@@ -42,10 +44,24 @@ func (s *service) listen(l net.Listener, flag, address string, most int, handler
 	limited := conns.Limit(l, most)
 	local := access.IsLoopback(host)
 	opened := &listener{Listener: limited, server: s.serverOf(limited, handler(local)), flag: flag}
-	if s.tls != nil && (flag == "--listen" || !local) {
+	switch {
+	case s.tls != nil && (flag == "--listen" || !local):
 		opened.tls = s.tls.Config()
+	case flag == "--listen":
+		opened.quick = s.quickly(limited, opened.server)
 	}
 	return opened, nil
+}
+
+// quickly returns the listener that answers plain requests for the routes of a body of JSON before the server gets a connection.
+func (s *service) quickly(l net.Listener, server *http.Server) *fastpath.Listener {
+	var paths []string
+	for _, r := range s.routes() {
+		if path, post := strings.CutPrefix(r.pattern, "POST "); post && !r.streams {
+			paths = append(paths, path)
+		}
+	}
+	return fastpath.New(l, server, paths)
 }
 
 // serverOf returns the HTTP server of a listener, with all its limits set.
@@ -80,8 +96,11 @@ func (l serverLog) Write(p []byte) (int, error) {
 
 func (l *listener) serve(failed chan<- error) {
 	var in net.Listener = l.Listener
-	if l.tls != nil {
+	switch {
+	case l.tls != nil:
 		in = tls.NewListener(in, l.tls)
+	case l.quick != nil:
+		in = l.quick
 	}
 	if err := l.server.Serve(in); !errors.Is(err, http.ErrServerClosed) {
 		failed <- fmt.Errorf("%s %s: %w", l.flag, l.Addr(), err)
@@ -111,11 +130,20 @@ func (l *listener) drain(most time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	l.Finish()
-	if l.server.Shutdown(ctx) == nil {
+	if l.shutdown(ctx) == nil {
 		return true
 	}
 	l.ResetAll()
 	return false
+}
+
+// shutdown ends the connections behind their answers. Those of the quick listener may become the server's until they have ended.
+func (l *listener) shutdown(ctx context.Context) error {
+	if l.quick == nil {
+		return l.server.Shutdown(ctx)
+	}
+	l.server.SetKeepAlivesEnabled(false)
+	return errors.Join(l.quick.Shutdown(ctx), l.server.Shutdown(ctx))
 }
 
 func (l *listener) close() { l.server.Close() }

@@ -17,6 +17,7 @@ import (
 
 	"ndd/cmd/ndd/server/admit"
 	"ndd/cmd/ndd/server/conns"
+	"ndd/cmd/ndd/server/fastpath"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
@@ -74,7 +75,8 @@ type bench struct {
 	*service
 	*httptest.Server
 	journal *journal
-	tokens  string // path of the token file
+	tokens  string             // path of the token file
+	quick   *fastpath.Listener // before the HTTP server
 }
 
 // start serves an index, nil while loading. The tokens, unless empty, are the
@@ -111,11 +113,15 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 	}
 	b.Server = httptest.NewUnstartedServer(nil)
 	front := conns.Limit(b.Listener, b.limits.Connections)
-	b.front, b.Listener = front, front
 	b.Config = b.serverOf(front, b.handler(true))
+	b.quick = b.quickly(front, b.Config)
+	b.front, b.Listener = front, b.quick
 	b.Server.Start()
 	t.Cleanup(func() {
 		b.Server.Close()
+		if err := b.quick.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
 		if x := b.index.Load(); x != nil {
 			if err := x.Close(); err != nil {
 				t.Error(err)

@@ -29,6 +29,7 @@ type visit struct {
 	arguments arguments
 
 	body     []byte      // whole, until the answer is written
+	lent     bool        // the body is the connection's
 	reader   bodyReader  // of it
 	writes   atomic.Bool // else it reads, and may still be told that it was too slow
 	transfer *admit.Transfer
@@ -89,7 +90,9 @@ func (v *visit) end() {
 	if v.transfer != nil {
 		v.transfer.End()
 	}
-	keepBuffer(v.body)
+	if !v.lent {
+		keepBuffer(v.body)
+	}
 	v.body = nil
 }
 
