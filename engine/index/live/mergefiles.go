@@ -171,7 +171,7 @@ func (g *gathered) older() (dead []DocID) {
 
 // reserveFiles reserves all the memory that a flush or a merge to a file of so many bytes takes, beside bytes of
 // which the caller knows, and sees that the disk has room for that and for the file of sorted keys. It sets o.Budget to what is
-// reserved for writing the segment. The index of its IDs is made behind that, where it was.
+// reserved for writing the segment, which takes so much less than building does. The index of its IDs is made behind that, where it was.
 func (x *Index) reserveFiles(docs, bytes, beside uint64, o *segment.Options) (*memory.Reservation, error) {
 	budget := x.config.Budget.Here()
 	what := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
@@ -180,10 +180,10 @@ func (x *Index) reserveFiles(docs, bytes, beside uint64, o *segment.Options) (*m
 		return nil, err
 	}
 	if o.Budget = budget; beside <= docs*spareBytes {
-		most := min(budget.Left(), segment.NeedBytes(docs, *o)-beside)
-		o.Budget = memory.NewBudget(memory.Limit{Bytes: most, Source: budget.Limit().Source})
+		o.Most = segment.NeedBytes(docs, *o) - beside
 	}
 	plan, err := segment.NewPlan(docs, *o)
+	o.Most = plan.Bytes
 	writing := plan.Bytes
 	if x.config.IDs {
 		writing = max(writing, 8*idIndexLen(docs))

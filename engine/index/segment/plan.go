@@ -68,7 +68,7 @@ func packingBytes(docs uint64) uint64 { return docs * 3 / 8 }
 // temporary file, from where table.Write reads them in order through the page cache; 0.6 bytes a
 // document and some megabytes do. For 100 M documents and two planar tables, one thread, that is
 // 114 ns a document with 12.6 bytes, 165 ns with 2, 358 ns with 0.75 (BenchmarkWrite). What could
-// use any amount leaves a sixteenth of what there is to others.
+// use any amount leaves a sixteenth of what there is to others, or takes o.Most.
 //
 // The error is a [memory.TooLargeError] when there is less. NewPlan reserves nothing.
 func NewPlan(docs uint64, o Options) (Plan, error) {
@@ -79,10 +79,13 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	least := min(docs, roomLeast)
 	rooms := func(bytes, size uint64) int { return int(max(min(bytes/size, docs), least)) }
 
-	if best := NeedBytes(docs, o); left >= best {
+	if best := NeedBytes(docs, o); left >= best && (o.Most == 0 || o.Most >= best) {
 		return Plan{Bytes: best, pairs: rooms(pairBytes*docs/rangesBest, pairBytes), keys: int(docs)}, nil
 	}
 	most := left - left/16
+	if 0 < o.Most && o.Most <= left {
+		left, most = o.Most, o.Most
+	}
 	const spread = rangesMost // of the keys in one range of the external form
 	inMemory := small + keyBytes*docs + max(packingBytes(docs), pairBytes*docs/spread)
 	if o.NoDocs {

@@ -53,6 +53,7 @@ type Options struct {
 	Planned  func(Plan)                       // called once with the plan, before anything is taken or written; may be nil
 
 	Budget  *memory.Budget // of which the memory beside the input is taken; nil: no limit
+	Most    uint64         // bytes to take of it, where so many will do; 0: what is fastest
 	TempDir string         // folder for sorted keys that do not fit the budget; "" refuses them
 	Disk    *disk.Disk     // that holds TempDir; default: the system's
 	Random  io.Reader      // source of file identities; default: crypto/rand

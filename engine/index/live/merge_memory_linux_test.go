@@ -1,0 +1,126 @@
+package live
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// anonymous returns how much memory of this process is no file's.
+func anonymous(t *testing.T) (bytes uint64) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	if _, err := fmt.Sscan(rest, &bytes); err != nil {
+		t.Fatal(err)
+	}
+	return bytes << 10
+}
+
+// A memoryWatch looks before each write to a file how much memory is taken, and how much is reserved: a merge writes while it has
+// the most.
+type memoryWatch struct {
+	t              *testing.T
+	budget         *memory.Budget
+	on             atomic.Bool
+	taken, leftest atomic.Uint64
+}
+
+func (w *memoryWatch) Before(*disk.Op) error {
+	if w.on.Load() {
+		w.taken.Store(max(w.taken.Load(), anonymous(w.t)))
+		w.leftest.Store(min(w.leftest.Load(), w.budget.Left()))
+	}
+	return nil
+}
+
+func (*memoryWatch) After(*disk.Op) {}
+
+// measure calls do, and returns how much memory it took and reserved at most.
+func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
+	w.t.Helper()
+	debug.FreeOSMemory()
+	before, left := anonymous(w.t), w.budget.Left()
+	w.taken.Store(before)
+	w.leftest.Store(left)
+	w.on.Store(true)
+	defer w.on.Store(false)
+	if err := do(); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.taken.Load() - before, left - w.leftest.Load()
+}
+
+// TestMergeMemory: a merge takes and reserves no more memory than a build of as many documents does, whether some are deleted or not.
+func TestMergeMemory(t *testing.T) {
+	docs := 4 << 20
+	if testing.Short() {
+		docs = 2 << 20
+	}
+	files := func(seed uint64, n int) []*ndf.File {
+		path := filepath.Join(t.TempDir(), "prints.bin")
+		if err := os.WriteFile(path, store.Bytes64(sets.Uniform(n, seed)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := ndf.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return []*ndf.File{f}
+	}
+	base, added, all := files(1, docs/4*3), files(2, docs/4), files(3, docs)
+	w := &memoryWatch{t: t, budget: memory.NewBudget(memory.Set(1 << 40))}
+	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}, Threads: 1, Budget: w.budget, Disk: disk.Hooked(w)}}
+	building, build := w.measure(func() error { return Build(t.Context(), filepath.Join(t.TempDir(), "built"), all, o) })
+	each := func(bytes uint64) float64 { return float64(bytes) / float64(docs) }
+	for _, deleted := range []int{0, docs / 64} {
+		dir := filepath.Join(t.TempDir(), "index")
+		if err := Build(t.Context(), dir, base, o); err != nil {
+			t.Fatal(err)
+		}
+		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Budget: w.budget, Disk: disk.Hooked(w)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Add(t.Context(), added, o); err != nil {
+			t.Fatal(err)
+		}
+		var gone []DocID
+		for i := range deleted {
+			gone = append(gone, DocID(i*docs/deleted))
+		}
+		if _, err := x.deleting(t.Context(), func() ([]DocID, error) { return gone, nil }); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		taken, reserved := w.measure(func() error { return x.Merge(t.Context(), 1) })
+		t.Logf("%d documents, %d deleted: %.1f bytes a document reserved, %.1f taken; building %.1f and %.1f", docs, deleted, each(reserved), each(taken), each(build), each(building))
+		if reserved > build || reserved < uint64(8*docs) {
+			t.Errorf("%d deleted: %d bytes are reserved, and by building %d", deleted, reserved, build)
+		}
+		const heap = 8 << 20 // the collector may be late
+		if taken > building+heap {
+			t.Errorf("%d deleted: %d bytes are taken, and by building %d", deleted, taken, building)
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
