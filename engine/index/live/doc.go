@@ -91,7 +91,8 @@
 // sixteenth of the budget or with 256 MiB, segments with their IDs, and tombstones. Where files are, full memtables
 // are flushed, and inserts wait while they have eight times that many documents or half of the budget; in memory alone
 // they are refused when the budget is used up, but for what making a segment takes. Merges reserve theirs
-// before they begin, and leave more segments where they cannot.
+// before they begin, no more than building as many documents does, and leave more segments where they cannot: the fingerprints are
+// read from the tables that are merged, and a bit a document says which are left out.
 //
 // # Locks
 //

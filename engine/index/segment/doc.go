@@ -19,7 +19,8 @@
 //
 // Bytes for n distinct fingerprints of n documents: those of the tables, and
 // log2 n bits each for the ordinals. The memory that building takes is known before: see
-// [NewPlan].
+// [NewPlan]. Segments are merged by the same code, which reads their tables instead of a list of
+// fingerprints ([Input.Sources]).
 //
 // A segment is written to a file or to memory (package store) and read from
 // it; a [Segment] is safe for many goroutines, each with its own [Scratch].
