@@ -12,6 +12,11 @@
 //	number of signature ──► ranks of its documents, ascending     lists, 4 bytes a posting
 //	rank of document    ──► numbers of its signatures, ascending  sets, 4 bytes a posting
 //
+// It is made without a look-up in memory at random, so that a signature costs about the same however many there are:
+//
+//	sets ──scatter by leading bits──► partitions that fit the cache ──group──► signatures of several documents ──number──► lists
+//	lists ──scatter by rank──► blocks of documents that fit the cache ──► sets
+//
 // # Join
 //
 // Of two documents that are alike enough, the smaller one, of n signatures, shares at least o of them with the larger, where o
@@ -39,10 +44,12 @@
 //
 // # Cost
 //
-// n signatures: two counters of two bits each at random, in pages of 2 MiB; of the n that several documents may have, about a third of
-// all, two radix sorts and a look-up in a hash table, whose lines are requested ahead; 16 bytes of memory each while the index is built and 8
-// afterwards, beside the sets, 8 bytes a signature in memory or in a temporary file. A document of 56 signatures is looked up in 5.3 lists,
-// of which 3.4 entries are read, however many documents there are.
+// A document of 56 signatures, processor time on one core, among ten thousand and among a million: 1.1 and 1.8 us to scatter them and to find
+// those that several documents have, about a third; 0.3 and 0.5 to make lists and sets of these; 0.4 and 0.5 to rank the documents and to find
+// out which signatures are too frequent; 0.2 and 0.5 for the look-ups in 5.3 lists, of which 3.4 entries are read, however many
+// documents there are. What grows is the time that memory takes. Memory: 12 bytes for each of up to 24 million signatures at a time, and
+// 24 for each of those that several documents have, of which 8 stay until the join ends; beside the sets, 8 bytes a signature in memory
+// or in a temporary file. Several slices look signatures up in a hash table, 64 bytes for each of those that several documents have.
 // The join depends on the data: a candidate costs 50 to 100 ns.
 //
 // # Concurrency

@@ -3,6 +3,7 @@ package postings
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"runtime"
 	"slices"
@@ -111,43 +112,11 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// frequent returns the signatures of more than o.MaxDocuments documents, ascending, and counts the documents that are
-// touched by that.
-func (b *Builder) frequent(ctx context.Context, docs []uint32, o *Options, r *Report) (hashes []uint64, err error) {
-	if len(docs) <= o.MaxDocuments {
-		return nil, nil
-	}
-	err = frequencies(ctx, b.chunks(docs), o.Threads, int(o.MemoryBytes/sortedBytes), func(hash uint64, documents int) {
-		if documents > o.MaxDocuments {
-			hashes = append(hashes, hash)
-		}
-	})
-	r.Common = len(hashes)
-	if err != nil || len(hashes) == 0 {
-		return nil, err
-	}
-	for _, doc := range docs {
-		n := len(appendCommon(nil, b.set(doc), hashes))
-		if size := b.size(doc); size-o.least(size)+1 > size-n {
-			r.Frequent++
-		}
-	}
-	return hashes, nil
-}
-
-// appendCommon appends those places in hashes, ascending, that a set has.
-func appendCommon(dst []uint32, set, hashes []uint64) []uint32 {
-	for _, hash := range set {
-		if i, ok := slices.BinarySearch(hashes, hash); ok {
-			dst = append(dst, uint32(i))
-		}
-	}
-	return dst
-}
-
-// The memory of a signature while it is sorted, and while a slice that has it is joined.
+// The memory of a signature while it is sorted, of one that several documents have while an index of all of them is made, and of one
+// while a slice that has it is joined.
 const (
 	sortedBytes = 32
+	wholeBytes  = 24
 	sliceBytes  = 64
 )
 
@@ -177,14 +146,45 @@ func (b *Builder) slices(docs []uint32, repeated *repeated, o *Options) (ends []
 }
 
 // splitDocuments makes an index of each slice of the documents, and every document that is no larger than the largest of the
-// slice a query against it. Of each pair the document of lower rank is the query, so that each is found once.
+// slice a query against it. Of each pair the document of lower rank is the query, so that each is found once. Where all documents are one
+// slice they are the queries, too, and nothing is looked up.
 func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []uint64, o *Options, r *Report) (pairs []Pair, err error) {
-	repeated, err := b.repeated(docs)
+	s := slicing{docs: docs, frequent: frequent, threads: o.Threads, memory: o.MemoryBytes}
+	pairs, err = b.whole(ctx, s, o, r)
+	if errors.Is(err, errRoom) {
+		pairs, err = b.sliced(ctx, s, o, r)
+	}
+	r.Traffic.Partial = uint64(len(pairs))
+	r.Traffic.PartialBytes = pairBytes * uint64(len(pairs))
+	return pairs, err
+}
+
+// whole joins all documents as one slice, or returns errRoom where memory is too little for that, or several slices are asked for.
+func (b *Builder) whole(ctx context.Context, s slicing, o *Options, r *Report) ([]Pair, error) {
+	if o.Slices > 1 {
+		return nil, errRoom
+	}
+	if o.Slices == 0 && o.MemoryBytes > 0 {
+		s.most = max((o.MemoryBytes-o.MemoryBytes/scatterShare)/wholeBytes, 1)
+	}
+	x, err := b.index(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	ends := b.slices(docs, repeated, o)
+	defer x.free()
+	r.Slices = 1
+	return b.joinSlice(ctx, s.docs, 0, x, nil, o, r, &progress{tell: o.Progress, total: uint64(len(s.docs))})
+}
+
+// sliced joins slice by slice.
+func (b *Builder) sliced(ctx context.Context, s slicing, o *Options, r *Report) (pairs []Pair, err error) {
+	docs := s.docs
+	if s.repeated, err = b.repeated(docs); err != nil {
+		return nil, err
+	}
+	ends := b.slices(docs, s.repeated, o)
 	r.Slices = len(ends)
+	s.single = true
 	from := 0
 	progress := &progress{tell: o.Progress, total: uint64(len(ends)) * uint64(len(docs))}
 	for i, end := range ends {
@@ -192,21 +192,20 @@ func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []
 		if from == end {
 			continue
 		}
-		x, err := b.index(ctx, slicing{docs: docs[from:end], frequent: frequent, repeated: repeated, single: len(ends) > 1, threads: o.Threads})
+		s.docs = docs[from:end]
+		x, err := b.index(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		first := sort.Search(from, func(i int) bool { return o.largest(b.size(docs[i])) >= b.size(docs[from]) })
-		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, repeated, o, r, progress)
-		x.numbers.free()
+		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, s.repeated, o, r, progress)
+		x.free()
 		if err != nil {
 			return nil, err
 		}
 		pairs = append(pairs, found...)
 		from = end
 	}
-	r.Traffic.Partial = uint64(len(pairs))
-	r.Traffic.PartialBytes = pairBytes * uint64(len(pairs))
 	return pairs, nil
 }
 
@@ -274,16 +273,18 @@ type join struct {
 
 // document finds what is at least as large as a query and similar to it.
 func (j *join) document(query int, doc uint32) {
-	size := j.sets.size(doc)
-	from := max(query-j.own+1, 0)
-	j.sent.Sent++
-	j.sent.SentBytes += documentBytes + signatureBytes*uint64(size)
+	size := 0
 	if rank := query - j.own; rank >= 0 {
+		size = int(j.index.sizes[rank])
 		j.numbers = append(j.numbers[:0], j.index.sets.at(rank)...)
 	} else {
+		size = j.sets.size(doc)
 		j.kept = j.repeated.keep(j.kept[:0], doc, j.sets.set(doc))
 		j.look(j.kept)
 	}
+	from := max(query-j.own+1, 0)
+	j.sent.Sent++
+	j.sent.SentBytes += documentBytes + signatureBytes*uint64(size)
 	j.candidates(from, size, j.o.least(size), func(rank, shared int) {
 		j.pairs = append(j.pairs, Pair{doc, j.index.docs[rank], size, int(j.index.sizes[rank]), shared}.ordered())
 	})

@@ -211,7 +211,7 @@ func TestFrequent(t *testing.T) {
 		sets = append(sets, []uint64{1, 2, 3, 1000 + i/2, 5000 + i}) // pairs share 4 of 5, others the 3 of all
 		slices.Sort(sets[i])
 	}
-	for _, o := range []Options{{}, {Slices: 7}, {Split: Terms}, {Split: Terms, Slices: 3}, {MemoryBytes: 1 << 12}} {
+	for _, o := range []Options{{Threads: 12}, {Slices: 7}, {Split: Terms}, {Split: Terms, Slices: 3}, {MemoryBytes: 1 << 12}} {
 		o.Measure, o.Threshold, o.MaxDocuments = Containment, 0.6, 100
 		got, report, err := joined(sets, o)
 		if err != nil || len(got) != 500 || got[0].Shared != 4 || report.Frequent != 1000 || report.Common != 3 || report.Candidates != 500 {
@@ -221,6 +221,35 @@ func TestFrequent(t *testing.T) {
 	got, report, err := joined(sets, Options{Measure: Containment, Threshold: 0.6})
 	if err != nil || len(got) != 1000*999/2 || report.Frequent != 0 {
 		t.Errorf("all: %d pairs, %+v, %v", len(got), report, err)
+	}
+}
+
+// TestPartitions: signatures that fill many partitions, which are scattered in several rounds where memory is little, give the same
+// pairs in one slice and in several, with any number of threads.
+func TestPartitions(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	sets := make([][]uint64, 6000)
+	for i := range sets {
+		for range 20 + random.IntN(40) {
+			sets[i] = append(sets[i], random.Uint64())
+		}
+		if i%3 == 2 { // one of the others with some of its signatures, and a signature of a thousand
+			sets[i] = append(sets[i][:8], sets[random.IntN(i)/3*3]...)
+			sets[i] = append(sets[i], random.Uint64N(2)<<63)
+		}
+		slices.Sort(sets[i])
+		sets[i] = slices.Compact(sets[i])
+	}
+	want, _, err := joined(sets, Options{Threshold: 0.4, Split: Terms})
+	if err != nil || len(want) < 2000 {
+		t.Fatalf("%d pairs, %v", len(want), err)
+	}
+	for _, o := range []Options{{Threads: 1}, {Threads: 2}, {Threads: 7}, {Threads: 2, MemoryBytes: 4 << 20}, {Slices: 3, Threads: 2}, {Threads: 2, MemoryBytes: 1 << 20}} {
+		o.Threshold = 0.4
+		got, report, err := joined(sets, o)
+		if several := o.Slices > 1 || o.MemoryBytes == 1<<20; err != nil || !slices.Equal(got, want) || report.Slices > 1 != several {
+			t.Errorf("%+v: %d pairs in %d slices, want %d, %v", o, len(got), report.Slices, len(want), err)
+		}
 	}
 }
 

@@ -3,6 +3,8 @@ package postings
 import (
 	"cmp"
 	"context"
+	"math"
+	"math/bits"
 	"slices"
 
 	"ndd/engine/copies/signature"
@@ -18,11 +20,12 @@ type ranking struct {
 
 // rank orders documents by size, and then by number, leaving out empty ones and all but the first of equal ones.
 func (b *Builder) rank(ctx context.Context, threads int) (r ranking, err error) {
-	keys := make([]uint64, len(b.ends))
-	for doc := range keys {
-		for _, hash := range b.set(uint32(doc)) {
-			keys[doc] = signature.Fold(keys[doc], hash)
-		}
+	if len(b.ends) == 0 {
+		return r, nil
+	}
+	keys, err := b.keys(threads)
+	if err != nil {
+		return r, err
 	}
 	var pairs []radix.Pair // of one key
 	more := func(next []radix.Pair) error {
@@ -35,16 +38,58 @@ func (b *Builder) rank(ctx context.Context, threads int) (r ranking, err error) 
 		}
 		return nil
 	}
-	if len(keys) > 0 {
-		o := radix.Options{Mask: leadingMask, Threads: max(threads, 1)}
-		if err := radix.WalkPairs(ctx, radix.Chunks{keys}, o, more); err != nil {
-			return r, err
-		}
-		b.group(&r, pairs)
+	o := radix.Options{Mask: leadingMask, Threads: max(threads, 1)}
+	if err := radix.WalkPairs(ctx, radix.Chunks{keys}, o, more); err != nil {
+		return r, err
 	}
-	slices.SortFunc(r.docs, func(x, y uint32) int { return cmp.Or(cmp.Compare(b.size(x), b.size(y)), cmp.Compare(x, y)) })
+	b.group(&r, pairs)
 	slices.SortFunc(r.equal, func(x, y []uint32) int { return cmp.Compare(x[0], y[0]) })
-	return r, nil
+	return r, b.bySize(ctx, r.docs, threads)
+}
+
+// keys returns a number for each document that is the same for equal sets, and hardly ever for others.
+func (b *Builder) keys(threads int) ([]uint64, error) {
+	keys := make([]uint64, len(b.ends))
+	err := fork(max(threads, 1), func(thread int) error {
+		part := span{0, len(keys)}.part(thread, max(threads, 1))
+		for doc := part.from; doc < part.to; doc++ {
+			sum := uint64(0)
+			for _, hash := range b.set(uint32(doc)) {
+				sum += (hash ^ hash>>32) * 0xff51afd7ed558ccd >> 7 // the order of a sum does not count, nor does it in a set
+			}
+			keys[doc] = signature.Fold(uint64(b.size(uint32(doc))), sum)
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// bySize orders documents by size, and then by number.
+func (b *Builder) bySize(ctx context.Context, docs []uint32, threads int) error {
+	wanted, largest := make([]bool, len(b.ends)), 0
+	for _, doc := range docs {
+		wanted[doc] = true
+	}
+	for doc := range b.ends {
+		largest = max(largest, b.size(uint32(doc)))
+	}
+	if uint64(largest) > math.MaxUint32 {
+		return ErrTooMany
+	}
+	shift := bits.LeadingZeros32(uint32(largest)) + 32 // of sizes, to the leading bits
+	keys := make([]uint64, 0, len(docs))
+	for doc, yes := range wanted { // in order, as their ends lie
+		if yes {
+			keys = append(keys, uint64(b.size(uint32(doc)))<<shift|uint64(doc))
+		}
+	}
+	sorted := make([]uint64, len(docs))
+	o := radix.Options{Mask: leadingMask, Threads: max(threads, 1)}
+	err := radix.SortKeys(ctx, sorted, radix.Chunks{keys}, o)
+	for i, key := range sorted {
+		docs[i] = uint32(key)
+	}
+	return err
 }
 
 // leadingMask leaves the order of numbers as it is.
@@ -52,6 +97,10 @@ const leadingMask = 0xffffffff << 32
 
 // group takes the documents of one key, in order: the first of each set stands for all that are equal to it.
 func (b *Builder) group(r *ranking, pairs []radix.Pair) {
+	if len(pairs) == 1 && b.size(uint32(pairs[0][1])) > 0 {
+		r.docs = append(r.docs, uint32(pairs[0][1]))
+		return
+	}
 	var groups [][]uint32
 	for _, p := range pairs {
 		doc := uint32(p[1])

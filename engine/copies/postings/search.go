@@ -73,6 +73,7 @@ type search struct {
 	seen    []uint32 // by rank: the last set, counted from 1, that it was a candidate of
 	sets    uint32
 	numbers []uint32 // of the set's signatures that the index has, ascending
+	places  []uint64 // of their slots, to prefetch
 
 	lists [][]uint32 // of the signatures that find candidates
 	lasts []uint64   // and their last documents, to prefetch
@@ -87,6 +88,7 @@ func newSearch(x *Index, o *Options) search {
 // look looks a set's signatures up.
 func (s *search) look(set []uint64) {
 	s.numbers = s.numbers[:0]
+	s.places = s.index.numbers.prefetch(set, s.places)
 	for _, hash := range set {
 		if number := s.index.numbers.find(hash)[1]; number != 0 {
 			s.numbers = append(s.numbers, uint32(number-1))
