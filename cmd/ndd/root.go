@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,7 +87,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 		Args:              cli.NoArgs,
 	}
 	root.SetVersionTemplate("ndd {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.Usagef("%w%s", err, didYouMeanFlag(cmd, err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	g.Register(root.PersistentFlags())
 
 	for _, commands := range []func(*cli.Globals) []*cobra.Command{
@@ -103,6 +105,20 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	return root
+}
+
+// flagError says what is wrong with a flag, and what its value must be.
+func flagError(cmd *cobra.Command, err error) error {
+	bad, _ := errors.AsType[*pflag.InvalidValueError](err)
+	number, _ := errors.AsType[*strconv.NumError](err)
+	switch {
+	case bad == nil || number == nil:
+		return cli.Usagef("%w%s", err, didYouMeanFlag(cmd, err))
+	case errors.Is(number.Err, strconv.ErrRange):
+		return cli.Usagef("--%s %q: too large or too small a number", bad.GetFlag().Name, bad.GetValue())
+	}
+	must := map[string]string{"bool": "true or false", "float64": "a number, with a point before its fraction"}[bad.GetFlag().Value.Type()]
+	return cli.Usagef("--%s %q: must be %s", bad.GetFlag().Name, bad.GetValue(), cmp.Or(must, "a whole number"))
 }
 
 // didYouMeanFlag is cli.DidYouMean for the flag that an error says is unknown.

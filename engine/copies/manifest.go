@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,6 +64,33 @@ type noIndex struct{}
 func (noIndex) Error() string { return "no index of copies" }
 func (noIndex) Unwrap() error { return fs.ErrNotExist }
 
+// A NoIndexError says what stands in the place of an index to find copies in. It wraps [ErrNoIndex].
+type NoIndexError struct {
+	Path         string
+	Fingerprints bool // it is an index of fingerprints
+	found        string
+}
+
+func (e *NoIndexError) Error() string { return fmt.Sprintf("%s: %v: %s", e.Path, ErrNoIndex, e.found) }
+func (e *NoIndexError) Unwrap() error { return ErrNoIndex }
+
+// noIndexAt returns the error for a path at which there is no manifest.
+func noIndexAt(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &NoIndexError{dir, false, "nothing is there"}
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return &NoIndexError{dir, false, "it is a file, and an index is a folder"}
+	}
+	if kind, ok, err := store.Sniff(filepath.Join(dir, "manifest")); err == nil && ok && kind == store.KindManifest {
+		return &NoIndexError{dir, true, "it is one of fingerprints"}
+	}
+	return &NoIndexError{dir, false, "a folder without a file " + manifestName}
+}
+
 // IsIndex reports whether there is an index that can be searched for copies in folder dir.
 func IsIndex(dir string) bool {
 	kind, ok, err := store.Sniff(filepath.Join(dir, manifestName))
@@ -84,7 +112,7 @@ func ReadManifest(dir string) (_ *Manifest, err error) {
 	defer store.CatchFault(&err)()
 	f, err := store.Open(filepath.Join(dir, manifestName), store.KindCopies)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, fmt.Errorf("%s: %w (%s is not there)", dir, ErrNoIndex, manifestName)
+		return nil, noIndexAt(dir)
 	}
 	if err != nil {
 		return nil, err

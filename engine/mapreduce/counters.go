@@ -17,6 +17,7 @@ const (
 	fingerprints
 	unmarked
 	repaired
+	unknownCharset
 	bytesIn
 	hits
 	pairs
@@ -28,7 +29,7 @@ const (
 
 // counterNames have neither commas nor spaces, which would end them.
 var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "end_records", "fingerprints", "unmarked_documents",
-	"repaired_documents", "bytes_in", "hits", "pairs", "groups", "largest_group", "changed_edges"}
+	"repaired_documents", "unknown_charset_documents", "bytes_in", "hits", "pairs", "groups", "largest_group", "changed_edges"}
 
 // counters are read while they change.
 type counters [counterCount]atomic.Int64

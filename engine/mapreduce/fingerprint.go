@@ -80,6 +80,7 @@ func (t *task) ingested(r *ingest.Report) error {
 	t.counters.add(recordsIn, int64(r.Units))
 	t.counters.add(bytesIn, r.BytesRead)
 	t.counters.add(repaired, int64(r.Repaired))
+	t.counters.add(unknownCharset, int64(r.Unknown))
 	lost := r.Skipped.Lost()
 	if lost == 0 {
 		return nil

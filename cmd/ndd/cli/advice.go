@@ -69,7 +69,10 @@ func Advice(cmd *cobra.Command, err error) string {
 	if errors.Is(err, document.ErrBinary) {
 		return "; if it is text, say its --" + formatFlag(cmd)
 	}
-	if errors.Is(err, copies.ErrNoIndex) {
+	if e, ok := errors.AsType[*copies.NoIndexError](err); ok {
+		if e.Fingerprints {
+			return ", for 'ndd query'"
+		}
 		return ": 'ndd copies build -o INDEX' makes one of documents"
 	}
 	if e, ok := errors.AsType[*live.NoIndexError](err); ok {

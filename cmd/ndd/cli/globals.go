@@ -39,6 +39,7 @@ type Globals struct {
 	noProgress bool
 	Force      bool // of commands with --force
 	Skipped    skippedFlag
+	outputs    []string // that CheckOutput was asked about
 
 	Disk    *disk.Disk     // is written to; the system's outside of tests
 	Machine memory.Machine // is asked for memory; this one outside of tests

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -156,6 +157,9 @@ func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
 // Ingest fingerprints documents, with a progress bar and a summary, and
 // returns ErrPartly when input was lost.
 func (g *Globals) Ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) error {
+	if err := g.keepInputs(inputs); err != nil {
+		return err
+	}
 	c.Document.Meter = &document.Meter{}
 	bar := g.NewInputBar(ctx, "reading", inputs, c.Document.Meter)
 	report, err := ingest.Run(ctx, inputs, c, emit)
@@ -185,6 +189,9 @@ func (g *Globals) Ingested(report ingest.Report) error {
 		msg += "; skipped: " + s
 	}
 	g.Log.Info(msg)
+	if report.Unknown > 0 {
+		g.Log.Warn(sayCharsets(&report))
+	}
 	if err := g.Skipped.commit(); err != nil {
 		return err
 	}
@@ -192,6 +199,15 @@ func (g *Globals) Ingested(report ingest.Report) error {
 		return ErrPartly
 	}
 	return nil
+}
+
+// sayCharsets says which unknown encodings documents declare.
+func sayCharsets(r *ingest.Report) string {
+	names := make([]string, len(r.Charsets))
+	for i, name := range r.Charsets {
+		names[i] = strconv.Quote(name)
+	}
+	return fmt.Sprintf("unknown charset declared, and encoding guessed from the bytes: %s (%s)", Number(r.Unknown, "document"), strings.Join(names, ", "))
 }
 
 // sayFields returns a function that says once which fields of which file are taken where no flag names them.
@@ -212,6 +228,9 @@ func (g *Globals) sayFields() func(file string, f document.Fields) {
 
 // Extract reads documents with a progress bar. That there is none is an error.
 func Extract[R any](ctx context.Context, g *Globals, inputs []string, c ingest.Config, s ingest.Steps[R]) (ingest.Report, error) {
+	if err := g.keepInputs(inputs); err != nil {
+		return ingest.Report{}, err
+	}
 	c.Document.Meter = &document.Meter{}
 	bar := g.NewInputBar(ctx, "reading", inputs, c.Document.Meter)
 	report, err := ingest.Extract(ctx, inputs, c, s)

@@ -25,7 +25,7 @@ type output struct {
 
 // NewOutput opens path, or standard output when path is empty or "-".
 func (g *Globals) NewOutput(path string) (*output, error) {
-	if isStdout(path) {
+	if IsStdout(path) {
 		return &output{Writer: g.Stdout}, nil
 	}
 	o := &output{}
@@ -66,8 +66,18 @@ func (g *Globals) RegisterForce(cmd *cobra.Command) {
 
 // CheckOutput refuses an output file that is there already, before the work, without --force.
 // Standard output, pipes and devices are not replaced but written to.
+// So does an output that another one of the same command is already written to, with --force or without.
 func (g *Globals) CheckOutput(path string) error {
-	if isStdout(path) || g.Force {
+	if IsStdout(path) {
+		return nil
+	}
+	for _, other := range g.outputs {
+		if samePath(path, other) {
+			return Usagef("%s: two outputs cannot be one file: give each its own name", path)
+		}
+	}
+	g.outputs = append(g.outputs, path)
+	if g.Force {
 		return nil
 	}
 	if object.Is(path) {
@@ -79,6 +89,31 @@ func (g *Globals) CheckOutput(path string) error {
 		return err
 	}
 	return disk.Absent(at)
+}
+
+// keepInputs returns an error if an output of the command would take the place of one of its inputs.
+func (g *Globals) keepInputs(inputs []string) error {
+	for _, in := range inputs {
+		for _, out := range g.outputs {
+			if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && samePath(in, out) {
+				return Usagef("%s: is an input, which the output would replace: choose another name for the output", out)
+			}
+		}
+	}
+	return nil
+}
+
+// samePath reports whether two paths are of one file, there or not.
+func samePath(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	of, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && of.Mode().IsRegular() && os.SameFile(of, other)
 }
 
 // CreateFolder begins an output folder, whose files have the names that own accepts.
@@ -108,8 +143,8 @@ func Named(names ...string) func(string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }
 }
 
-// isStdout says whether a path means standard output.
-func isStdout(path string) bool { return path == "" || path == "-" || path == "/dev/stdout" }
+// IsStdout says whether a path means standard output.
+func IsStdout(path string) bool { return path == "" || path == "-" || path == "/dev/stdout" }
 
 // Destination follows links from path to where an output goes, and says whether that is a pipe or a
 // device. A folder is an error.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -50,8 +52,8 @@ second), contained, or overlap. Flags: equal (the same signatures), few_a and fe
 (too few signatures of the method of its language), same_site. Of more than --max-equal
 documents with equal signatures each is paired with the first of them only.
 
---against compares with the documents of an index, which 'ndd copies build' makes. A
-document of the index with the same ID is taken for the document itself and not listed,
+--against compares with the documents of an index, which 'ndd copies build' makes.
+Documents with the same ID are taken for one: their pairs are counted and not listed,
 unless --self is given.
 
 --explain takes two IDs after the inputs and shows the passages that both documents
@@ -82,7 +84,7 @@ have, as text, or with --page as an HTML page with both side by side.`,
 	f.format.Register(cmd)
 	fl.StringVar(&f.clusters, "clusters", "", "file for the clusters that pairs connect: cluster, id")
 	fl.StringVar(&f.against, "against", "", "index to compare the documents with, instead of with each other")
-	fl.BoolVar(&f.self, "self", false, "with --against: also list the document of the index that has the same ID")
+	fl.BoolVar(&f.self, "self", false, "also list pairs of documents with the same ID")
 	fl.BoolVar(&f.explain, "explain", false, "show the passages that two documents share; the last two arguments are their IDs")
 	fl.StringVar(&f.page, "page", "", "with --explain: HTML file to write, with both documents side by side")
 	cmd.AddCommand(newCopiesBuild(g), newCopiesMerge(g), newCopiesDelete(g))
@@ -105,8 +107,14 @@ func (f *copiesFlags) check(g *cli.Globals) error {
 		if err := g.Refuse("applies to documents that are compared with each other, without --against", "clusters", "max-equal", "idf", "site-features", "split", "slices"); err != nil {
 			return err
 		}
-	} else if err := g.Refuse("applies only with --against", "self"); err != nil {
-		return err
+	}
+	if f.explain {
+		if err := g.Refuse("has no effect with --explain", "self"); err != nil {
+			return err
+		}
+	}
+	if f.clusters != "" && cli.IsStdout(f.clusters) && cli.IsStdout(f.out) {
+		return cli.Usagef("--clusters and the pairs cannot both be standard output: give one of them a file")
 	}
 	for _, path := range []string{f.out, f.clusters, f.page} {
 		if err := g.CheckOutput(path); err != nil {
@@ -169,13 +177,39 @@ func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesF
 		return err
 	}
 	compared := time.Now()
-	if err := writeCopies(g, ids, pairs, f); err != nil {
+	listed := pairs
+	if !f.self {
+		listed = slices.DeleteFunc(slices.Clone(pairs), func(p copies.Pair) bool { return ids[p.A] == ids[p.B] })
+	}
+	if err := writeCopies(g, ids, pairs, listed, f); err != nil {
 		return err
 	}
 	sayCopies(g, &report)
+	sayRepeated(g, repeated(ids), len(pairs)-len(listed))
 	g.Log.Debug(fmt.Sprintf("read and signed in %.3g s, compared in %.3g s, written in %.3g s",
 		signed.Sub(began).Seconds(), compared.Sub(signed).Seconds(), time.Since(compared).Seconds()))
 	return partly
+}
+
+// repeated returns how many of the documents have an ID that an earlier one has.
+func repeated(ids []string) (n int) {
+	seed := maphash.MakeSeed()
+	hashes := make([]uint64, len(ids))
+	for i, id := range ids {
+		hashes[i] = maphash.String(seed, id)
+	}
+	slices.Sort(hashes)
+	return len(ids) - len(slices.Compact(hashes))
+}
+
+// sayRepeated says how many documents have an ID that another one has, and how many pairs are not listed for it.
+func sayRepeated(g *cli.Globals, documents, pairs int) {
+	if documents > 0 {
+		g.Log.Warn(fmt.Sprintf("%s with an ID that an earlier one has: lines of the output do not tell them apart; --id names another field", cli.Number(documents, "document")))
+	}
+	if pairs > 0 {
+		g.Log.Info(fmt.Sprintf("%s of documents with the same ID left out; --self lists them", cli.Number(pairs, "pair")))
+	}
 }
 
 // learnSpots reads the inputs once for their commonest words.

@@ -57,6 +57,12 @@ func (f *signatureFlags) options(g *cli.Globals) (o copies.Options, err error) {
 	if o.Method, err = copies.ParseMethod(f.method); err != nil {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
 	}
+	if g.Given["min-features"] && f.minFeatures < 1 {
+		return o, cli.Usagef("--min-features %d: must be at least 1", f.minFeatures)
+	}
+	if g.Given["ends"] && f.ends == "" {
+		return o, cli.Usagef("--ends needs at least one character")
+	}
 	for _, flag := range []struct {
 		name  string
 		value int
@@ -181,7 +187,7 @@ func (f *joinFlags) register(cmd *cobra.Command) {
 
 // complete checks the flags and puts them into the options.
 func (f *joinFlags) complete(g *cli.Globals, o *copies.Options, site string) (err error) {
-	if g.Given["threshold"] && f.threshold <= 0 {
+	if g.Given["threshold"] && !(f.threshold > 0 && f.threshold <= 1) {
 		return cli.Usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
 	}
 	if f.maxEqual < 1 {
@@ -192,6 +198,9 @@ func (f *joinFlags) complete(g *cli.Globals, o *copies.Options, site string) (er
 	}
 	if f.slices < 0 {
 		return cli.Usagef("--slices %d: must not be negative", f.slices)
+	}
+	if f.siteFeatures < 0 {
+		return cli.Usagef("--site-features %d: must not be negative", f.siteFeatures)
 	}
 	o.Threshold, o.SiteFeatures = f.threshold, f.siteFeatures
 	o.Join = postings.Options{MaxDocuments: f.maxDocuments, MaxEqual: f.maxEqual, Slices: f.slices}

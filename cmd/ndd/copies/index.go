@@ -301,7 +301,7 @@ func (s *copySearch) say() {
 		s.g.Log.Warn(fmt.Sprintf("%s had too few signatures to be compared", cli.Number(s.none, "document")))
 	}
 	if s.itself > 0 {
-		s.g.Log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out", cli.Number(s.itself, "pair")))
+		s.g.Log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out; --self lists them", cli.Number(s.itself, "pair")))
 	}
 	if s.frequent > 0 {
 		sayFrequent(s.g, s.frequent)

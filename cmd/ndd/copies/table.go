@@ -15,8 +15,8 @@ var (
 	copyClusterColumns = []result.Column{{Name: "cluster", Kind: result.Integer}, {Name: "id", Kind: result.Text}}
 )
 
-// writeCopies writes pairs and clusters.
-func writeCopies(g *cli.Globals, ids []string, pairs []copies.Pair, f *copiesFlags) error {
+// writeCopies writes the pairs that are listed, and the clusters that all pairs connect.
+func writeCopies(g *cli.Globals, ids []string, pairs, listed []copies.Pair, f *copiesFlags) error {
 	if f.clusters != "" {
 		if err := g.WriteTable(f.clusters, f.format.Format, copyClusterColumns, func(t *result.TableWriter) error {
 			return writeCopyClusters(t, ids, copies.Clusters(len(ids), pairs))
@@ -25,8 +25,8 @@ func writeCopies(g *cli.Globals, ids []string, pairs []copies.Pair, f *copiesFla
 		}
 	}
 	return g.WriteTable(f.out, f.format.Format, copyColumns, func(t *result.TableWriter) error {
-		for i := range pairs {
-			if err := writeCopy(t, ids[pairs[i].A], ids[pairs[i].B], &pairs[i]); err != nil {
+		for i := range listed {
+			if err := writeCopy(t, ids[listed[i].A], ids[listed[i].B], &listed[i]); err != nil {
 				return err
 			}
 		}

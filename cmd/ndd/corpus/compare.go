@@ -123,17 +123,25 @@ func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string,
 				continue
 			}
 			if found[i] {
-				return two, fmt.Errorf("%s: more than one document has this ID", id)
+				return two, fmt.Errorf("%s has the ID %s, and so has %s: name one of the files, or with --id a field whose values differ", place(&two[i]), result.Escape(id), place(&doc))
 			}
 			two[i], found[i] = doc, true
 		}
 	}
 	for i, id := range []string{a, b} {
 		if !found[i] {
-			return two, fmt.Errorf("no document in %s has the ID %s", strings.Join(in, " "), id)
+			return two, fmt.Errorf("no document in %s has the ID %q", strings.Join(in, " "), id)
 		}
 	}
 	return two, nil
+}
+
+// place says where a document stands.
+func place(doc *document.Document) string {
+	if doc.Line > 0 {
+		return fmt.Sprintf("%s:%d", doc.Source, doc.Line)
+	}
+	return doc.Source
 }
 
 // oneDocument reads a file that must hold a single document.

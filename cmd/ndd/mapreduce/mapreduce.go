@@ -101,7 +101,7 @@ func newStep(g *cli.Globals, step string) *cobra.Command {
 		Use:   step + " JOB",
 		Short: stepShort[step],
 		Long:  stepShort[step] + ".\n\nJobs:\n\n" + jobList(),
-		Args:  cli.NoArgs,
+		Args:  func(cmd *cobra.Command, args []string) error { return noJob(cmd, step, args) },
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for i := range mapReduceJobs {
@@ -110,6 +110,23 @@ func newStep(g *cli.Globals, step string) *cobra.Command {
 		}
 	}
 	return cmd
+}
+
+// noJob returns an error if there is an argument, which is no job that has the step: cobra takes those for commands.
+func noJob(cmd *cobra.Command, step string, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for i := range mapReduceJobs {
+		j := &mapReduceJobs[i]
+		if j.has(step) {
+			names = append(names, j.name)
+		} else if j.name == args[0] {
+			return cli.Usagef("the job %s has no step %s", j.name, step)
+		}
+	}
+	return cli.Usagef("no job is called %q%s; jobs with the step %s: %s", args[0], cli.DidYouMean(cmd, args[0]), step, strings.Join(names, ", "))
 }
 
 func newJobStep(g *cli.Globals, step string, j *mapReduceJob) *cobra.Command {

@@ -85,4 +85,8 @@ func TestBodiesHaveCharsets(t *testing.T) {
 			t.Errorf("insert, %s: %d %s, want %s", c.contentType, status, body, print)
 		}
 	}
+	status, body := b.send(t, "POST /v1/query", "text/plain; charset=foo", latin)
+	if status != http.StatusUnsupportedMediaType || !strings.Contains(body, `charset \"foo\" is unknown: send UTF-8`) {
+		t.Errorf("an unknown charset: %d %s", status, body)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/ui"
 	"ndd/engine"
+	"ndd/engine/corpus/document"
 )
 
 // A mux leads requests to handlers, each behind the checks of its route. Both
@@ -246,6 +247,9 @@ func mediaType(r *http.Request, accepted []string) (string, *problem) {
 	}
 	if !strings.HasPrefix(media, "text/") {
 		params = nil
+	}
+	if name := params["charset"]; name != "" && !document.KnownCharset(name) {
+		return "", refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("header Content-Type: charset %.40q is unknown: send UTF-8", name))
 	}
 	r.Header.Set("Content-Type", mime.FormatMediaType(media, params)) // with the charset of a document
 	return media, nil

@@ -46,9 +46,10 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 	}
 	switch u.format {
 	case HTML:
-		page, repaired := decodeHTML(u.raw, cmp.Or(u.contentType, e.opts.ContentType))
+		contentType := cmp.Or(u.contentType, e.opts.ContentType)
+		page, repaired := decodeHTML(u.raw, contentType)
 		doc.Text = e.page.extract(page, e.opts.Extract)
-		doc.Repaired = repaired
+		doc.Repaired, doc.Charset = repaired, unknownCharset(u.raw, contentType, true)
 	case JSONL:
 		names := u.fields
 		if names == nil { // of a unit that no stream made
@@ -62,7 +63,7 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 		doc.ID, doc.Value = id, value
 		if isHTML(names.Text) {
 			page, repaired := decodeHTML(text, "")
-			doc.Text, doc.Repaired = e.page.extract(page, e.opts.Extract), repaired
+			doc.Text, doc.Repaired, doc.Charset = e.page.extract(page, e.opts.Extract), repaired, unknownCharset(text, "", true)
 			break
 		}
 		text, doc.Repaired = repair(text)
@@ -71,8 +72,9 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 		text, repaired := repair(u.raw)
 		doc.Text, doc.Repaired = ownString(text), repaired
 	default:
-		text, repaired := decodeText(u.raw, cmp.Or(u.contentType, e.opts.ContentType))
-		doc.Text, doc.Repaired = ownString(text), repaired
+		contentType := cmp.Or(u.contentType, e.opts.ContentType)
+		text, repaired := decodeText(u.raw, contentType)
+		doc.Text, doc.Repaired, doc.Charset = ownString(text), repaired, unknownCharset(u.raw, contentType, false)
 	}
 	if doc.ID == "" {
 		doc.ID = place(u.Source, u.Line)

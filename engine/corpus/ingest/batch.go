@@ -22,6 +22,7 @@ type item[R any] struct {
 	result    R
 	textBytes int
 	repaired  bool
+	charset   string
 	err       error // of the scanner or of extraction; a *document.Skip may be passed over
 }
 
@@ -108,7 +109,7 @@ func (it *item[R]) work(extract func(document.Unit) (document.Document, error), 
 	if it.err != nil {
 		return nil
 	}
-	it.textBytes, it.repaired = len(doc.Text), doc.Repaired > 0
+	it.textBytes, it.repaired, it.charset = len(doc.Text), doc.Repaired > 0, doc.Charset
 	it.result, err = work(it.number, &doc)
 	return err
 }
@@ -150,6 +151,7 @@ func (p *pipeline[R]) take(it *item[R]) error {
 	if it.repaired {
 		r.Repaired++
 	}
+	r.declared(it.charset)
 	if p.steps.Emit == nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
@@ -50,14 +51,30 @@ type Record struct {
 
 // Report sums up a run.
 type Report struct {
-	Units     int // found by the scanner: documents, and what turned out to be none
-	Documents int // emitted, those with too few features among them
-	TooFew    int // documents with too few features: marked, without a fingerprint
-	Repaired  int // documents in which invalid bytes were replaced
+	Units     int      // found by the scanner: documents, and what turned out to be none
+	Documents int      // emitted, those with too few features among them
+	TooFew    int      // documents with too few features: marked, without a fingerprint
+	Repaired  int      // documents in which invalid bytes were replaced
+	Unknown   int      // documents of an encoding that nobody knows, read by what their bytes show
+	Charsets  []string // some of the names of these encodings, each once
 	Files     int64
 	BytesRead int64 // from disk, before decompression
 	TextBytes int64 // extracted
 	Skipped   document.Tally
+}
+
+// charsetsMost is how many names of unknown encodings a report has.
+const charsetsMost = 5
+
+// declared counts a document by the unknown encoding that it declares, "" for none.
+func (r *Report) declared(charset string) {
+	if charset == "" {
+		return
+	}
+	r.Unknown++
+	if len(r.Charsets) < charsetsMost && !slices.Contains(r.Charsets, charset) {
+		r.Charsets = append(r.Charsets, charset)
+	}
 }
 
 // BudgetBytes are enough for all workers to have something to do.

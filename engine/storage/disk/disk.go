@@ -97,8 +97,11 @@ func Absent(path string) error {
 	}
 	folder := filepath.Dir(filepath.Clean(path))
 	info, err := os.Stat(folder)
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s: not a folder", folder)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s: its folder %s is not there: %w: make it first", path, folder, os.ErrNotExist)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s: %s is no folder", path, folder)
 	}
 	return err
 }
