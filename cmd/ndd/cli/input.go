@@ -189,6 +189,9 @@ func (g *Globals) Ingested(report ingest.Report) error {
 		msg += "; skipped: " + s
 	}
 	g.Log.Info(msg)
+	if report.NoID > 0 {
+		g.Log.Warn(fmt.Sprintf("without the field that --id names, and called by file and line instead: %s of %s", humanize.Comma(int64(report.NoID)), Number(report.Documents, "document")))
+	}
 	if report.Unknown > 0 {
 		g.Log.Warn(sayCharsets(&report))
 	}

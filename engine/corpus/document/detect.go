@@ -27,7 +27,7 @@ func (s *stream) detect() (Format, error) {
 	if !known {
 		format = formatByName(s.file.Path)
 		if isBinary(head) {
-			return "", s.binary(format)
+			return "", s.binary(format, head)
 		}
 	}
 	switch {
@@ -40,19 +40,6 @@ func (s *stream) detect() (Format, error) {
 	}
 	return format, nil
 }
-
-// binary returns the skip of a file that is no text. Folders hold such; in the place of a file that the user named, or of
-// one whose name promises lines or records, it is a loss.
-func (s *stream) binary(format Format) *Skip {
-	if s.file.inFolder() && format != JSONL && format != CSV && format != WARC {
-		return &Skip{Source: s.file.Path, Reason: Binary}
-	}
-	return &Skip{Source: s.file.Path, Reason: Unreadable, Err: ErrBinary}
-}
-
-// ErrBinary is wrapped by the [Skip] of a file that should be text and is not, as far as it can be told: naming its
-// format has it read all the same.
-var ErrBinary = errors.New("binary: zero bytes, or the signature of a format that is no text")
 
 // formatByName goes by the extension under a compression's one; Auto if it says nothing.
 func formatByName(path string) Format {
@@ -134,21 +121,4 @@ func jsonFormat(head []byte, o *Options, single Format) Format {
 		return JSON
 	}
 	return Text
-}
-
-// isBinary tells bytes that are no text in any encoding that package document reads: a zero byte where no
-// byte order mark explains it, or the signature of a format that may go without one for a while.
-func isBinary(head []byte) bool {
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return false
-	}
-	if bytes.IndexByte(head, 0) >= 0 {
-		return true
-	}
-	for _, magic := range []string{"%PDF-", "\x89PNG", "\xff\xd8\xff", "GIF8", "PK\x03\x04", "\x7fELF", "7z\xbc\xaf"} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return true
-		}
-	}
-	return false
 }

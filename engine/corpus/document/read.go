@@ -17,6 +17,7 @@ type Document struct {
 	Text     string // valid UTF-8
 	Bytes    int    // raw length: of the decompressed file or line
 	Repaired int    // invalid byte sequences that were replaced by U+FFFD
+	NoID     bool   // the options name a field for IDs, which the record does not have: it is called by its place
 	Charset  string // that it declares, where it is not valid UTF-8 and no encoding has that name: then its bytes alone told how to read it
 	Value    Value  // of a line or record, if Options.ValueFields asks for one
 	Modified int64  // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown

@@ -276,7 +276,7 @@ func TestReadBadInput(t *testing.T) {
 			"skip: long.txt: too large: more than 100 bytes", "skip: bomb.txt.gz: too large: more than 100 bytes",
 			"bad.txt: a\ufffdb\ufffd c"}},
 		{name: "binary", inputs: []string{"pdf.pdf"}, want: []string{
-			"skip: pdf.pdf: unreadable: binary: zero bytes, or the signature of a format that is no text"}},
+			"skip: pdf.pdf: unreadable: binary: a PDF document"}},
 		{name: "parquet by its content", inputs: []string{"table"}, want: []string{"skip: table: unreadable: 8 bytes, which is too few: is the file cut short?"}},
 		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
 			err: `format "doc": must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc`},

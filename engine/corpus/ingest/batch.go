@@ -23,6 +23,7 @@ type item[R any] struct {
 	textBytes int
 	repaired  bool
 	charset   string
+	noID      bool
 	err       error // of the scanner or of extraction; a *document.Skip may be passed over
 }
 
@@ -109,7 +110,7 @@ func (it *item[R]) work(extract func(document.Unit) (document.Document, error), 
 	if it.err != nil {
 		return nil
 	}
-	it.textBytes, it.repaired, it.charset = len(doc.Text), doc.Repaired > 0, doc.Charset
+	it.textBytes, it.repaired, it.charset, it.noID = len(doc.Text), doc.Repaired > 0, doc.Charset, doc.NoID
 	it.result, err = work(it.number, &doc)
 	return err
 }
@@ -150,6 +151,9 @@ func (p *pipeline[R]) take(it *item[R]) error {
 	r.TextBytes += int64(it.textBytes)
 	if it.repaired {
 		r.Repaired++
+	}
+	if it.noID {
+		r.NoID++
 	}
 	r.declared(it.charset)
 	if p.steps.Emit == nil {

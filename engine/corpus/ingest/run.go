@@ -55,6 +55,7 @@ type Report struct {
 	Documents int      // emitted, those with too few features among them
 	TooFew    int      // documents with too few features: marked, without a fingerprint
 	Repaired  int      // documents in which invalid bytes were replaced
+	NoID      int      // documents without the field that the options name for IDs, called by their places
 	Unknown   int      // documents of an encoding that nobody knows, read by what their bytes show
 	Charsets  []string // some of the names of these encodings, each once
 	Files     int64
