@@ -23,6 +23,7 @@ type load struct {
 	media       string
 	connections int
 	rate        float64 // a second; 0 is a closed loop
+	refusable   bool    // in a closed loop, too, some may be refused, and come again a little later
 	lasts       time.Duration
 	body        func(i int) []byte
 	check       func(i int, answer []byte) error // of answers with status 200
@@ -61,6 +62,8 @@ const (
 	keptMin = 0.99
 	// lateMax is how late a request may be sent: while all connections wait for answers, it cannot be.
 	lateMax = 50 * time.Millisecond
+	// refusedPause is how long a connection of a closed loop waits when it was refused.
+	refusedPause = 10 * time.Millisecond
 )
 
 // run sends the load.
@@ -132,8 +135,10 @@ func (l *load) connection(ctx context.Context, began time.Time, next *atomic.Int
 					return err
 				}
 			}
-		case status == http.StatusTooManyRequests && l.rate > 0:
-			to.refused++
+		case status == http.StatusTooManyRequests && (l.rate > 0 || l.refusable):
+			if to.refused++; l.rate == 0 {
+				time.Sleep(refusedPause)
+			}
 		default:
 			return fmt.Errorf("%s: status %d: %.200s", l.path, status, answer)
 		}

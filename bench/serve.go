@@ -230,7 +230,7 @@ func (b *bench) overload(ctx context.Context, dir string, r *Result, args []stri
 		return err
 	}
 	defer s.stop()
-	l := load{address: s.address, path: "/v1/batch?unique=true", media: "application/octet-stream", connections: 8 * runtime.GOMAXPROCS(0), lasts: lasts, body: batchesAgain(prints, heavyPrints)}
+	l := load{address: s.address, path: "/v1/batch?unique=true", media: "application/octet-stream", connections: 8 * runtime.GOMAXPROCS(0), refusable: true, lasts: lasts, body: batchesAgain(prints, heavyPrints)}
 	peak, spent, err := s.under(ctx, &l)
 	if err != nil {
 		return err

@@ -6,12 +6,31 @@ import (
 	"runtime/debug"
 	figures "runtime/metrics"
 	"sync"
+
+	"ndd/engine/memory"
 )
 
 // heapRoom is how much garbage a server's heap has at least when it is collected. The heap itself is a few MiB, since tables are in
 // files that are mapped: collected whenever it has doubled, it would be collected dozens of times a second under load, at a fifth
 // of the processor time of small queries. What memory.Program counts has room for it.
 const heapRoom = 24 << 20
+
+const (
+	// heapRoomPlenty is what it is where memory is plenty: with a thousand connections each collection goes through a thousand stacks.
+	heapRoomPlenty = 64 << 20
+	// plenty is a limit of which that is a small part.
+	plenty = 4 << 30
+)
+
+// heapRoomOf returns the room that a heap has under a budget, from which what memory.Program does not count is reserved until release is called.
+func heapRoomOf(b *memory.Budget) (room uint64, release func()) {
+	if b != nil && b.Limit().Bytes >= plenty {
+		if r, err := b.Reserve("garbage of requests", heapRoomPlenty-heapRoom); err == nil {
+			return heapRoomPlenty, r.Release
+		}
+	}
+	return heapRoom, func() {}
+}
 
 // gcPercent is the collector's own setting, by which the heap doubles.
 const gcPercent = 100

@@ -3,7 +3,27 @@ package server
 import (
 	"runtime"
 	"testing"
+
+	"ndd/engine/memory"
 )
+
+// TestHeapRoomIsReserved: what a server's heap has beyond the program's own part is taken from the budget, and only where that is large.
+func TestHeapRoomIsReserved(t *testing.T) {
+	for _, c := range []struct{ limit, room, taken uint64 }{{plenty - 1, heapRoom, 0}, {plenty, heapRoomPlenty, heapRoomPlenty - heapRoom}} {
+		b := memory.NewBudget(memory.Limit{Bytes: c.limit})
+		room, release := heapRoomOf(b)
+		if taken := c.limit - b.Left(); room != c.room || taken != c.taken {
+			t.Errorf("of %d bytes: %d of room, %d taken", c.limit, room, taken)
+		}
+		release()
+		if b.Left() != c.limit {
+			t.Errorf("of %d bytes %d are left", c.limit, b.Left())
+		}
+	}
+	if room, release := heapRoomOf(nil); room != heapRoom || release == nil {
+		t.Errorf("%d of room without a budget", room)
+	}
+}
 
 // A small heap has room for garbage, and a large one does not grow beyond twice what is in use.
 func TestRoomyHeap(t *testing.T) {

@@ -135,6 +135,10 @@ func TestSlowClients(t *testing.T) {
 		dialRaw(t, b, "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n"+strings.Repeat("\x00", 800))
 	}
 	eventually(t, "they are there", func() bool { return b.front.Counts().Taken >= uint64(4**slowClients) })
+	eventually(t, "their answers stand still", func() bool {
+		now := b.batches.State()
+		return b.quick.Counts().HandedOver >= uint64(3**slowClients) && now.Running+now.Waiting == 0
+	})
 	beside := goodClients(t, b)
 	t.Logf("of 100 good requests the slowest took %v alone, and %v beside %d slow clients", alone, beside, 4**slowClients)
 	if *slowRatio > 0 && beside.Seconds() > *slowRatio*alone.Seconds() {

@@ -35,7 +35,9 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer roomyHeap(heapRoom)()
+	room, release := heapRoomOf(o.Budget)
+	defer release()
+	defer roomyHeap(room)()
 	if o.started != nil {
 		o.started(s)
 	}
