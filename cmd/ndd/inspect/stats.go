@@ -319,7 +319,9 @@ func (s *statistics) text(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	inWords(w, s.counts.Words())
-	s.figures(w)
+	if s.counts.Fingerprints > 0 {
+		s.figures(w)
+	}
 	return nil
 }
 
