@@ -364,7 +364,8 @@ func TestSpreadTruncated(t *testing.T) {
 
 // TestLabSpread runs in the lab (numa/lab/run): an index is built, every page of
 // every table is on its node, every worker is pinned and found on a processor of
-// its place, and the answers are those of brute force.
+// its place, and the answers are those of brute force; and so it is with segments of what is inserted, and with the one
+// that all are merged into.
 func TestLabSpread(t *testing.T) {
 	line, err := os.ReadFile("/proc/cmdline")
 	if err != nil || !strings.Contains(string(line), "ndd.lab=") {
@@ -393,21 +394,63 @@ func TestLabSpread(t *testing.T) {
 		if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) { // a sweep
 			t.Errorf("%d hits of a sweep, want %d", len(got), len(want))
 		}
-		r, _ := x.Live().Spread()
-		tables := 0
-		for _, n := range r.Nodes {
-			if n.Tables > 0 && !n.Borrowed && (n.Placement.On != n.Placement.Pages || n.Placement.Pages == 0 || n.Workers < uint64(n.Tables) ||
-				n.Pinned != n.Workers || n.Looked == 0 || n.Away != 0 || n.Queries == 0) {
-				t.Errorf("%+v", n)
-			}
-			tables += n.Tables
-		}
-		if len(r.Notes) > 0 || replicate && tables != r.Copies*4 || !replicate && tables != 4 {
-			t.Errorf("%d tables in %d copies; %q", tables, r.Copies, r.Notes)
-		}
-		t.Log(r)
+		onNodes(t, x)
 		x.Close()
 	}
+	more := sets.Uniform(3000, 9)
+	for _, replicate := range []bool{false, true} {
+		grown := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+		x, err := Open(t.Context(), grown, OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: numa.New(numa.Options{}), Replicate: replicate}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs := make([]Doc, len(more))
+		for i, f := range more {
+			docs[i].Fingerprint = simhash.Fingerprint(f)
+		}
+		if _, err := x.Insert(t.Context(), docs...); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Live().Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := oracle.Search(slices.Concat(set.Base, more), few, 3)
+		asked(t, x, few, 3, want)
+		onNodes(t, x)
+		if err := x.Live().Merge(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, x, few, 3, want)
+		onNodes(t, x)
+		x.Close()
+	}
+}
+
+// onNodes demands that all tables of an index are on nodes, once for each copy, with all their pages, and are searched there: where
+// there is one segment, by a worker for each table at least.
+func onNodes(t *testing.T, x *Index) {
+	t.Helper()
+	parts, tables := x.Live().Parts(), 0
+	for _, p := range parts {
+		tables += len(p.Segment.Tables())
+	}
+	for x.Live().Held() > 0 {
+		runtime.Gosched()
+	}
+	r, ok := x.Live().Spread()
+	there := 0
+	for _, n := range r.Nodes {
+		if n.Tables > 0 && !n.Borrowed && (n.Placement.On != n.Placement.Pages || n.Placement.Pages == 0 || n.Workers == 0 ||
+			len(parts) == 1 && n.Workers < uint64(n.Tables) ||
+			n.Pinned != n.Workers || n.Looked == 0 || n.Away != 0 || n.Queries == 0) {
+			t.Errorf("%+v", n)
+		}
+		there += n.Tables
+	}
+	if !ok || len(r.Notes) > 0 || there != max(r.Copies, 1)*tables {
+		t.Errorf("%d tables in %d copies, want %d; %q", there, r.Copies, tables, r.Notes)
+	}
+	t.Log(r)
 }
 
 // TestSpreadBudget: copies of tables are taken from a budget while the index is open; a table for which
