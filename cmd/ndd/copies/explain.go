@@ -56,8 +56,12 @@ func explainCopies(ctx context.Context, g *cli.Globals, args []string, f *copies
 		return err
 	}
 	defer out.Abort()
-	if err := writeCopiesPage(out, &e, two); err != nil {
+	shortened, err := writeCopiesPage(out, &e, two)
+	if err != nil {
 		return err
+	}
+	if shortened {
+		g.Log.Info(f.page + " has not all of these long documents; without --page all passages are listed")
 	}
 	return out.Commit()
 }

@@ -29,39 +29,76 @@ type copiesPage struct {
 // Sides returns the documents, left and right.
 func (p *copiesPage) Sides() []*pageSide { return []*pageSide{&p.A, &p.B} }
 
+// Shortened reports whether the page has not all of both documents.
+func (p *copiesPage) Shortened() bool { return p.A.shortened || p.B.shortened }
+
 // A pageSide is one document.
 type pageSide struct {
 	Name, OtherName, ID, Summary string
 	Parts                        []pagePart
+	Rest                         string // says what is not shown behind the parts
+
+	room      int // bytes of text that the page may still have
+	shown     int // passages
+	shortened bool
 }
 
-// A pagePart is a passage that is shared, with its number, or text between passages, of which the middle may be hidden.
+// A pagePart is a passage that is shared, with its number, or text between passages. The middle of either may be hidden until it is
+// asked for, or left out.
 type pagePart struct {
 	Text, Hidden, Rest   string
+	leftOut              int // bytes between Text and Rest that are not in the page
 	Number, Other, Color int // Other is the number of the passage in the other document, 0 for none
 	Start, End           int // bytes
 }
 
-// HiddenBytes says how many bytes are hidden.
-func (p pagePart) HiddenBytes() string { return humanize.Comma(int64(len(p.Hidden))) }
+// HiddenBytes says how many bytes are hidden, "" for none.
+func (p pagePart) HiddenBytes() string { return bytesOrNone(len(p.Hidden)) }
+
+// LeftOut says how many bytes are left out, "" for none.
+func (p pagePart) LeftOut() string { return bytesOrNone(p.leftOut) }
+
+func bytesOrNone(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return humanize.Comma(int64(n))
+}
 
 const (
-	pageColors  = 6
-	pageHides   = 1200 // bytes between passages of which the middle is hidden
-	pageContext = 300  // bytes that are shown on either side of it
+	pageColors   = 6
+	pageBetween  = 1200     // bytes between passages of which the middle is not shown
+	pageContext  = 300      // bytes that are shown on either side of it
+	pagePassage  = 12_000   // bytes of a passage of which the middle is not shown
+	pageEnds     = 3000     // bytes that are shown on either side of it
+	pageHides    = 32 << 10 // bytes that can be hidden in one place; more are left out
+	pageBytes    = 2 << 20  // of text a document
+	pagePassages = 1000     // a document
 )
 
-// writeCopiesPage writes an explanation as an HTML page that loads nothing from anywhere.
-func writeCopiesPage(w io.Writer, e *copies.Explanation, two [2]document.Document) error {
+// writeCopiesPage writes an explanation as an HTML page that loads nothing from anywhere. Of long documents it has the beginning, and says so, which
+// shortened tells.
+func writeCopiesPage(w io.Writer, e *copies.Explanation, two [2]document.Document) (shortened bool, err error) {
 	p := copiesPage{Summary: explanationSummary(e)}
 	p.A = pageSideOf("a", "b", &two[0], e.A, e.CoveredA)
 	p.B = pageSideOf("b", "a", &two[1], e.B, e.CoveredB)
+	p.A.leadTo(p.B.shown)
+	p.B.leadTo(p.A.shown)
 	for i := range p.B.Parts { // a passage has the colour of the one that it leads to
 		if part := &p.B.Parts[i]; part.Other > 0 {
 			part.Color = (part.Other - 1) % pageColors
 		}
 	}
-	return copiesPageTemplate.Execute(w, &p)
+	return p.Shortened(), copiesPageTemplate.Execute(w, &p)
+}
+
+// leadTo takes the links to passages away that are not shown.
+func (s *pageSide) leadTo(shown int) {
+	for i := range s.Parts {
+		if s.Parts[i].Other > shown {
+			s.Parts[i].Other = 0
+		}
+	}
 }
 
 func explanationSummary(e *copies.Explanation) string {
@@ -73,32 +110,55 @@ func passageSummary(passages []copies.Passage, covered float64) string {
 }
 
 func pageSideOf(name, other string, doc *document.Document, passages []copies.Passage, covered float64) pageSide {
-	s := pageSide{Name: name, OtherName: other, ID: doc.ID, Summary: passageSummary(passages, covered)}
+	s := pageSide{Name: name, OtherName: other, ID: doc.ID, Summary: passageSummary(passages, covered), room: pageBytes}
 	at := 0
 	for i, p := range passages {
-		s.between(doc.Text[at:p.Start])
-		s.Parts = append(s.Parts, pagePart{Text: doc.Text[p.Start:p.End], Number: i + 1, Other: p.Other + 1, Color: i % pageColors, Start: p.Start, End: p.End})
-		at = p.End
+		if s.room <= 0 || i == pagePassages {
+			s.shortened = true
+			s.Rest = fmt.Sprintf("%s more, and all else behind byte %s, left out", cli.Number(len(passages)-i, "shared passage"), humanize.Comma(int64(at)))
+			return s
+		}
+		s.Parts = append(s.Parts, s.shorten(doc.Text[at:p.Start], pageBetween, pageContext))
+		part := s.shorten(doc.Text[p.Start:p.End], pagePassage, pageEnds)
+		part.Number, part.Other, part.Color, part.Start, part.End = i+1, p.Other+1, i%pageColors, p.Start, p.End
+		s.Parts = append(s.Parts, part)
+		s.shown, at = i+1, p.End
 	}
-	s.between(doc.Text[at:])
+	s.Parts = append(s.Parts, s.shorten(doc.Text[at:], pageBetween, pageContext))
 	return s
 }
 
-// between adds text that is not shared.
-func (s *pageSide) between(text string) {
-	if len(text) <= pageHides {
-		s.Parts = append(s.Parts, pagePart{Text: text})
-		return
+// shorten returns text as a part: of one of more than most bytes the ends, and the middle hidden, or left out where it is too long for that.
+func (s *pageSide) shorten(text string, most, ends int) pagePart {
+	if len(text) <= most {
+		s.room -= len(text)
+		return pagePart{Text: text}
 	}
-	from, to := pageContext, len(text)-pageContext
-	for from < to && !utf8.RuneStart(text[from]) {
-		from++
-	}
+	from, to := cutBehind(text, ends), len(text)-ends
 	for from < to && !utf8.RuneStart(text[to]) {
 		to--
 	}
-	if i := strings.IndexByte(text[from:to], ' '); i >= 0 && i < pageContext {
-		from += i
+	if i := strings.LastIndexByte(text[from:to], ' '); i >= 0 && to-from-i < ends {
+		to = from + i + 1
 	}
-	s.Parts = append(s.Parts, pagePart{Text: text[:from], Hidden: text[from:to], Rest: text[to:]})
+	p := pagePart{Text: text[:from], Rest: text[to:]}
+	s.room -= from + len(text) - to
+	if to-from > min(pageHides, s.room) {
+		p.leftOut, s.shortened = to-from, true
+		return p
+	}
+	p.Hidden = text[from:to]
+	s.room -= to - from
+	return p
+}
+
+// cutBehind returns where to cut text behind some bytes: between words, if one ends soon, and never in a character.
+func cutBehind(text string, at int) int {
+	for at < len(text) && !utf8.RuneStart(text[at]) {
+		at++
+	}
+	if i := strings.IndexByte(text[at:], ' '); i >= 0 && i < pageContext && at+i < len(text)-pageContext {
+		at += i
+	}
+	return at
 }
