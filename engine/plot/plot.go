@@ -1,13 +1,13 @@
-// Package plot draws bar charts as SVG, a text format that browsers show:
+// Package plot draws bars ([Bars]) and lines ([Lines]) as SVG, a text format that browsers show:
 //
-//	title
-//	y |        |
-//	1 |   |  | | |     a bar for each value, - - - a line to hold them against
-//	  | - | -|-|-| -
-//	0 +-------------
-//	    0   32   63    x
+//	title                                    title
+//	y |        |                             y |   .--'    -- one
+//	1 |   |  | | |     a bar for each value, 1 | _/ . '    -- another
+//	  | - | -|-|-| -   - - - a line to hold    |/..'
+//	0 +-------------   them against          0 +-------
+//	    0   32   63    x                         0  1  2   x
 //
-// Only what ndd stats needs for the paper's figures 2a and 2b. The output is the
+// It has what the paper's figures and the reports of measurements need, and no more. The output is the
 // same for the same values, and has no scripts, fonts or references: a few
 // kilobytes. Nothing is kept between calls.
 package plot

@@ -43,8 +43,7 @@ func (s *Store) List(ctx context.Context, from string) iter.Seq2[string, error] 
 		defer cancel()
 		last := "" // so that a listing that breaks off goes on
 		more := true
-		o := Object{ctx: ctx}
-		if err := o.repeat(func() error {
+		if err := repeat(ctx, func() error {
 			for info := range s.core.Client.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, StartAfter: last}) {
 				if info.Err != nil {
 					return said(from, info.Err)

@@ -51,7 +51,7 @@ type block struct {
 // Open opens an object. Its context is that of all reading.
 func (s *Store) Open(ctx context.Context, path string) (*Object, error) {
 	o := &Object{Path: path, ctx: ctx, blocks: map[int64]*list.Element{}, recent: list.New()}
-	err := o.repeat(func() (err error) { return s.stat(ctx, o) })
+	err := repeat(ctx, func() error { return s.stat(ctx, o) })
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +59,15 @@ func (s *Store) Open(ctx context.Context, path string) (*Object, error) {
 }
 
 // repeat calls do until it succeeds, fails for good, or has failed too often.
-func (o *Object) repeat(do func() error) (err error) {
+func repeat(ctx context.Context, do func() error) (err error) {
 	wait := backoffFirst
 	for range attemptsMost {
 		if err = do(); err == nil || final(err) {
 			return err
 		}
 		select {
-		case <-o.ctx.Done():
-			return o.ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-time.After(wait):
 		}
 		wait *= 2
@@ -84,7 +84,7 @@ func (o *Object) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	ended := false
-	err = o.repeat(func() (err error) {
+	err = repeat(o.ctx, func() (err error) {
 		if o.body == nil {
 			if o.body, err = o.from.open(o.ctx, o.at, -1); err != nil {
 				return err
@@ -144,7 +144,7 @@ func (o *Object) block(number int64) ([]byte, error) {
 	}
 	from := number * blockBytes
 	bytes := make([]byte, min(blockBytes, o.Size-from))
-	err := o.repeat(func() error {
+	err := repeat(o.ctx, func() error {
 		body, err := o.from.open(o.ctx, from, from+int64(len(bytes)))
 		if err != nil {
 			return err

@@ -108,8 +108,7 @@ func (u *Upload) sum() string {
 
 // repeat calls do until it succeeds, fails for good, or has failed too often.
 func (u *Upload) repeat(do func() error) error {
-	o := Object{ctx: u.ctx}
-	return o.repeat(func() error { return said(u.path, do()) })
+	return repeat(u.ctx, func() error { return said(u.path, do()) })
 }
 
 // Finish sends what is left, so that [Upload.Commit] has nothing to do but to say that all is there.
