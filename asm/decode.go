@@ -110,7 +110,7 @@ func (w *Window) Fill(codes *[64]uint16, lengths *[64]uint8) {
 func (w *Window) fillQuick() {
 	for v := range w.quick {
 		h := uint8(w.entries[v] >> 8)
-		if length := w.lengths[h]; h <= hMost && length <= quickBits {
+		if length := w.lengths[h]; h <= hMax && length <= quickBits {
 			w.quick[v], w.quickLengths[v] = h, length
 		}
 	}

@@ -5,7 +5,7 @@ package asm
 import "unsafe"
 
 // This file decides, kernel by kernel, which code runs on arm64, and declares that code; see dispatch_amd64.go. The
-// last part has the kernels without a NEON form.
+// kernels without a NEON form are in dispatch_generic.go.
 
 // assembly names the assembly that is compiled into this build.
 const assembly = "arm64"
@@ -66,14 +66,6 @@ func prefetchAll(xs unsafe.Pointer, bytes uintptr)
 //go:noescape
 func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int)
 
-// planarPrefetchLines does nothing: the lines of buckets are left to the processor, which has many independent
-// reads of them under way at once.
-func planarPrefetchLines(*PlanarTable, []PlanarProbe) {}
-
-func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, _ *PlanarTable, _ []PlanarProbe) (found, done int) {
-	return planarLocateGeneric(p, extents, probes, first)
-}
-
 // planarPrefetchExtents prefetches the line on which each extent begins.
 func planarPrefetchExtents(p *PlanarTable, extents []PlanarExtent) {
 	var starts [planarCall]uint64
@@ -125,37 +117,3 @@ func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
 //
 //go:noescape
 func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
-
-// The kernels that follow have no NEON form.
-
-func decodeBlock([]uint64, int, []byte, uint64, uint64, *Window) (answer int) { return decodeOther }
-
-func seek(s *Seek, k int, w *Window) { seekGeneric(s, k, w) }
-
-func countDigits(counts, keys []uint64, mask uint64) { countDigitsGeneric(counts, keys, mask) }
-
-func scatter(b *Buckets, keys []uint64) (done int) { return scatterGeneric(b, keys) }
-
-func scatterFlush(*Buckets) {}
-
-func leaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
-	return leavesGeneric(dst, src, ends, from)
-}
-
-func join(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k uint32) (hits, done int) {
-	return joinGeneric(dst, words, base, b, k)
-}
-
-func scatterKeys(p *KeyPartitions, src []uint64, row uint64) (done, full int) {
-	return scatterKeysGeneric(p, src, row)
-}
-
-func scatterHalves(p *HalfPartitions, src []uint64, row uint64) { scatterHalvesGeneric(p, src, row) }
-
-func filter(dst, words, bitmap []uint64, shift uint64) (n int) {
-	return filterGeneric(dst, words, bitmap, shift)
-}
-
-func nearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
-	return nearRowsGeneric(dst, keys, ends, from, k)
-}

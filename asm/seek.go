@@ -64,7 +64,7 @@ const (
 	seekCall  = 64 // passes of a call of the kernel, at most 35 us
 	seekSteps = 8  // keys that each lane of a round makes at most
 	quickBits = 6  // of code, that a register is a table for
-	hMost     = 57 // raw bits that eight bytes hold wherever they begin
+	hMax      = 57 // raw bits that eight bytes hold wherever they begin
 )
 
 // Reset forgets all probes and hits. The halves of the probes that are added next lie in data.

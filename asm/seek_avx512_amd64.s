@@ -79,7 +79,7 @@
 
 DATA ·seekConst+0(SB)/8, $4095          // the window's 12 bits
 DATA ·seekConst+8(SB)/8, $255           // one byte
-DATA ·seekConst+16(SB)/8, $const_hMost  // the largest h
+DATA ·seekConst+16(SB)/8, $const_hMax  // the largest h
 DATA ·seekConst+24(SB)/8, $const_seekAhead // bits from T to the end of the raw bits
 DATA ·seekConst+32(SB)/8, $0x8000000000000000 // the 1 above BITS
 DATA ·seekConst+40(SB)/8, $(const_seekUnit-1) // the number of keys left

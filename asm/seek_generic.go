@@ -31,11 +31,11 @@ func (s *Seek) follow(i, k int, w *Window) bool {
 		}
 		codes := binary.LittleEndian.Uint64(s.data[code/8:]) >> (code % 8)
 		h := w.entries[codes%(1<<WindowBits)] >> 8 & 0xff
-		if h > hMost {
+		if h > hMax {
 			return false
 		}
 		code += uint64(w.lengths[h])
-		raw := binary.LittleEndian.Uint64(s.data[(end-hMost)/8:]) << (^(end - hMost) & 7)
+		raw := binary.LittleEndian.Uint64(s.data[(end-hMax)/8:]) << (^(end - hMax) & 7)
 		before := key
 		key ^= (raw>>1 | 1<<63) >> (63 - h)
 		if end -= h; key < before || code > end {

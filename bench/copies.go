@@ -22,8 +22,8 @@ import (
 // copiesMemory is what a join of the benchmark may take for its sets, and for a slice.
 const copiesMemory = 1 << 30
 
-// termsMost is how many documents the term-split is measured with: its records grow with the square.
-const termsMost = 30_000
+// termsMax is how many documents the term-split is measured with: its records grow with the square.
+const termsMax = 30_000
 
 // allCopies finds all pairs of copies of texts, of which there is one for a hundred fingerprints of b.n, and of a hundredth of them, and of
 // sizes between, with both splits of Zhang et al., and counts the
@@ -54,7 +54,7 @@ func (b *bench) copies(ctx context.Context, r *Result, c *edited) error {
 		}
 	}
 	r.note("texts of about %d bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one is half of another; 300 in a row share a sentence; %s, threshold %g, %d threads", c.meanBytes(), c.method, c.method.Threshold(), runtime.GOMAXPROCS(0))
-	r.note("verified: every copy with 1 word in 40 replaced is found, and both splits find the same pairs (term-split up to %s texts)", humanize.Comma(termsMost))
+	r.note("verified: every copy with 1 word in 40 replaced is found, and both splits find the same pairs (term-split up to %s texts)", humanize.Comma(termsMax))
 	r.note("growth: processor seconds a document, of those with the fewest documents; lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; records: documents to the slices and pairs from them; MB: 10^6 bytes")
 	return nil
 }
@@ -83,7 +83,7 @@ func (b *bench) copiesOf(ctx context.Context, c *edited, n int, first *float64, 
 	cells := []Cell{number(float64(signed.bytes) / 1e6 / signed.signing), number(signed.seconds), number(signed.processor), number(perText / *first),
 		number(float64(signed.report.Lookups) / float64(n)), number(float64(signed.report.Postings) / float64(n)), number(float64(signed.report.Candidates)),
 		number(float64(len(signed.pairs))), number(float64(signed.report.Slices)), number(float64(t.Sent + t.Partial)), number(float64(t.SentBytes+t.PartialBytes) / 1e6)}
-	if n > termsMost {
+	if n > termsMax {
 		cells = append(cells, word("-"), word("-"), word("-"))
 	} else {
 		terms, err := b.joinTexts(ctx, c, n, postings.Terms)

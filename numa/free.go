@@ -12,11 +12,11 @@ import (
 // ErrFull is what an error wraps when a node has no room for an arena.
 var ErrFull = errors.New("the memory node is too full")
 
-// Beside what the kernel keeps for itself, reserveLeast or 1/reservePart of a
+// Beside what the kernel keeps for itself, reserveMin or 1/reservePart of a
 // node is left alone, for page tables and for others.
 const (
-	reserveLeast = 16 << 20
-	reservePart  = 64
+	reserveMin  = 16 << 20
+	reservePart = 64
 )
 
 // Free returns how many bytes of a node's memory may be bound now: what is free and
@@ -35,7 +35,7 @@ func (h *Host) Free(node int) (uint64, error) {
 		return 0, fmt.Errorf("%s: no MemTotal or MemFree: %w", name, fs.ErrNotExist)
 	}
 	free += info["Active(file)"] + info["Inactive(file)"]
-	keeps := max(total/reservePart, reserveLeast)
+	keeps := max(total/reservePart, reserveMin)
 	if zones, err := fs.ReadFile(h.root, "proc/zoneinfo"); err == nil {
 		keeps += kernelKeeps(string(zones), node)
 	}

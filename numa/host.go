@@ -65,7 +65,7 @@ func New(o Options) *Host {
 		h.note("allowed", "what this process may use is not known: "+err.Error())
 	}
 	if h.nodes = h.topology.Usable(allowed); len(h.nodes) == 0 {
-		h.note("places", "no memory node can be used: one is assumed")
+		h.note("nodes", "no memory node can be used: one is assumed")
 		h.topology = single(o.cpus)
 		h.nodes = single(o.cpus).Usable(Allowed{CPUs: allowed.CPUs})
 	}
@@ -118,10 +118,10 @@ func (h *Host) Try() {
 // CPU returns the processor that the calling thread runs on now, and its node.
 func (h *Host) CPU() (cpu, node int, err error) { return h.calls.getcpu() }
 
-// String returns a list of the usable nodes: "2 places: node 0 (16 processors, 32768 MiB), ...".
+// String returns a list of the usable nodes: "2 usable nodes: 0 (16 processors, 32768 MiB), ...".
 func (h *Host) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d place", len(h.nodes))
+	fmt.Fprintf(&b, "%d usable node", len(h.nodes))
 	if len(h.nodes) > 1 {
 		b.WriteByte('s')
 	}
@@ -130,7 +130,7 @@ func (h *Host) String() string {
 		if i == 0 {
 			sep = ": "
 		}
-		fmt.Fprintf(&b, "%snode %d (%d", sep, p.ID, len(p.CPUs))
+		fmt.Fprintf(&b, "%s%d (%d", sep, p.ID, len(p.CPUs))
 		if p.Borrowed {
 			b.WriteString(" borrowed")
 		}

@@ -57,7 +57,7 @@ func TestBatchCount(t *testing.T) {
 			in = bytes.NewReader(store.Bytes64(set.Base))
 		}
 		var stderr bytes.Buffer
-		if status := run(t.Context(), append(args, "--checksum", q), in, io.Discard, &stderr); status != ExitDone {
+		if status := run(t.Context(), append(args, "--checksum", q), in, io.Discard, &stderr); status != exitDone {
 			t.Fatalf("%q: status %d, %s", args, status, &stderr)
 		}
 		_, totals, _ = strings.Cut("\n"+stderr.String(), "\nqueries ")

@@ -112,7 +112,7 @@ func TestBuildKilled(t *testing.T) {
 		if out, err := build(dir).CombinedOutput(); err != nil {
 			t.Errorf("the build after it: %v: %s", err, out)
 		}
-		if status, _, said := on(t, oracle.Machine(t, 1<<40), "check", index); status != ExitDone {
+		if status, _, said := on(t, oracle.Machine(t, 1<<40), "check", index); status != exitDone {
 			t.Errorf("the index of the build after it: %s", said)
 		}
 	}

@@ -45,7 +45,7 @@ func TestDamagedIndex(t *testing.T) {
 			return status, stdout.String(), stderr.String()
 		}
 		for _, args := range commands[:3] {
-			if status, _, err := ask(args); status != ExitDone {
+			if status, _, err := ask(args); status != exitDone {
 				t.Fatalf("%v, sound: status %d, %s", args, status, err)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 func ran(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, log bytes.Buffer
-	if status := run(t.Context(), args, nil, &out, &log); status != ExitDone {
+	if status := run(t.Context(), args, nil, &out, &log); status != exitDone {
 		t.Fatalf("ndd %s: status %d, %s", strings.Join(args, " "), status, log.String())
 	}
 	return out.String(), log.String()
@@ -85,7 +85,7 @@ func TestDesignEnds(t *testing.T) {
 	cancel()
 	for _, args := range [][]string{{"design", "--sample", file}, {"design", "-n", "1e6"}, {"build", "-o", filepath.Join(t.TempDir(), "i"), file}} {
 		var out, log bytes.Buffer
-		if status := run(ctx, args, nil, &out, &log); status == ExitDone || out.Len() > 0 {
+		if status := run(ctx, args, nil, &out, &log); status == exitDone || out.Len() > 0 {
 			t.Errorf("ndd %v: status %d of what was called off; %s%s", args, status, out.String(), log.String())
 		}
 	}

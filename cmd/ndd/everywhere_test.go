@@ -193,7 +193,7 @@ func (c *container) check(t *testing.T, p whereabouts, packing, dir, file string
 	var out, said bytes.Buffer
 	status := run(t.Context(), append(args, input), bytes.NewReader(content), &out, &said)
 	if why := c.impossible(packing, p); why != "" {
-		if status == ExitDone || !strings.Contains(said.String(), "a Parquet file is read from its end") {
+		if status == exitDone || !strings.Contains(said.String(), "a Parquet file is read from its end") {
 			t.Errorf("%s: status %d, %s: want an error, since %s", p.name, status, &said, why)
 		}
 		return
@@ -212,7 +212,7 @@ func (c *container) check(t *testing.T, p whereabouts, packing, dir, file string
 			break
 		}
 	}
-	if got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"); status != ExitDone || !slices.Equal(got, want) {
+	if got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"); status != exitDone || !slices.Equal(got, want) {
 		t.Errorf("%s: status %d, %s: %q, want %q", p.name, status, &said, got, want)
 	}
 }
@@ -221,7 +221,7 @@ func (c *container) check(t *testing.T, p whereabouts, packing, dir, file string
 func printOf(t *testing.T, text string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if status := run(t.Context(), []string{"fingerprint", "-q", "--format", "text", "-"}, strings.NewReader(text), &out, &out); status != ExitDone {
+	if status := run(t.Context(), []string{"fingerprint", "-q", "--format", "text", "-"}, strings.NewReader(text), &out, &out); status != exitDone {
 		t.Fatal(&out)
 	}
 	print, _, _ := strings.Cut(out.String(), "\t")

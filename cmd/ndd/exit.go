@@ -15,7 +15,7 @@ import (
 
 // Exit status.
 const (
-	ExitDone        = 0
+	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
 	exitCorrupt     = 3 // corrupt or mismatched data
@@ -27,7 +27,7 @@ const (
 func exitStatus(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
-		return ExitDone
+		return exitDone
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, syscall.EPIPE):

@@ -34,7 +34,7 @@ func builtIndex(t *testing.T, file string, flags ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
 	var log bytes.Buffer
-	if status := run(t.Context(), append([]string{"build", "-o", dir, file}, flags...), nil, &log, &log); status != ExitDone {
+	if status := run(t.Context(), append([]string{"build", "-o", dir, file}, flags...), nil, &log, &log); status != exitDone {
 		t.Fatal(log.String())
 	}
 	return dir

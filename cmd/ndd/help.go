@@ -38,13 +38,23 @@ func newTopics() (all []*cobra.Command) {
 	return all
 }
 
+// topicNames returns the names of the topics: "cluster, concepts, ... or tuning".
+func topicNames() string {
+	var names []string
+	for _, t := range topics {
+		names = append(names, t[0])
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 // newHelp returns cobra's command help, which fails for names that no command and no topic has.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND or TOPIC]",
 		Short: "Explain a command or a topic",
 		Long: `Explain what a command does, its flags, and examples, as COMMAND --help does; or
-explain a topic: cluster, concepts, formats, recipes or tuning.`,
+explain a topic: ` + topicNames() + ".",
 		Example: "  ndd help batch\n  ndd help concepts",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)

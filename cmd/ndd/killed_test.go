@@ -59,10 +59,10 @@ func testKilled(t *testing.T, moments int, args func(out string) []string, inter
 		switch {
 		case status == exitInterrupted, signal == os.Kill && status == -1 && moment > 0:
 			came[signal]++
-		case status == ExitDone:
+		case status == exitDone:
 			took = min(took, time.Since(began)) // the machine has become faster
 		}
-		if signal == os.Interrupt && status != exitInterrupted && status != ExitDone && status != -1 {
+		if signal == os.Interrupt && status != exitInterrupted && status != exitDone && status != -1 {
 			t.Fatalf("interrupted: status %d, %v: %s", status, err, stderr)
 		}
 		for name := range want {

@@ -46,10 +46,10 @@ func TestPreloadRefused(t *testing.T) {
 	}
 	size, pages := uint64(info.Size()), filepath.Join(golden, "pages.ndf")
 	small, large := oracle.Machine(t, size-1), oracle.Machine(t, size)
-	if status, out, said := on(t, large, "batch", "--preload", "-i", dir, pages); status != ExitDone || out == "" {
+	if status, out, said := on(t, large, "batch", "--preload", "-i", dir, pages); status != exitDone || out == "" {
 		t.Fatalf("status %d: %s", status, said)
 	}
-	if status, out, said := on(t, small, "batch", "-i", dir, pages); status != ExitDone || out == "" {
+	if status, out, said := on(t, small, "batch", "-i", dir, pages); status != exitDone || out == "" {
 		t.Errorf("mapped: status %d: %s", status, said)
 	}
 	if err := os.Remove(segment); err != nil {
@@ -135,13 +135,13 @@ func TestDedupLittle(t *testing.T) {
 		want   string
 	}{
 		{200 << 20, nil, exitFailed, "reading needs up to 352 MiB of memory, and there are 200 MiB (left by the memory limit of control group /job): a lower --max-document than 64MiB needs less\n"},
-		{200 << 20, []string{"--max-document", "8MiB"}, ExitDone, "memory: up to 104 MiB to read documents"},
-		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, ExitDone, "memory: up to 125 MiB to read documents"},
-		{8 << 30, nil, ExitDone, "memory: up to 608 MiB to read documents"},
-		{8 << 30, []string{"--max-document", "1GiB"}, ExitDone, "memory: up to 5.0 GiB to read documents"},
+		{200 << 20, []string{"--max-document", "8MiB"}, exitDone, "memory: up to 104 MiB to read documents"},
+		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone, "memory: up to 125 MiB to read documents"},
+		{8 << 30, nil, exitDone, "memory: up to 608 MiB to read documents"},
+		{8 << 30, []string{"--max-document", "1GiB"}, exitDone, "memory: up to 5.0 GiB to read documents"},
 	} {
 		status, out, said := on(t, oracle.Machine(t, c.memory), append([]string{"dedup", "-v", path}, c.flags...)...)
-		if status != c.status || !strings.Contains(said, c.want) || (out == "") != (status != ExitDone) {
+		if status != c.status || !strings.Contains(said, c.want) || (out == "") != (status != exitDone) {
 			t.Errorf("%d, %q: status %d, %q, %s, want %s", c.memory, c.flags, status, out, said, c.want)
 		}
 	}

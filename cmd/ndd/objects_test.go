@@ -57,14 +57,14 @@ func nddOut(t *testing.T, status int, args ...string) string {
 // TestObjectInputs: a prefix, a pattern, names and a URL are read to the documents of the same files on disk, over connections that break.
 func TestObjectInputs(t *testing.T) {
 	s, dir := objects(t)
-	want := nddOut(t, ExitDone, "fingerprint", "-q", dir+"/in")
+	want := nddOut(t, exitDone, "fingerprint", "-q", dir+"/in")
 	if strings.Count(want, "\n") != 5 {
 		t.Fatal(want)
 	}
 	for _, inputs := range [][]string{{"s3://docs/in"}, {"s3://docs/in/"}, {"s3://docs/in/*.gz", "s3://docs/in/deep/b.jsonl", "s3://docs/in/t.parquet"},
 		{s.URL + "/docs/in/a.jsonl.gz", s.URL + "/docs/in/deep/b.jsonl", s.URL + "/docs/in/t.parquet"}} {
 		s.Fail.Store(1)
-		if got := nddOut(t, ExitDone, append([]string{"fingerprint", "-q"}, inputs...)...); got != want {
+		if got := nddOut(t, exitDone, append([]string{"fingerprint", "-q"}, inputs...)...); got != want {
 			t.Errorf("%s:\n%swant\n%s", inputs, got, want)
 		}
 	}
@@ -76,8 +76,8 @@ func TestObjectInputs(t *testing.T) {
 // TestObjectOutputs: results and copies appear as objects, the same bytes as on disk, and are replaced only with --force.
 func TestObjectOutputs(t *testing.T) {
 	s, dir := objects(t)
-	nddOut(t, ExitDone, "dedup", "-q", "-o", dir+"/out", "--write-kept", dir+"/kept", dir+"/in")
-	nddOut(t, ExitDone, "dedup", "-q", "-o", "s3://docs/out", "--write-kept", "s3://docs/kept/", "s3://docs/in")
+	nddOut(t, exitDone, "dedup", "-q", "-o", dir+"/out", "--write-kept", dir+"/kept", dir+"/in")
+	nddOut(t, exitDone, "dedup", "-q", "-o", "s3://docs/out", "--write-kept", "s3://docs/kept/", "s3://docs/in")
 	for _, name := range []string{"out/clusters.tsv", "out/dropped.tsv", "out/kept.txt", "kept/a.jsonl.gz", "kept/deep/b.jsonl", "kept/t.parquet"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -89,12 +89,12 @@ func TestObjectOutputs(t *testing.T) {
 		}
 	}
 	nddOut(t, exitFailed, "dedup", "-q", "-o", "s3://docs/out", "s3://docs/in")
-	nddOut(t, ExitDone, "dedup", "-q", "--force", "-o", "s3://docs/out", "s3://docs/in")
-	nddOut(t, ExitDone, "fingerprint", "-q", "-o", "s3://docs/prints.ndf", "s3://docs/in")
-	nddOut(t, ExitDone, "fingerprint", "-q", "-o", dir+"/prints.ndf", "s3://docs/in")
-	nddOut(t, ExitDone, "build", "-q", "-o", dir+"/index", "s3://docs/prints.ndf")
-	nddOut(t, ExitDone, "batch", "-q", "-i", dir+"/index", "-o", "s3://docs/hits.tsv", "s3://docs/prints.ndf")
-	if hits := s.Get(t, "hits.tsv"); string(hits) != nddOut(t, ExitDone, "batch", "-q", "-i", dir+"/index", dir+"/prints.ndf") || bytes.Count(hits, []byte("\n")) != 9 {
+	nddOut(t, exitDone, "dedup", "-q", "--force", "-o", "s3://docs/out", "s3://docs/in")
+	nddOut(t, exitDone, "fingerprint", "-q", "-o", "s3://docs/prints.ndf", "s3://docs/in")
+	nddOut(t, exitDone, "fingerprint", "-q", "-o", dir+"/prints.ndf", "s3://docs/in")
+	nddOut(t, exitDone, "build", "-q", "-o", dir+"/index", "s3://docs/prints.ndf")
+	nddOut(t, exitDone, "batch", "-q", "-i", dir+"/index", "-o", "s3://docs/hits.tsv", "s3://docs/prints.ndf")
+	if hits := s.Get(t, "hits.tsv"); string(hits) != nddOut(t, exitDone, "batch", "-q", "-i", dir+"/index", dir+"/prints.ndf") || bytes.Count(hits, []byte("\n")) != 9 {
 		t.Errorf("%s", hits)
 	}
 	nddOut(t, exitFailed, "fingerprint", "-q", "-o", "s3://docs/prints.ndf", "s3://docs/in")
@@ -106,8 +106,8 @@ func TestObjectOutputs(t *testing.T) {
 	s.Put(t, "prints.ndf", same)
 	for _, command := range []string{"dedup -q", "check", "inspect", "stats", "design --all --sample", "batch -q --scan " + dir + "/prints.ndf", "batch -q " + dir + "/prints.ndf --scan"} {
 		args := append(strings.Fields(command), "s3://docs/prints.ndf")
-		want := nddOut(t, ExitDone, append(strings.Fields(command), dir+"/prints.ndf")...)
-		if got := nddOut(t, ExitDone, args...); strings.ReplaceAll(got, "s3://docs/", dir+"/") != want {
+		want := nddOut(t, exitDone, append(strings.Fields(command), dir+"/prints.ndf")...)
+		if got := nddOut(t, exitDone, args...); strings.ReplaceAll(got, "s3://docs/", dir+"/") != want {
 			t.Errorf("ndd %s:\n%s\nwant\n%s", args, got, want)
 		}
 	}

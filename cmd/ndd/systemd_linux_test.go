@@ -106,7 +106,7 @@ func TestHealth(t *testing.T) {
 		status       int
 	}{
 		{"http://" + l.Addr().String() + "/", "503 Service Unavailable: loading", exitFailed},
-		{"http://" + l.Addr().String() + "/livez", "", ExitDone},
+		{"http://" + l.Addr().String() + "/livez", "", exitDone},
 		{"127.0.0.1", "must be a URL", exitUsage},
 		{"http://127.0.0.1:1", "refused", exitFailed},
 	} {

@@ -34,8 +34,8 @@ func TestBinaryToTerminal(t *testing.T) {
 	}{
 		{[]string{"--format", "bin"}, exitUsage},
 		{[]string{"--format", "bin", "-o", "-"}, exitUsage},
-		{[]string{"--format", "bin", "-o", filepath.Join(dir, "hits.bin")}, ExitDone},
-		{[]string{"--format", "tsv", "-k", "0"}, ExitDone},
+		{[]string{"--format", "bin", "-o", filepath.Join(dir, "hits.bin")}, exitDone},
+		{[]string{"--format", "tsv", "-k", "0"}, exitDone},
 	} {
 		var said bytes.Buffer
 		status := run(t.Context(), append([]string{"batch", "--scan", f, q}, c.flags...), nil, tty, &said)
@@ -71,7 +71,7 @@ func TestPipeProgress(t *testing.T) {
 		}
 		w.Close()
 	}()
-	if status := run(t.Context(), []string{"batch", "--scan", "-", "--count", q}, r, io.Discard, tty); status != ExitDone {
+	if status := run(t.Context(), []string{"batch", "--scan", "-", "--count", q}, r, io.Discard, tty); status != exitDone {
 		t.Errorf("status %d", status)
 	}
 	tty.Close()

@@ -149,9 +149,9 @@ func IsStdout(path string) bool { return path == "" || path == "-" || path == "/
 // Destination follows links from path to where an output goes, and says whether that is a pipe or a
 // device. A folder is an error.
 func Destination(path string) (at string, stream bool, err error) {
-	const linksMost = 40 // as many as Linux follows
+	const linksMax = 40 // as many as Linux follows
 	at = path
-	for range linksMost {
+	for range linksMax {
 		info, err := os.Stat(at)
 		switch {
 		case err == nil && info.IsDir():

@@ -34,7 +34,7 @@ import (
 const (
 	triesDefault = 5
 	waitFirst    = 100 * time.Millisecond // where the server names no time; doubled with each try
-	waitMost     = 10 * time.Second
+	waitMax      = 10 * time.Second
 	answerMax    = 256 << 20 // bytes of an answer that is read whole
 )
 
@@ -102,7 +102,7 @@ type call struct {
 
 // do makes a call until it is answered, and returns the answer, whose body the caller closes.
 func (c *Client) do(ctx context.Context, of *call) (*http.Response, error) {
-	for try, wait := 1, waitFirst; ; try, wait = try+1, min(2*wait, waitMost) {
+	for try, wait := 1, waitFirst; ; try, wait = try+1, min(2*wait, waitMax) {
 		a, err := c.send(ctx, of)
 		var p *Problem
 		switch {

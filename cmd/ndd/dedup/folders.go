@@ -142,7 +142,7 @@ func (d *deduping) sayCopied(r dedup.CopyReport) {
 		{r.Repacked, "copied with the ending .zst: its compression can be read and not written"},
 	} {
 		for i, path := range of.files {
-			if i == namedMost {
+			if i == namedMax {
 				d.g.Log.Warn(fmt.Sprintf("%s more: %s", cli.Number(len(of.files)-i, "file"), of.what))
 				break
 			}
@@ -151,5 +151,5 @@ func (d *deduping) sayCopied(r dedup.CopyReport) {
 	}
 }
 
-// namedMost is how many files are named before the rest is counted.
-const namedMost = 20
+// namedMax is how many files are named before the rest is counted.
+const namedMax = 20

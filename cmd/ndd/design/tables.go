@@ -110,7 +110,7 @@ func (c *Choice) Register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.layout, "layout", "auto", "layout of the tables: auto, planar or huffman")
 	f.StringVar(&c.memory, "memory", "", "memory limit for the index in use, such as 16GiB (default: no limit)")
-	f.BoolVar(&c.Measure, "measure", false, "choose by this machine: measure it, and try both layouts on a sample of the data, within "+measureMost.String()+"; the choice may then differ from one build to the next")
+	f.BoolVar(&c.Measure, "measure", false, "choose by this machine: measure it, and try both layouts on a sample of the data, within "+measureMax.String()+"; the choice may then differ from one build to the next")
 }
 
 // RegisterIDs adds the flag that says what is kept of documents.
@@ -135,8 +135,8 @@ func (c *Choice) Parse() (err error) {
 	return err
 }
 
-// measureMost is how long --measure may take.
-const measureMost = 30 * time.Second
+// measureMax is how long --measure may take.
+const measureMax = 30 * time.Second
 
 // Choose returns the plan for the collection. With --measure it measures the machine first, and tries
 // the layouts afterwards; where that is not done in time, what is known by then decides.
@@ -145,7 +145,7 @@ func (c *Choice) Choose(ctx context.Context, g *cli.Globals, from *collection, b
 	if !c.Measure || r.Machine != nil {
 		return c.flags.plan(ctx, r)
 	}
-	within, cancel := context.WithTimeout(ctx, measureMost)
+	within, cancel := context.WithTimeout(ctx, measureMax)
 	defer cancel()
 	machine, err := plan.Measure(within, r.Fingerprints, b)
 	switch {
@@ -162,7 +162,7 @@ func (c *Choice) Choose(ctx context.Context, g *cli.Globals, from *collection, b
 		return nil, err
 	}
 	if within.Err() != nil {
-		g.Log.Warn("--measure: stopped after " + measureMost.String() + "; the tables are chosen by what was measured until then")
+		g.Log.Warn("--measure: stopped after " + measureMax.String() + "; the tables are chosen by what was measured until then")
 	}
 	return p, nil
 }

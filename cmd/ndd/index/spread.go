@@ -29,18 +29,18 @@ func (s *SpreadFlags) Register(cmd *cobra.Command) {
 	f.BoolVar(&s.hugeTLB, "hugetlb", false, "allocate tables from the memory nodes' huge page pools, as far as these last")
 }
 
-// processorsLeast are needed for workers to be worth it: with two, a query by a
+// processorsMin are needed for workers to be worth it: with two, a query by a
 // worker takes twice the time (BenchmarkWorker), since who polls takes the place
 // of who works.
-const processorsLeast = 8
+const processorsMin = 8
 
-// workersMost on a memory node, each a thread of its own, are more than a node has processors.
-const workersMost = 1024
+// workersMax on a memory node, each a thread of its own, are more than a node has processors.
+const workersMax = 1024
 
 // Options are nil where the tables are to stay in their file.
 func (s *SpreadFlags) Options(g *cli.Globals) (*worker.Options, error) {
-	if s.workers < -1 || s.workers > workersMost {
-		return nil, cli.Usagef("--workers %d: must be -1 (none), 0 (default), or a number up to %d", s.workers, workersMost)
+	if s.workers < -1 || s.workers > workersMax {
+		return nil, cli.Usagef("--workers %d: must be -1 (none), 0 (default), or a number up to %d", s.workers, workersMax)
 	}
 	switch s.when {
 	case "auto", "on":
@@ -59,7 +59,7 @@ func (s *SpreadFlags) Options(g *cli.Globals) (*worker.Options, error) {
 		return nil, nil
 	}
 	g.Log.Debug("memory nodes: " + h.String())
-	direct := s.workers < 0 || s.workers == 0 && runtime.GOMAXPROCS(0) < processorsLeast
+	direct := s.workers < 0 || s.workers == 0 && runtime.GOMAXPROCS(0) < processorsMin
 	o := &worker.Options{Host: h, Replicate: s.replicate, Workers: max(s.workers, 0), Direct: direct}
 	if s.hugeTLB {
 		o.Pages = numa.HugeTLB

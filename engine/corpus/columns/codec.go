@@ -59,10 +59,10 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 			d.gzip = new(gzip.Reader)
 		}
 		if err = d.gzip.Reset(bytes.NewReader(packed)); err == nil {
-			to, err = readMost(to, d.gzip, size)
+			to, err = readMax(to, d.gzip, size)
 		}
 	case format.Brotli:
-		to, err = readMost(to, brotli.NewReader(bytes.NewReader(packed)), size)
+		to, err = readMax(to, brotli.NewReader(bytes.NewReader(packed)), size)
 	default:
 		return nil, errors.New("compressed by " + codec.String() + ", which is not read")
 	}
@@ -95,8 +95,8 @@ func (d *decompressor) unpackZstd(to, packed []byte, size int) (_ []byte, err er
 	return d.zstd.DecodeAll(packed, grow(to, size)[:0:size])
 }
 
-// readMost reads size bytes, and one more if there is one, into memory that grows as they come.
-func readMost(to []byte, r io.Reader, size int) ([]byte, error) {
+// readMax reads size bytes, and one more if there is one, into memory that grows as they come.
+func readMax(to []byte, r io.Reader, size int) ([]byte, error) {
 	b := bytes.NewBuffer(to)
 	_, err := b.ReadFrom(io.LimitReader(r, int64(size)+1))
 	return b.Bytes(), err

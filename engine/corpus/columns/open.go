@@ -19,8 +19,8 @@ var ErrCorrupt = errors.New("not what it says")
 const (
 	magic      = "PAR1"
 	tailBytes  = 8         // length of the footer, and the magic number
-	footerMost = 256 << 20 // bytes
-	schemaMost = 1 << 15   // columns and groups of columns
+	footerMax  = 256 << 20 // bytes
+	schemaMax  = 1 << 15   // columns and groups of columns
 	schemaDeep = 64        // groups in one another
 
 	// A file's rows are at most rowsSpare and rowsPerByte for each of its bytes: a run of nulls, or of the same entry of a dictionary,
@@ -40,9 +40,9 @@ type File struct {
 	decompressor decompressor
 }
 
-// Open reads and checks the footer. No page of the file may have more than pageMost bytes when it is decompressed. The
+// Open reads and checks the footer. No page of the file may have more than pageMax bytes when it is decompressed. The
 // reader stays the caller's; the file must be closed.
-func Open(r io.ReaderAt, size, pageMost int64) (f *File, err error) {
+func Open(r io.ReaderAt, size, pageMax int64) (f *File, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library's, of a footer that contradicts itself
 			err = corrupt("%v", r)
@@ -52,7 +52,7 @@ func Open(r io.ReaderAt, size, pageMost int64) (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f = &File{r: r, size: size, own: &format.FileMetaData{}, page: pageMost}
+	f = &File{r: r, size: size, own: &format.FileMetaData{}, page: pageMax}
 	if err := decode(footer, f.own); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 		return nil, corrupt("it ends with %q instead of %q: is the file cut short?", end, magic)
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
-	if n > size-int64(len(magic)+tailBytes) || n > footerMost {
+	if n > size-int64(len(magic)+tailBytes) || n > footerMax {
 		return nil, corrupt("a footer of %d bytes in a file of %d", n, size)
 	}
 	footer := make([]byte, n)
@@ -127,7 +127,7 @@ func (f *File) check() error {
 
 // checkSchema refuses one whose groups are nested too deeply, or claim children that are not there.
 func checkSchema(s []format.SchemaElement) error {
-	if len(s) == 0 || len(s) > schemaMost {
+	if len(s) == 0 || len(s) > schemaMax {
 		return corrupt("a schema of %d columns", len(s))
 	}
 	var open []int32 // children that are to come, of each group that is open

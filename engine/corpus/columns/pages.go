@@ -16,8 +16,8 @@ import (
 
 const (
 	headerFirst = 4 << 10 // bytes that are read for a page's header, which as a rule has some dozen
-	headerMost  = 1 << 20
-	valuesMost  = 1 << 24 // of a page
+	headerMax   = 1 << 20
+	valuesMax   = 1 << 24 // of a page
 )
 
 // Pages are those of a column in a row group. They are read in order, and belong to one goroutine.
@@ -189,7 +189,7 @@ func (s *stream) header() (h *format.PageHeader, n int, err error) {
 			return nil, 0, err
 		}
 		n, err = structure(b)
-		if err == errShort && int64(len(b)) < s.end-s.at && size < headerMost {
+		if err == errShort && int64(len(b)) < s.end-s.at && size < headerMax {
 			continue
 		}
 		if err != nil {
@@ -236,8 +236,8 @@ func (s *stream) values(b []byte, encoding format.Encoding, n int32) error {
 
 // count checks how many values a page has, and counts them.
 func (s *stream) count(n int32) error {
-	if n < 0 || n > valuesMost || int64(n) > s.left {
-		return corrupt("%d values, where %d are left of the column and %d are the most of a page", n, s.left, valuesMost)
+	if n < 0 || n > valuesMax || int64(n) > s.left {
+		return corrupt("%d values, where %d are left of the column and %d are the most of a page", n, s.left, valuesMax)
 	}
 	s.left -= int64(n)
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// rowValuesMost is the most values that a row may have in one column: they are in memory together.
-const rowValuesMost = 1 << 22
+// rowValuesMax is the most values that a row may have in one column: they are in memory together.
+const rowValuesMax = 1 << 22
 
 // RowGroup returns a row group with all its columns, those with repetitions too, whose pages are checked as those of [File.Pages]
 // are. It is read once, from its start to its end, and the error of a page is one of a read. Rows are counted from 0 in the group.
@@ -133,8 +133,8 @@ func (s *stream) repeated(level, count int) error {
 	default:
 		s.inRow += count
 	}
-	if s.inRow > rowValuesMost {
-		return fmt.Errorf("row %d has more than %d values, which are the most", s.rows, rowValuesMost)
+	if s.inRow > rowValuesMax {
+		return fmt.Errorf("row %d has more than %d values, which are the most", s.rows, rowValuesMax)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ const (
 const (
 	thriftDepth     = 32      // of structures in one another; Parquet's own have 8
 	structBytes     = 4       // that a structure in a list takes, on average, at least
-	structuresMost  = 2 << 20 // in lists of a footer: each is some hundred bytes of memory
+	structuresMax   = 2 << 20 // in lists of a footer: each is some hundred bytes of memory
 	structuresSpare = 64      // that may be smaller
 )
 
@@ -37,7 +37,7 @@ type walker struct {
 func structure(b []byte) (int, error) {
 	w := &walker{b: b}
 	err := w.structure(0)
-	if err == nil && (w.structures > structuresMost || w.structures > structuresSpare+w.at/structBytes) {
+	if err == nil && (w.structures > structuresMax || w.structures > structuresSpare+w.at/structBytes) {
 		err = corrupt("%d structures in %d bytes", w.structures, w.at)
 	}
 	return w.at, err
@@ -110,7 +110,7 @@ func (w *walker) list(depth int) error {
 		return errShort
 	}
 	if kind == thriftStruct {
-		if w.structures += int(n); w.structures > structuresMost {
+		if w.structures += int(n); w.structures > structuresMax {
 			return corrupt("a list of %d structures", n)
 		}
 	}

@@ -23,7 +23,7 @@ func (s *stream) records() error {
 		}
 	}
 	mark := separator(s.file.Path)
-	limited := &recordLimit{r: s.r, mark: []byte(mark), most: min(s.opts.MaxDocumentBytes, csvHeaderMost), marksMost: csvFieldsMost}
+	limited := &recordLimit{r: s.r, mark: []byte(mark), most: min(s.opts.MaxDocumentBytes, csvHeaderMax), marksMax: csvFieldsMax}
 	c := csv.NewReader(bufio.NewReader(limited))
 	c.ReuseRecord = true
 	if mark == "\t" {
@@ -37,7 +37,7 @@ func (s *stream) records() error {
 	if err != nil {
 		return csvCause(err)
 	}
-	limited.most, limited.marksMost = s.opts.MaxDocumentBytes, csvMarksMost
+	limited.most, limited.marksMax = s.opts.MaxDocumentBytes, csvMarksMax
 	columns, err := s.opts.columns(slices.Clone(header))
 	if err != nil {
 		return s.noFields(err)
@@ -129,9 +129,9 @@ func csvCause(err error) error {
 }
 
 const (
-	csvHeaderMost = 1 << 20 // bytes of the record that names the fields
-	csvFieldsMost = 1 << 16 // separators in it
-	csvMarksMost  = 1 << 21 // separators in a record: the parser remembers each
+	csvHeaderMax = 1 << 20 // bytes of the record that names the fields
+	csvFieldsMax = 1 << 16 // separators in it
+	csvMarksMax  = 1 << 21 // separators in a record: the parser remembers each
 )
 
 // recordLimit fails when one record takes more than most bytes. An open quote would otherwise swallow the
@@ -143,15 +143,15 @@ type recordLimit struct {
 	most  int64
 	marks int
 
-	marksMost int
+	marksMax int
 }
 
 func (l *recordLimit) Read(p []byte) (int, error) {
 	switch {
 	case l.seen > l.most:
 		return 0, fmt.Errorf("a record of more than %d bytes; is a quote left open?", l.most)
-	case l.marks > l.marksMost:
-		return 0, fmt.Errorf("a record with more than %d separators; is a quote left open?", l.marksMost)
+	case l.marks > l.marksMax:
+		return 0, fmt.Errorf("a record with more than %d separators; is a quote left open?", l.marksMax)
 	}
 	n, err := l.r.Read(p)
 	l.seen += int64(n)

@@ -44,9 +44,9 @@ var guesses = []guess{
 }
 
 const (
-	guessBytesMost = 64 << 10 // that are looked at, beyond ASCII and around it
-	guessLeast     = 8        // characters beyond ASCII; fewer tell nothing
-	guessMargin    = 2        // times as many common characters as the declared encoding makes, to overrule it
+	guessBytesMax = 64 << 10 // that are looked at, beyond ASCII and around it
+	guessMin      = 8        // characters beyond ASCII; fewer tell nothing
+	guessMargin   = 2        // times as many common characters as the declared encoding makes, to overrule it
 )
 
 // guessEncoding returns the encoding that the bytes themselves show, nil if none does. declared is the name of one that
@@ -94,7 +94,7 @@ func isASCIILetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // sampleOf returns parts of raw that are beyond ASCII, each with the ASCII bytes between and one behind it, which second bytes may be.
 func sampleOf(raw []byte) (sample []byte) {
-	for i := 0; i < len(raw) && len(sample) < guessBytesMost; {
+	for i := 0; i < len(raw) && len(sample) < guessBytesMax; {
 		if raw[i] < utf8.RuneSelf {
 			i++
 			continue
@@ -130,7 +130,7 @@ func (g *guess) share(sample []byte) float64 {
 			}
 		}
 	}
-	if all < guessLeast {
+	if all < guessMin {
 		return 0
 	}
 	return float64(common) / float64(all)

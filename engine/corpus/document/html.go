@@ -71,7 +71,7 @@ func (p *pageText) extract(page []byte, how Extract) string {
 	if p.zones != nil {
 		least := 1
 		if how == ExtractAuto {
-			least = mainBytesLeast
+			least = mainBytesMin
 		}
 		text = p.zones.mainText(text, least)
 	}

@@ -30,10 +30,10 @@ func ParseExtract(name string) (Extract, error) {
 	return "", fmt.Errorf("%q: must be main, all or auto", name)
 }
 
-// mainBytesLeast is how much text the main part must have for ExtractAuto; a page with less is taken whole. Of half of 1,111 pairs of
+// mainBytesMin is how much text the main part must have for ExtractAuto; a page with less is taken whole. Of half of 1,111 pairs of
 // versions of a manual, 100 bytes found most: 60 left 19 pages too short for a fingerprint, 250 found 3 points less. The other
 // half agreed.
-const mainBytesLeast = 100
+const mainBytesMin = 100
 
 // A zone is what a piece of a page's text is part of.
 type zone uint8
@@ -186,7 +186,7 @@ func zoneOfAttributes(t tokenizer) (in zone) {
 // not mostly links. All of it is returned where that is less than some bytes.
 func (z *zones) mainText(text []byte, least int) []byte {
 	marked := z.keep(text, func(in zone) bool { return in&zoneMain != 0 && in&zoneAside == 0 })
-	if len(marked) >= mainBytesLeast {
+	if len(marked) >= mainBytesMin {
 		return marked
 	}
 	if rest := z.lines(text); len(rest) >= least {

@@ -23,7 +23,7 @@ import (
 
 const (
 	trailBytes  = 1 << 20 // that can be gone back to
-	startsMost  = 4096    // of members, which are remembered
+	startsMax   = 4096    // of members, which are remembered
 	memberBytes = 64 << 10
 )
 
@@ -60,8 +60,8 @@ func (m *members) Read(p []byte) (n int, err error) {
 
 // begin reads the header of the next member. At the end of the file it is io.EOF.
 func (m *members) begin() (err error) {
-	if len(m.starts) == startsMost {
-		m.starts = append(m.starts[:0], m.starts[startsMost/2:]...)
+	if len(m.starts) == startsMax {
+		m.starts = append(m.starts[:0], m.starts[startsMax/2:]...)
 	}
 	m.starts = append(m.starts, memberStart{m.next(), m.out})
 	if m.z == nil {

@@ -16,8 +16,8 @@ import (
 // errNoFile is what stands against reading a Parquet file that is not plain on disk: its index is at its end.
 var errNoFile = errors.New("a Parquet file is read from its end: it must be a file on disk that is not compressed as a whole")
 
-// parquetPageMost is the most bytes of a page, decompressed, unless one document may be longer.
-const parquetPageMost = 256 << 20
+// parquetPageMax is the most bytes of a page, decompressed, unless one document may be longer.
+const parquetPageMax = 256 << 20
 
 // parquetRows yields one unit a row of a Parquet file: of the columns, text, ID and values are read, page by page. A row group
 // that is damaged loses its rows from there on, which are counted; the next one is read all the same.
@@ -25,7 +25,7 @@ func (s *stream) parquetRows() error {
 	if s.plain == nil {
 		return errNoFile
 	}
-	file, err := columns.Open(&meteredReaderAt{s, s.plain}, s.size, max(parquetPageMost, 2*s.opts.MaxDocumentBytes))
+	file, err := columns.Open(&meteredReaderAt{s, s.plain}, s.size, max(parquetPageMax, 2*s.opts.MaxDocumentBytes))
 	if err != nil {
 		return damage{err}
 	}

@@ -95,8 +95,8 @@ func isWordByte(c byte) bool {
 
 // The longest pieces of markup that are looked for, in bytes.
 const (
-	tagBytesMost    = 4 << 10
-	entityBytesMost = 10
+	tagBytesMax    = 4 << 10
+	entityBytesMax = 10
 )
 
 // markup returns the length of a tag, comment, entity, target of a link or fence at the start of s.
@@ -112,9 +112,9 @@ func markup(s string) int {
 		if len(s) < 3 || !(isLetter(s[1]) || s[1] == '!' || s[1] == '/' && isLetter(s[2])) {
 			return 0
 		}
-		return until(s, '>', tagBytesMost)
+		return until(s, '>', tagBytesMax)
 	case '&':
-		n := until(s, ';', entityBytesMost)
+		n := until(s, ';', entityBytesMax)
 		for i := 1; i < n-1; i++ {
 			if !isWordByte(s[i]) && (i > 1 || s[i] != '#') {
 				return 0
@@ -126,7 +126,7 @@ func markup(s string) int {
 		return n
 	case ']':
 		if len(s) > 1 && s[1] == '(' {
-			return until(s, ')', tagBytesMost)
+			return until(s, ')', tagBytesMax)
 		}
 	case '`':
 		n := len(s) - len(strings.TrimLeft(s, "`"))

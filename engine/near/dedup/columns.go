@@ -16,7 +16,7 @@ const (
 	columnsBytes = 64 << 20 // of a row group that is written, about: it is held in memory
 	rowsTogether = 64       // read and written at a time; one, where a row may have many values
 
-	columnsPageMost = 1 << 30 // bytes of a page, decompressed
+	columnsPageMax = 1 << 30 // bytes of a page, decompressed
 )
 
 // copyColumns copies a Parquet file without some rows, counted from 1 and ascending. Columns, their order, encodings and
@@ -27,7 +27,7 @@ func copyColumns(w io.Writer, content *document.Content, drop []int64) (err erro
 			err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
 		}
 	}()
-	checked, err := columns.Open(content.Columns, content.Size, columnsPageMost)
+	checked, err := columns.Open(content.Columns, content.Size, columnsPageMax)
 	if err != nil {
 		return err
 	}

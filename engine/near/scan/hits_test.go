@@ -171,7 +171,7 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 	// A stream takes hardly more memory than a file, in smaller chunks.
-	if s, err := NewPlan(len(queries), 3, true, Options{Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}); err != nil || s.Chunk < chunkLeast || s.Chunk >= chunkPrints {
+	if s, err := NewPlan(len(queries), 3, true, Options{Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}); err != nil || s.Chunk < chunkMin || s.Chunk >= chunkPrints {
 		t.Errorf("a stream: %+v, %v", s, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -14,7 +14,7 @@ import (
 
 var (
 	collections = flag.Int("pauses", 30, "collections beside scans in TestPauses")
-	pauseMost   = flag.Duration("pauses.most", 0, "the longest that a collection may wait for scans, 999 times in 1,000; 0: it is only measured")
+	pauseMax    = flag.Duration("pauses.most", 0, "the longest that a collection may wait for scans, 999 times in 1,000; 0: it is only measured")
 )
 
 // TestPauses collects garbage beside scans on all processors. A kernel cannot be stopped before it returns: if one took long, every
@@ -71,7 +71,7 @@ func TestPauses(t *testing.T) {
 	if got := quantile(0.1); got > 5*time.Millisecond {
 		t.Errorf("nine in ten collections wait longer than %v for scans", got)
 	}
-	if got := quantile(0.999); *pauseMost > 0 && got > *pauseMost {
+	if got := quantile(0.999); *pauseMax > 0 && got > *pauseMax {
 		t.Errorf("some wait %v for scans", got)
 	}
 }

@@ -71,7 +71,7 @@ func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time
 	p.Tables = s.tableBytes(p.Queries)
 	if streamed { // one buffer of each goroutine, and one that is being filled
 		p.Chunk = chunkPrints
-		for all := uint64(o.Threads); p.Chunk > chunkLeast && p.Tables+p.Hits+all*each+(all+1)*8*uint64(p.Chunk) > left; {
+		for all := uint64(o.Threads); p.Chunk > chunkMin && p.Tables+p.Hits+all*each+(all+1)*8*uint64(p.Chunk) > left; {
 			p.Chunk /= 2
 		}
 		buffer = 8 * uint64(p.Chunk)

@@ -10,7 +10,7 @@ import (
 
 const (
 	chunkPrints = 8 << 20 // fingerprints of a chunk: the paper's 64 MiB
-	chunkLeast  = 8 << 10 // where memory is little and F is streamed
+	chunkMin    = 8 << 10 // where memory is little and F is streamed
 )
 
 // A Chunk is a part of F, the unit that is mapped.

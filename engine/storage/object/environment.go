@@ -85,7 +85,7 @@ func readProfile(path, profile string) map[string]string {
 
 const (
 	roleDial = time.Second     // for the machine's service to be reached: where there is none, nobody answers at all
-	roleMost = 5 * time.Second // for one answer
+	roleMax  = 5 * time.Second // for one answer
 )
 
 // namesRole says whether the variables name a role of a container or of a web identity, rather than one of the machine.
@@ -106,7 +106,7 @@ func newRole(lookup func(string) string, region string) *role {
 	transport.Proxy = nil // the service is the machine's own
 	transport.DialContext = (&net.Dialer{Timeout: roleDial}).DialContext
 	r := &role{named: namesRole(lookup)}
-	r.from = credentials.IAM{Client: &http.Client{Transport: transport, Timeout: roleMost}, Region: region}
+	r.from = credentials.IAM{Client: &http.Client{Transport: transport, Timeout: roleMax}, Region: region}
 	if !r.named {
 		r.from.Endpoint = lookup("AWS_EC2_METADATA_SERVICE_ENDPOINT")
 	}

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	attemptsMost = 6                      // without a byte in between
+	attemptsMax  = 6                      // without a byte in between
 	backoffFirst = 100 * time.Millisecond // doubled each time: six attempts take 3 seconds
-	stallMost    = time.Minute            // without a byte, before the connection is given up
+	stallMax     = time.Minute            // without a byte, before the connection is given up
 	blockBytes   = 1 << 20                // that ReadAt asks for at a time
-	blocksMost   = 16                     // that it remembers
+	blocksMax    = 16                     // that it remembers
 )
 
 // errChanged says that an object was replaced while it was read.
@@ -61,7 +61,7 @@ func (s *Store) Open(ctx context.Context, path string) (*Object, error) {
 // repeat calls do until it succeeds, fails for good, or has failed too often.
 func repeat(ctx context.Context, do func() error) (err error) {
 	wait := backoffFirst
-	for range attemptsMost {
+	for range attemptsMax {
 		if err = do(); err == nil || final(err) {
 			return err
 		}
@@ -72,7 +72,7 @@ func repeat(ctx context.Context, do func() error) (err error) {
 		}
 		wait *= 2
 	}
-	return fmt.Errorf("%w (tried %d times)", err, attemptsMost)
+	return fmt.Errorf("%w (tried %d times)", err, attemptsMax)
 }
 
 // Read reads on from where the last call ended. When the connection breaks, it is made anew, and reading goes on.
@@ -91,7 +91,7 @@ func (o *Object) Read(p []byte) (n int, err error) {
 			}
 		}
 		body := o.body
-		stalled := time.AfterFunc(stallMost, func() { body.Close() })
+		stalled := time.AfterFunc(stallMax, func() { body.Close() })
 		n, err = body.Read(p)
 		stalled.Stop()
 		o.at += int64(n)
@@ -150,7 +150,7 @@ func (o *Object) block(number int64) ([]byte, error) {
 			return err
 		}
 		defer body.Close()
-		stalled := time.AfterFunc(stallMost, func() { body.Close() })
+		stalled := time.AfterFunc(stallMax, func() { body.Close() })
 		defer stalled.Stop()
 		if _, err := io.ReadFull(body, bytes); err != nil {
 			return fmt.Errorf("%s: bytes from %d on: %w", o.Path, from, err)
@@ -161,7 +161,7 @@ func (o *Object) block(number int64) ([]byte, error) {
 		return nil, err
 	}
 	o.blocks[number] = o.recent.PushFront(&block{number, bytes})
-	if o.recent.Len() > blocksMost {
+	if o.recent.Len() > blocksMax {
 		last := o.recent.Back()
 		delete(o.blocks, last.Value.(*block).number)
 		o.recent.Remove(last)

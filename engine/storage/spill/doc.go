@@ -14,7 +14,7 @@
 // have no name where the system allows that, and are gone however the process ends.
 //
 // Cost: a record is written once and read once, sequentially, in pieces of a buffer; again for
-// each [runsMost] runs, which are merged into one. A merge of r runs takes log2 r comparisons a
+// each [runsMax] runs, which are merged into one. A merge of r runs takes log2 r comparisons a
 // record. Errors are [Error].
 package spill
 

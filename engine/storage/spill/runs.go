@@ -22,14 +22,14 @@ type Runs[R Record] struct {
 	spilled atomic.Int64
 }
 
-// runsMost is how many runs are merged at a time: each has a buffer and an open file.
-const runsMost = 128
+// runsMax is how many runs are merged at a time: each has a buffer and an open file.
+const runsMax = 128
 
 // NewRuns returns no runs yet, which will be made in the folder dir, or in the system's folder for
 // temporary files when dir is empty. What names the records, in messages and in the files' names.
 // Memory is about memoryBytes for the buffers of a merge, but 4 KiB to 256 KiB for each run.
 func NewRuns[R Record](d *disk.Disk, dir, what string, memoryBytes int) *Runs[R] {
-	return &Runs[R]{disk: d, dir: dir, what: what, bufferBytes: min(max(memoryBytes/runsMost, 4<<10), 256<<10)}
+	return &Runs[R]{disk: d, dir: dir, what: what, bufferBytes: min(max(memoryBytes/runsMax, 4<<10), 256<<10)}
 }
 
 // Bytes returns how many bytes went to files so far.
@@ -59,7 +59,7 @@ func (s *Runs[R]) add(run *Run[R]) error {
 	s.mu.Lock()
 	s.runs = append(s.runs, run)
 	var full []*Run[R]
-	if len(s.runs) == runsMost {
+	if len(s.runs) == runsMax {
 		full, s.runs = s.runs, nil
 	}
 	s.mu.Unlock()

@@ -42,7 +42,7 @@ func nothingLeft(t *testing.T, dir string) {
 // With many, runs are merged into one before.
 func TestMerge(t *testing.T) {
 	dir := t.TempDir()
-	for _, n := range []int{0, 1, 2, runsMost - 1, runsMost, runsMost + 1, 3 * runsMost} {
+	for _, n := range []int{0, 1, 2, runsMax - 1, runsMax, runsMax + 1, 3 * runsMax} {
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
 		s := NewRuns[[3]uint64](nil, dir, "things", 1)
 		var want [][3]uint64
@@ -57,7 +57,7 @@ func TestMerge(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		if s.Bytes() < int64(24*len(want)) || len(s.runs) >= runsMost {
+		if s.Bytes() < int64(24*len(want)) || len(s.runs) >= runsMax {
 			t.Errorf("%d runs: %d bytes of %d records, %d runs are left", n, s.Bytes(), len(want), len(s.runs))
 		}
 		lists := [][][3]uint64{nil, records(rng, 100), records(rng, 1)}
@@ -145,7 +145,7 @@ func TestFaults(t *testing.T) {
 	work := func(d *disk.Disk) (err error) {
 		s := NewRuns[[2]uint64](d, dir, "things", 1)
 		defer func() { err = errors.Join(err, s.Close()) }()
-		for i := range uint64(runsMost) {
+		for i := range uint64(runsMax) {
 			if err := s.Spill([][2]uint64{{i, 1}, {i + 1, 2}}); err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func TestFaults(t *testing.T) {
 			}
 			n++
 		}
-		if n != 1+2*runsMost {
+		if n != 1+2*runsMax {
 			t.Errorf("%d records", n)
 		}
 		return nil

@@ -21,8 +21,8 @@ type Arena struct {
 	err   error
 }
 
-// arenaLeast is the capacity that a section begins with.
-const arenaLeast = 64 << 10
+// arenaMin is the capacity that a section begins with.
+const arenaMin = 64 << 10
 
 // Section begins the section called name, which must be new: a second one panics.
 func (a *Arena) Section(name string) {
@@ -54,7 +54,7 @@ func (a *Arena) Write(p []byte) (int, error) {
 	last := a.names[len(a.names)-1]
 	b := a.data[last]
 	if need := a.used + len(p); need > len(b.Data) {
-		more, err := memory.Make[uint8](max(need, grown(len(b.Data)), arenaLeast))
+		more, err := memory.Make[uint8](max(need, grown(len(b.Data)), arenaMin))
 		if err != nil {
 			a.err = fmt.Errorf("section %s: %w", last, err)
 			return 0, a.err

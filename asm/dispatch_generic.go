@@ -1,0 +1,47 @@
+//go:build purego || !amd64
+
+package asm
+
+// The kernels of this file have assembly for amd64 alone: everywhere else, and in a build without assembly, each is
+// its generic form.
+
+// decodeBlock leaves every block to decodeHalves.
+func decodeBlock([]uint64, int, []byte, uint64, uint64, *Window) (answer int) { return decodeOther }
+
+func seek(s *Seek, k int, w *Window) { seekGeneric(s, k, w) }
+
+func countDigits(counts, keys []uint64, mask uint64) { countDigitsGeneric(counts, keys, mask) }
+
+func scatter(b *Buckets, keys []uint64) (done int) { return scatterGeneric(b, keys) }
+
+func scatterFlush(*Buckets) {}
+
+func leaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
+	return leavesGeneric(dst, src, ends, from)
+}
+
+func join(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k uint32) (hits, done int) {
+	return joinGeneric(dst, words, base, b, k)
+}
+
+func scatterKeys(p *KeyPartitions, src []uint64, row uint64) (done, full int) {
+	return scatterKeysGeneric(p, src, row)
+}
+
+func scatterHalves(p *HalfPartitions, src []uint64, row uint64) { scatterHalvesGeneric(p, src, row) }
+
+func filter(dst, words, bitmap []uint64, shift uint64) (n int) {
+	return filterGeneric(dst, words, bitmap, shift)
+}
+
+func nearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
+	return nearRowsGeneric(dst, keys, ends, from, k)
+}
+
+func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, _ *PlanarTable, _ []PlanarProbe) (found, done int) {
+	return planarLocateGeneric(p, extents, probes, first)
+}
+
+// planarPrefetchLines does nothing: the lines of buckets are left to the processor, which has many independent
+// reads of them under way at once.
+func planarPrefetchLines(*PlanarTable, []PlanarProbe) {}
