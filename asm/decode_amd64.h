@@ -1,23 +1,11 @@
 // Stage 1 of decoding, shared by decodeAVX512 and decodeAVX2: codes to symbols.
 //
-// BITS holds the next COUNT bits of code, and above them bits that the next refill will
-// OR in again. A refill reads at NEXT, which the refill before fixed, so its load is not
-// on the critical path; NEXT moves by whole bytes (F. Giesen, "Reading bits in far too
-// many ways", part 2, variant 4). The bit position of the next code is always
-// 8*NEXT - COUNT, counted from the half's beginning.
-//
-// A look-up: index, load, shift: 7 cycles of latency, the only chain there is. The length
-// needs no masking: SHRX looks at the low six bits of the entry. The refill happens
-// between the first look-up's load and its shift, in the shadow of the load: 56 bits or
-// more then, less three look-ups of 12, leave 20 for the next first one.
-//
 // How many rounds of three look-ups a chunk takes is foretold from the number of symbols and the
 // window's pace, with a few to spare: so the branch that ends the loop, and those behind it, are
 // resolved far ahead of the chain, and if one of them was mispredicted that costs little. Too few symbols, or
 // too many for the room, are seldom.
-//
-// Three entries are summed before their lengths are taken off: lengths sum to at most 36
-// in byte 0, symbols to 189 in each of bytes 1-6, so no byte carries into the next.
+
+#include "decode_round_amd64.h"
 
 #define DST     DI  // the next key goes here
 #define HALF    SI  // half a block
@@ -41,21 +29,6 @@
 #define FOUND   found-336(SP)
 #define WANTED  wanted-344(SP)
 
-// PUT stores the symbols of the entry in BX.
-#define PUT \
-	MOVQ BX, AX             \ // its symbols, in one store of which some bytes are too many
-	SHRQ $8, AX             \
-	MOVQ AX, SYMBOLS(POS*1) \
-	SHRQ $56, BX            \ // how many they are
-	ADDQ BX, POS
-
-#define LOOKUP \
-	ANDNL BITS, HIGHER, AX   \ // the next 12 bits
-	MOVQ  (WINDOW)(AX*8), BX \ // their entry
-	SHRXQ BX, BITS, BITS     \ // past the codes: its low six bits are their length
-	ADDQ  BX, SUM            \ // lengths and counts add up
-	PUT
-
 // STAGE1 makes WANT symbols and maybe some more, which it gives back behind a whole chunk; or jumps
 // to other when codes come near the half's last bytes.
 #define STAGE1(loop, enough, surplus, given, other) \
@@ -78,23 +51,7 @@
 loop:                                     \
 	CMPQ  NEXT, LAST                      \ // can eight bytes be read?
 	JHI   other                           \
-	ANDNL BITS, HIGHER, AX                \ // the first look-up: the next 12 bits
-	MOVQ  (WINDOW)(AX*8), SUM             \ // their entry
-	MOVQ  (HALF)(NEXT*1), BX              \ // the refill: eight bytes, above the bits that there are
-	SHLXQ COUNT, BX, BX                   \
-	ORQ   BX, BITS                        \
-	MOVL  $63, AX                         \ // NEXT += (63 - COUNT) / 8: past the whole bytes that fit
-	SUBQ  COUNT, AX                       \
-	SHRQ  $3, AX                          \
-	ADDQ  AX, NEXT                        \
-	ORQ   $56, COUNT                      \ // 56 to 63 bits now
-	SHRXQ SUM, BITS, BITS                 \ // the first look-up ends: past its codes
-	MOVQ  SUM, BX                         \ // its symbols
-	PUT                                   \
-	LOOKUP                                \ // the second
-	LOOKUP                                \ // the third
-	MOVBLZX SUM, SUM                      \ // COUNT -= the bits that the three took
-	SUBQ  SUM, COUNT                      \
+	ROUND(BITS, COUNT, NEXT, (HALF)(NEXT*1), SYMBOLS(POS*1), POS) \
 	LEAQ  -16(POS), AX                    \ // is there room for another three entries' symbols?
 	CMPQ  AX, WANT                        \
 	JGE   enough                          \

@@ -2,6 +2,7 @@
 
 #include "go_asm.h"
 #include "textflag.h"
+#include "decode_round_amd64.h"
 
 // The first half is UP, the second DOWN: its keys go downwards.
 
@@ -33,50 +34,6 @@
 	MOVQ 2(NEXT), BITS    \ // behind the count of keys
 	MOVL $56, COUNT       \
 	ADDQ $9, NEXT           // the next refill reads behind them
-
-// ROUND is three look-ups, as STAGE1's in decode_amd64.h.
-#define ROUND(BITS, COUNT, NEXT, OUT) \
-	ANDNL BITS, HIGHER, AX     \ // the first look-up: the next 12 bits
-	MOVQ  (WINDOW)(AX*8), SUM  \ // their entry
-	MOVQ  (NEXT), BX           \ // the refill: eight bytes, above the bits that there are
-	SHLXQ COUNT, BX, BX        \
-	ORQ   BX, BITS             \
-	MOVL  $63, AX              \ // NEXT += (63 - COUNT) / 8: past the whole bytes that fit
-	SUBQ  COUNT, AX            \
-	SHRQ  $3, AX               \
-	ADDQ  AX, NEXT             \
-	ORQ   $56, COUNT           \ // 56 to 63 bits now
-	SHRXQ SUM, BITS, BITS      \ // the first look-up ends: past its codes
-	MOVQ  SUM, AX              \ // its symbols
-	SHRQ  $8, AX               \
-	MOVQ  AX, (OUT)            \
-	SHRQ  $48, AX              \ // how many they are
-	ADDQ  AX, OUT              \
-	LOOKUP(BITS, OUT)          \ // the second
-	LOOKUP(BITS, OUT)          \ // the third
-	MOVBLZX SUM, SUM           \ // COUNT -= the bits that the three took
-	SUBQ  SUM, COUNT
-
-#define LOOKUP(BITS, OUT) \
-	ANDNL BITS, HIGHER, AX   \
-	MOVQ  (WINDOW)(AX*8), BX \
-	SHRXQ BX, BITS, BITS     \
-	ADDQ  BX, SUM            \
-	SHRQ  $8, BX             \
-	MOVQ  BX, (OUT)          \
-	SHRQ  $48, BX            \
-	ADDQ  BX, OUT
-
-// Masks of the bytes that come before each lane's, where those are in reversed order; ·before has the others.
-DATA ·beforeDown+0(SB)/8, $0xffffffffffffff00
-DATA ·beforeDown+8(SB)/8, $0xffffffffffff0000
-DATA ·beforeDown+16(SB)/8, $0xffffffffff000000
-DATA ·beforeDown+24(SB)/8, $0xffffffff00000000
-DATA ·beforeDown+32(SB)/8, $0xffffff0000000000
-DATA ·beforeDown+40(SB)/8, $0xffff000000000000
-DATA ·beforeDown+48(SB)/8, $0xff00000000000000
-DATA ·beforeDown+56(SB)/8, $0x0000000000000000
-GLOBL ·beforeDown(SB), RODATA|NOPTR, $64
 
 DATA ·swapBytes+0(SB)/8, $0x0001020304050607
 DATA ·swapBytes+8(SB)/8, $0x08090a0b0c0d0e0f
@@ -235,8 +192,8 @@ TEXT ·decodeBlockAVX512(SB), 0, $4616-72
 	BEGIN(DOWNBITS, DOWNCOUNT, DOWNNEXT)
 
 round:
-	ROUND(UPBITS, UPCOUNT, UPNEXT, UPOUT)
-	ROUND(DOWNBITS, DOWNCOUNT, DOWNNEXT, DOWNOUT)
+	ROUND(UPBITS, UPCOUNT, UPNEXT, (UPNEXT), (UPOUT), UPOUT)
+	ROUND(DOWNBITS, DOWNCOUNT, DOWNNEXT, (DOWNNEXT), (DOWNOUT), DOWNOUT)
 	DECQ ROUNDS
 	JNZ  round
 
@@ -328,7 +285,8 @@ uplast:
 	SHRQ         $1, BX
 	ADDQ         BX, HALF
 	VPBROADCASTQ last+48(FP), KEY
-	VMOVDQU64    ·beforeDown(SB), BEFORE
+	VALIGNQ      $1, BEFORE, ONES, BEFORE // in reversed order: what is neither a lane's nor before it
+	VPXORQ       ONES, BEFORE, BEFORE
 	LEAQ         DOWNSYMBOLS, SYMBOLS
 	LEAQ         DOWNSHIFTS, SHIFTS
 	LEAQ         DOWNENDS, GROUPS

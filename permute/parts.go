@@ -35,7 +35,7 @@ func parts(m, k int, seed uint64) (Design, error) {
 // weave returns the radius design of overlapping parts: m blocks, and in table i the blocks i, i+1, ...,
 // i+lead-1 (modulo m), so each bit leads in lead of the m tables. At most k errors are counted at
 // most k*lead times in all, so by the pigeonhole principle, as in parts, it is enough that the radii
-// sum to k*lead-m+1. More tables than Parts for the same leading bits, but a smaller radius: fewer
+// sum to k*lead-m+1. More tables than parts for the same leading bits, but a smaller radius: fewer
 // probes. Its name is weave-M-LEAD.
 func weave(m, lead, k int, seed uint64) (Design, error) {
 	name := fmt.Sprintf("weave-%d-%d", m, lead)
