@@ -95,10 +95,10 @@ func (w *build) lists() (err error) {
 			classes[count].number++
 		}
 	}
-	if x.lists.ends, err = array[uint64](x, all); err != nil {
+	if x.lists.ends, err = array[uint32](x, all); err != nil {
 		return err
 	}
-	if x.lists.values, err = array[uint32](x, int(w.postings.Load())); err != nil {
+	if x.lists.values, err = w.roomForLists(); err != nil {
 		return err
 	}
 	if w.single {
@@ -123,7 +123,7 @@ func (w *build) lists() (err error) {
 			copy(x.lists.values[to.at:], ranks[:count])
 			ranks = ranks[count:]
 			to.at += uint64(count)
-			x.lists.ends[to.number] = to.at
+			x.lists.ends[to.number] = uint32(to.at)
 			to.number++
 			if w.single {
 				*x.numbers.find(g.hashes[i]) = slot{g.hashes[i], to.number}
@@ -132,6 +132,19 @@ func (w *build) lists() (err error) {
 		w.grouped[p] = grouped{}
 	}
 	return nil
+}
+
+// roomForLists returns an array for all postings: that which the documents of a round were in, where it is large enough.
+func (w *build) roomForLists() ([]uint32, error) {
+	n := int(w.postings.Load())
+	ranks := w.scatter.ranks
+	if w.lasting || n > len(ranks.Data) {
+		return array[uint32](w.index, n)
+	}
+	w.scatter.ranks = nil
+	ranks.Trim(n)
+	w.index.buffers = append(w.index.buffers, ranks)
+	return ranks.Data, nil
 }
 
 // A class is the signatures of one number of documents.

@@ -24,13 +24,13 @@ type Index struct {
 
 // csr are lists of numbers, one behind the other.
 type csr struct {
-	ends   []uint64
+	ends   []uint32
 	values []uint32
 }
 
 func (c *csr) at(i int) []uint32 { return c.values[c.begin(i):c.ends[i]] }
 
-func (c *csr) begin(i int) uint64 {
+func (c *csr) begin(i int) uint32 {
 	if i == 0 {
 		return 0
 	}

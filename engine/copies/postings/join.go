@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ndd/asm"
 	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
@@ -282,12 +283,35 @@ func (j *join) document(query int, doc uint32) {
 		j.kept = j.repeated.keep(j.kept[:0], doc, j.sets.set(doc))
 		j.look(j.kept)
 	}
+	j.prefetch(query - j.own)
 	from := max(query-j.own+1, 0)
 	j.sent.Sent++
 	j.sent.SentBytes += documentBytes + signatureBytes*uint64(size)
-	j.candidates(from, size, j.o.least(size), func(rank, shared int) {
+	j.candidates(from, size, rarest(j.numbers, j.boundsOf(size).least), func(rank, shared int) {
 		j.pairs = append(j.pairs, Pair{doc, j.index.docs[rank], size, int(j.index.sizes[rank]), shared}.ordered())
 	})
+}
+
+// prefetch requests what documents of the index will read that are queries soon: where the lists of their rarest signatures are, and,
+// when that is there, their entries.
+func (j *join) prefetch(rank int) {
+	const ahead = 6
+	x := j.index
+	if next := rank + 2*ahead; next >= 0 && next < len(x.docs) {
+		j.places = j.places[:0]
+		for _, number := range j.rarestOf(next) {
+			j.places = append(j.places, uint64(number))
+		}
+		asm.PrefetchAt(x.lists.ends, j.places)
+	}
+	if next := rank + ahead; next >= 0 && next < len(x.docs) {
+		j.listsOf(j.rarestOf(next))
+	}
+}
+
+// rarestOf returns the numbers by which a document of the index finds others.
+func (j *join) rarestOf(rank int) []uint32 {
+	return rarest(j.index.sets.at(rank), j.boundsOf(int(j.index.sizes[rank])).least)
 }
 
 // ordered returns the pair with the lower document first.

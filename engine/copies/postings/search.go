@@ -39,7 +39,7 @@ func (s *Searcher) AppendSimilar(dst []Match, set []uint64) []Match {
 // AppendLarger is AppendSimilar for those documents that have at least as many signatures as the set: of two documents with
 // different numbers of signatures, one finds the other. It is far cheaper where the measure is containment.
 func (s *Searcher) AppendLarger(dst []Match, set []uint64) []Match {
-	return s.append(dst, set, s.index.rankOf(len(set)), s.o.least(len(set)))
+	return s.append(dst, set, s.index.rankOf(len(set)), s.boundsOf(len(set)).least)
 }
 
 func (s *Searcher) append(dst []Match, set []uint64, from, least int) []Match {
@@ -48,7 +48,7 @@ func (s *Searcher) append(dst []Match, set []uint64, from, least int) []Match {
 	}
 	s.matches = s.matches[:0]
 	s.look(set)
-	s.candidates(from, len(set), least, func(rank int, shared int) {
+	s.candidates(from, len(set), rarest(s.numbers, least), func(rank int, shared int) {
 		s.matches = append(s.matches, Match{Doc: uint32(rank), Size: int(s.index.sizes[rank]), Shared: shared})
 	})
 	slices.SortFunc(s.matches, func(a, b Match) int { return int(a.Doc) - int(b.Doc) }) // by rank
@@ -75,6 +75,8 @@ type search struct {
 	numbers []uint32 // of the set's signatures that the index has, ascending
 	places  []uint64 // of their slots, to prefetch
 
+	last bounds
+
 	lists [][]uint32 // of the signatures that find candidates
 	lasts []uint64   // and their last documents, to prefetch
 
@@ -97,25 +99,29 @@ func (s *search) look(set []uint64) {
 	slices.Sort(s.numbers)
 }
 
+// rarest returns those of a document's numbers by which it finds the documents that share at least least with it.
+func rarest(numbers []uint32, least int) []uint32 {
+	return numbers[:max(min(len(numbers)-least+1, len(numbers)), 0)]
+}
+
 // candidates calls yield with the documents of rank from and more that are similar to a set of so many signatures, whose numbers
-// are s.numbers and which shares at least least with each of them.
-func (s *search) candidates(from, size, least int, yield func(rank, shared int)) {
+// are s.numbers, and those by which it finds them rare.
+func (s *search) candidates(from, size int, rare []uint32, yield func(rank, shared int)) {
 	x := s.index
-	prefix := min(size-least+1-(size-len(s.numbers)), len(s.numbers))
-	if prefix <= 0 || from >= len(x.docs) {
+	if len(rare) == 0 || from >= len(x.docs) {
 		return
 	}
 	if s.sets++; s.sets == math.MaxUint32 {
 		clear(s.seen)
 		s.sets = 1
 	}
-	largest := s.o.largest(size)
-	for _, list := range s.listsOf(s.numbers[:prefix]) {
+	end := s.boundsOf(size).end
+	for _, list := range s.listsOf(rare) {
 		at, _ := slices.BinarySearch(list, uint32(from))
 		s.lookups++
 		s.postings += uint64(len(list) - at)
 		for _, other := range list[at:] {
-			if int(x.sizes[other]) > largest {
+			if int(other) >= end {
 				break
 			}
 			if s.seen[other] != s.sets {
@@ -124,6 +130,20 @@ func (s *search) candidates(from, size, least int, yield func(rank, shared int))
 			}
 		}
 	}
+}
+
+// bounds are what follows of a size: how much is shared with sets at least as large, and the first rank of those too large.
+type bounds struct{ size, least, end int }
+
+// boundsOf returns the bounds of a size, which are those of the last call where that was of the same.
+func (s *search) boundsOf(size int) bounds {
+	if s.last.size != size {
+		s.last = bounds{size, s.o.least(size), len(s.index.docs)}
+		if largest := s.o.largest(size); largest < math.MaxInt {
+			s.last.end = s.index.rankOf(largest + 1)
+		}
+	}
+	return s.last
 }
 
 // listsOf returns the lists of those numbers that find candidates: the first ones. Their lines are requested all together.
@@ -135,7 +155,7 @@ func (s *search) listsOf(numbers []uint32) [][]uint32 {
 	s.lists, s.lasts = s.lists[:0], s.lasts[:0]
 	for _, number := range numbers {
 		s.lists = append(s.lists, x.lists.at(int(number)))
-		s.lasts = append(s.lasts, x.lists.ends[number]-1)
+		s.lasts = append(s.lasts, uint64(x.lists.ends[number])-1)
 	}
 	asm.PrefetchAt(x.lists.values, s.lasts)
 	return s.lists

@@ -27,7 +27,7 @@ type transposition struct {
 // sets makes the sets of the index of its lists.
 func (w *build) sets(ctx context.Context) (err error) {
 	x := w.index
-	if x.sets.ends, err = array[uint64](x, len(x.docs)); err != nil {
+	if x.sets.ends, err = array[uint32](x, len(x.docs)); err != nil {
 		return err
 	}
 	if x.sets.values, err = array[uint32](x, len(x.lists.values)); err != nil || len(x.lists.values) == 0 {
@@ -153,8 +153,8 @@ func (t *transposition) block(block int, round uint64) {
 		ends[int(p>>32)-first]++
 	}
 	for i, n := range ends {
-		ends[i] = at // where the set begins, for now
-		at += n
+		ends[i] = uint32(at) // where the set begins, for now
+		at += uint64(n)
 	}
 	for _, p := range postings {
 		end := &ends[int(p>>32)-first]
