@@ -90,6 +90,24 @@ func TestBuildMemory(t *testing.T) {
 	}
 }
 
+// TestMergeMemory: so do adding to an index, and a merge of it.
+func TestMergeMemory(t *testing.T) {
+	if underRace() {
+		return // whose shadow counts
+	}
+	n := 2_000_000
+	if testing.Short() {
+		n = 500_000
+	}
+	base, more := somePrintsFile(t, n), somePrintsFile(t, n/4)
+	for _, limit := range []string{"unlimited", "400000"} {
+		index := builtIndex(t, base)
+		for _, args := range [][]string{{"build", "-v", "--add", index, more}, {"merge", "-v", index}} {
+			memoryOf(t, `making a segment of \S+ documents uses at most (\S+ \S+) of memory beside mapped files; \S+ [GM]iB are available \(.+\)$`, limit, args...)
+		}
+	}
+}
+
 // TestBuildTight: where the process may map little, a build ends well, or is refused before it
 // begins with what it needs and what there is: nothing between.
 func TestBuildTight(t *testing.T) {

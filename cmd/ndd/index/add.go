@@ -69,8 +69,10 @@ func (a *adding) run(cmd *cobra.Command, g *cli.Globals, paths []string, ids pla
 		docs += f.Len()
 	}
 	bar := g.NewBar("building", int64(len(x.Design().Tables)+1), cli.CountUnit)
+	budget := memory.ForProgram(g.Machine.Limit(0))
 	err = x.Live().Add(cmd.Context(), files, engine.BuildOptions{NoIDs: ids == plan.IDsRows, Options: segment.Options{Threads: g.Threads,
-		Budget: memory.ForProgram(g.Machine.Limit(0)), Progress: func(_ string, part, _ int) { bar.Set(int64(part)) }}})
+		Budget: budget, Progress: func(_ string, part, _ int) { bar.Set(int64(part)) },
+		Planned: func(p segment.Plan) { sayMaking(g, docs, budget.Total(p.Bytes), budget.Limit()) }}})
 	bar.End()
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.dir, err)

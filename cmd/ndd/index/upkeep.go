@@ -11,6 +11,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
 	"ndd/engine/index/live"
+	"ndd/engine/memory"
 )
 
 func newMerge(g *cli.Globals) *cobra.Command {
@@ -22,6 +23,7 @@ build' makes of the documents that are not deleted. Queries are fastest then, an
 the index smallest. While it merges, the disk has the index twice.
 
 The index must not be served meanwhile: a server merges in the background by itself.
+Memory is taken as by building as many documents; --verbose says how much, before.
 If the command is interrupted, the index is as it was before.`,
 		Example: `  ndd merge index`,
 		Args:    cli.OneArg("INDEX"),
@@ -49,13 +51,20 @@ func mergeIndex(ctx context.Context, g *cli.Globals, dir string) (err error) {
 // openToWrite opens the index in folder dir to change it, after every checksum was verified.
 func openToWrite(ctx context.Context, g *cli.Globals, dir string, how engine.OpenOptions) (*engine.Index, error) {
 	var o OpenFlags
-	how.Write, how.Disk = true, g.Disk
+	how.Write, how.Disk, how.Budget = true, g.Disk, memory.ForProgram(g.Machine.Limit(0))
+	how.Planned = func(docs, bytes uint64) { sayMaking(g, docs, how.Budget.Total(bytes), how.Budget.Limit()) }
 	x, err := o.Open(ctx, g, dir, how)
 	if err != nil {
 		return nil, err
 	}
 	g.Log.Debug(fmt.Sprintf("%s: %v", dir, x.Live().Recovery()))
 	return x, nil
+}
+
+// sayMaking says what memory making a segment takes, before it takes any.
+func sayMaking(g *cli.Globals, docs, bytes uint64, limit memory.Limit) {
+	g.Log.Debug(fmt.Sprintf("making a segment of %s uses at most %s of memory beside mapped files; %s are available (%s)",
+		cli.Number(docs, "document"), humanize.IBytes(bytes), humanize.IBytes(limit.Bytes), limit.Source))
 }
 
 func newBackup(g *cli.Globals) *cobra.Command {

@@ -37,11 +37,12 @@ type Config struct {
 
 	Choice *Choice // why it has its tables; nil where that was not kept
 
-	OnConflict OnConflict       // what becomes of a document whose ID is taken; 0 is Replace
-	TTL        time.Duration    // how long documents are kept that say nothing else; 0 is forever
-	Budget     *memory.Budget   // of what is in memory and of merges; nil is what this machine has left when the index is opened
-	flushDocs  uint64           // of a memtable, for tests: 0 is the package's own; with neverFlush only calls flush
-	now        func() time.Time // for tests; nil is time.Now
+	OnConflict OnConflict                // what becomes of a document whose ID is taken; 0 is Replace
+	TTL        time.Duration             // how long documents are kept that say nothing else; 0 is forever
+	Budget     *memory.Budget            // of what is in memory and of merges; nil is what this machine has left when the index is opened
+	planned    func(docs, memory uint64) // see OpenOptions
+	flushDocs  uint64                    // of a memtable, for tests: 0 is the package's own; with neverFlush only calls flush
+	now        func() time.Time          // for tests; nil is time.Now
 }
 
 // neverFlush has nothing flushed by itself.

@@ -200,10 +200,16 @@ func (x *Index) reserveFiles(docs, bytes, beside uint64, o *segment.Options) (*m
 	if plan.External {
 		need += 8 * docs
 	}
+	if x.config.IDs {
+		need += 8 * idIndexLen(docs)
+	}
 	if free, ok := freeBytes(x.folder.dir); ok && free < need {
 		reserved.Release()
 		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and there are %s", x.folder.dir,
 			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))
+	}
+	if x.config.planned != nil {
+		x.config.planned(docs, beside+writing)
 	}
 	return reserved, nil
 }

@@ -53,8 +53,11 @@ type OpenOptions struct {
 	Random     io.Reader     // of file identities; nil is crypto/rand
 	// MaxLengthRatio is that of [Config]; the error wraps [ErrNoLengths] where it is set and the index keeps no lengths.
 	MaxLengthRatio float64
-	flushDocs      uint64 // for tests; see Config
-	now            func() time.Time
+	// Planned, unless nil, is told before a segment is written to a file, by a merge or of what was inserted, how many documents it
+	// will have and how much memory that takes beside mapped files. Several goroutines may call it.
+	Planned   func(docs, memory uint64)
+	flushDocs uint64 // for tests; see Config
+	now       func() time.Time
 
 	// Spread, unless nil, copies the tables to the memory nodes of its host
 	// and has workers of each node search them.
@@ -248,7 +251,7 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*Segment, n
 
 // config returns what the index is that the manifest describes.
 func (m *Manifest) config(segments []*Segment, o OpenOptions) Config {
-	c := Config{Recipe: m.Recipe, Choice: m.Choice, MaxLengthRatio: o.MaxLengthRatio, OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget, flushDocs: o.flushDocs, now: o.now}
+	c := Config{Recipe: m.Recipe, Choice: m.Choice, MaxLengthRatio: o.MaxLengthRatio, OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget, planned: o.Planned, flushDocs: o.flushDocs, now: o.now}
 	if m.Live != nil {
 		c.Design, c.Table, c.IDs, c.Lengths = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs, m.Live.Lengths
 		return c
