@@ -95,11 +95,7 @@ func TestMergeMemory(t *testing.T) {
 	if underRace() {
 		return // whose shadow counts
 	}
-	n := 2_000_000
-	if testing.Short() {
-		n = 500_000
-	}
-	base, more := somePrintsFile(t, n), somePrintsFile(t, n/4)
+	base, more := somePrintsFile(t, 2_000_000), somePrintsFile(t, 500_000) // with fewer it is not seen beside what the program takes
 	for _, limit := range []string{"unlimited", "400000"} {
 		index := builtIndex(t, base)
 		for _, args := range [][]string{{"build", "-v", "--add", index, more}, {"merge", "-v", index}} {
