@@ -246,13 +246,13 @@ func (m *mapReduce) registerCopies(cmd *cobra.Command, step string) {
 // copyOptions returns the options of jobs that make signatures or compare them.
 func (m *mapReduce) copyOptions() (o copies.Options, err error) {
 	o = copies.Options{Threshold: m.threshold, MinFeatures: m.minFeatures}
-	if o.Method, err = copies.ParseMethod(m.method); err == nil && o.Method == copies.Auto {
-		err = fmt.Errorf("%q: must be one method", m.method)
+	if o.Method, err = copies.ParseMethod(m.method); err != nil || o.Method == copies.Auto {
+		return o, cli.Usagef("--method %q: must be winnow, shingles, spotsigs or ccdet", m.method)
 	}
-	if err != nil {
-		return o, badJobFlag("method", err)
+	if m.g.Given["min-features"] && m.minFeatures < 1 {
+		return o, cli.Usagef("--min-features %d: must be at least 1", m.minFeatures)
 	}
-	if !(m.threshold >= 0 && m.threshold <= 1) {
+	if m.g.Given["threshold"] && !(m.threshold > 0 && m.threshold <= 1) {
 		return o, cli.Usagef("--threshold %g: must be above 0 and at most 1", m.threshold)
 	}
 	return o, nil

@@ -126,7 +126,7 @@ func noJob(cmd *cobra.Command, step string, args []string) error {
 			return cli.Usagef("the job %s has no step %s", j.name, step)
 		}
 	}
-	return cli.Usagef("no job is called %q%s; jobs with the step %s: %s", args[0], cli.DidYouMean(cmd, args[0]), step, strings.Join(names, ", "))
+	return cli.Usagef("no job is called %q; jobs with the step %s: %s%s", args[0], step, strings.Join(names, ", "), cli.DidYouMean(cmd, args[0]))
 }
 
 func newJobStep(g *cli.Globals, step string, j *mapReduceJob) *cobra.Command {
