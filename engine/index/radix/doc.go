@@ -12,6 +12,13 @@
 //	each bucket, in cache: count the next 12 bits, scatter into leaves of six keys,
 //	sort each in registers on its way back
 //
+// Keys whose rows stand beside them ([SortRows]) go the same way, but into up to 16,384 buckets, so that within one the bits of a
+// key that differ and the place that it has there fit a word: words are sorted as keys are, and tell which row goes where. Equal keys
+// differ by their place, so that the sort is stable.
+//
+//	input --permute--> scatter keys a cache line at a time, rows (4 bytes) one by one
+//	each bucket, in cache: words of key and place --as keys--> keys, rows
+//
 // Pairs, and keys without AVX-512:
 //
 //	input --permute--> count the leading 13 bits

@@ -55,19 +55,25 @@ func (w *worker[E]) leaves(dst, src, spare []uint64, low, depth int) {
 // partition moves src to dst by the digit of len(ends) values from bit shift on, and sets
 // ends, which are zeros, to where each value's keys end.
 func partition(dst, src []uint64, ends []uint32, shift uint) {
+	place(ends, src, shift)
 	mask := uint64(len(ends) - 1)
 	for _, k := range src {
+		d := k >> (shift & 63) & mask
+		p := ends[d]
+		dst[p] = k
+		ends[d] = p + 1
+	}
+}
+
+// place sets ends, which are zeros, to where the keys of each value of the digit from bit shift on begin.
+func place(ends []uint32, keys []uint64, shift uint) {
+	mask := uint64(len(ends) - 1)
+	for _, k := range keys {
 		ends[k>>(shift&63)&mask]++
 	}
 	at := uint32(0)
 	for d, n := range ends {
 		ends[d] = at
 		at += n
-	}
-	for _, k := range src {
-		d := k >> (shift & 63) & mask
-		p := ends[d]
-		dst[p] = k
-		ends[d] = p + 1
 	}
 }

@@ -35,6 +35,7 @@ type sorter[E element] struct {
 	aim     int                                         // log2 of the elements that a bucket may have
 	heavy   int                                         // a bucket of more elements is sorted by itself
 	make    func(dst []E, keys []uint64, row int) []E   // elements of permuted fingerprints
+	rows    []uint32                                    // of [SortRows]: where the rows of the next elements, which are keys, go; else nil
 	workers []*worker[E]                                // by thread
 	place   func(n int) []E                             // where the next n sorted elements go
 	room    int                                         // the most that place gives
@@ -109,7 +110,7 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 	if width == 0 && s.emit == nil {
 		return s.copy(ctx, iv.low, n)
 	}
-	digit := min(width-s.floor, digitMax, max(bits.Len(uint(n))-s.aim, 1))
+	digit := s.digit(width, n)
 	shift := width - digit
 	counts, err := s.count(ctx, iv, shift)
 	if err != nil {
@@ -151,6 +152,15 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 	return nil
 }
 
+// digit returns by how many of the leading bits n elements, which differ in the last width ones, are put into buckets.
+func (s *sorter[E]) digit(width, n int) int {
+	length := bits.Len(uint(n))
+	if s.rows != nil {
+		return min(width, rowsDigitMax, length/2+1) // so that places within a bucket have no more bits
+	}
+	return min(width-s.floor, digitMax, max(length-s.aim, 1))
+}
+
 // count counts the digits of an interval's elements, by thread.
 func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]uint64, error) {
 	counts := make([][]uint64, s.threads)
@@ -182,7 +192,7 @@ func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]uint
 // scatter puts the size elements of an interval, which are those of digits
 // [from, to), into their buckets, sorts these and passes them on.
 func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts [][]uint64, from, to, size int) error {
-	dst := s.place(size)
+	dst, rows := s.place(size), s.placeRows(size)
 	// starts[t][d]: where thread t writes its next element of digit d.
 	starts := make([][]uint64, s.threads)
 	for t := range starts {
@@ -199,6 +209,12 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 	}
 	all := iv == (interval{0, ^uint64(0)})
 	err := s.each(func(t int) error {
+		if rows != nil {
+			put := rowsPutter(asWords(dst), rows, starts[t], iv, uint(shift))
+			err := s.keys(ctx, t, put)
+			put(nil, 0)
+			return err
+		}
 		put := s.putter(dst, starts[t], iv.low, uint(shift))
 		elems := make([]E, chunkKeys)
 		err := s.keys(ctx, t, func(keys []uint64, row int) {
@@ -214,7 +230,7 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 	if err != nil {
 		return err
 	}
-	if err := s.buckets(ctx, dst, ends, shift); err != nil || s.order != nil || s.emit != nil {
+	if err := s.buckets(ctx, dst, rows, ends, shift); err != nil || s.order != nil || s.emit != nil {
 		return err
 	}
 	return s.yield(ctx, dst)
@@ -247,6 +263,16 @@ func asWords[E element](x []E) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(E))/8))
 }
 
+// wordsAs views words as elements of one word.
+func wordsAs[E element](x []uint64) []E {
+	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
+// wordsAsRows views words as rows, two of them each.
+func wordsAsRows(x []uint64) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
+}
+
 // within moves the elements of an interval to the front.
 func within[E element](elems []E, iv interval) []E {
 	n, span := 0, iv.high-iv.low
@@ -262,7 +288,7 @@ func within[E element](elems []E, iv interval) []E {
 
 // buckets sorts each bucket by the bits below shift; all threads take them one
 // by one.
-func (s *sorter[E]) buckets(ctx context.Context, dst []E, ends []int, shift int) error {
+func (s *sorter[E]) buckets(ctx context.Context, dst []E, rows []uint32, ends []int, shift int) error {
 	var next atomic.Int64
 	return s.each(func(t int) (err error) {
 		for {
@@ -279,6 +305,8 @@ func (s *sorter[E]) buckets(ctx context.Context, dst []E, ends []int, shift int)
 			}
 			bucket := dst[from:ends[d]]
 			switch {
+			case rows != nil:
+				err = s.workers[t].sortRows(asWords(bucket), rows[from:ends[d]], shift)
 			case s.order != nil:
 				err = s.distinct(s.workers[t], bucket, shift)
 			case s.emit != nil:
@@ -299,10 +327,13 @@ func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
 		return s.order.take(asWords(s.place(n)), []uint64{key})
 	}
 	size := min(n, s.room)
-	dst, at := s.place(size), 0
+	dst, rows, at := s.place(size), s.placeRows(size), 0
 	elems := make([]E, chunkKeys)
 	one := *s
 	one.threads = 1
+	if rows != nil {
+		return one.keys(ctx, 0, rowsPutter(asWords(dst), rows, []uint64{0}, interval{key, key}, 0))
+	}
 	var failed error
 	err := one.keys(ctx, 0, func(keys []uint64, row int) {
 		for _, e := range within(s.make(elems, keys, row), interval{key, key}) {

@@ -76,6 +76,7 @@ func TestKeysAndPairs(t *testing.T) {
 						pairs, keys := make([]Pair, n), make([]uint64, n)
 						Pairs(pairs, src, mask, threads)
 						Keys(keys, src, mask, threads)
+						sortsRows(t, Chunks{src}, mask, threads, want)
 						if !slices.Equal(pairs, want) {
 							t.Fatal("pairs differ")
 						}
@@ -102,7 +103,22 @@ func TestLarge(t *testing.T) {
 			if !slices.Equal(pairs, want) {
 				t.Fatal("pairs differ")
 			}
+			sortsRows(t, Chunks{src[:7], nil, src[7:100_000], src[100_000:]}, 0xf0f0f0f0, 2, want)
 		})
+	}
+}
+
+// sortsRows demands that SortRows gives the pairs that are wanted.
+func sortsRows(t *testing.T, in Chunks, mask uint64, threads int, want []Pair) {
+	t.Helper()
+	keys, rows := make([]uint64, len(want)), make([]uint32, len(want))
+	if err := SortRows(t.Context(), keys, rows, in, Options{Mask: mask, Threads: threads}); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range want {
+		if keys[i] != p[0] || uint64(rows[i]) != p[1] {
+			t.Fatalf("key %d is %#x of row %d, want %#x of %d", i, keys[i], rows[i], p[0], p[1])
+		}
 	}
 }
 
@@ -124,6 +140,20 @@ func TestBucket(t *testing.T) {
 				}
 				if !slices.Equal(got, want) {
 					t.Fatal("pairs differ")
+				}
+				keys, rows := slices.Clone(src), make([]uint32, n)
+				for i := range rows {
+					rows[i] = uint32(i)
+				}
+				var alone worker[[1]uint64]
+				defer alone.free()
+				if err := alone.sortRows(keys, rows, 64); err != nil { // in parts: the places do not fit beside 64 bits
+					t.Fatal(err)
+				}
+				for i, p := range want {
+					if keys[i] != p[0] || uint64(rows[i]) != p[1] {
+						t.Fatalf("key %d is %#x of row %d, want %#x of %d", i, keys[i], rows[i], p[0], p[1])
+					}
 				}
 			})
 		}
@@ -307,6 +337,47 @@ func TestInterrupted(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// BenchmarkRows is what the documents of an index are sorted by: all at once, and as pairs, a quarter at a time.
+func BenchmarkRows(b *testing.B) {
+	for _, n := range []int{1e6, 2e7, 1e8} {
+		src, err := memory.Make[uint64](n)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(uint64(n), 9))
+		for i := range src.Data {
+			src.Data[i] = rng.Uint64()
+		}
+		for _, threads := range []int{1, 2} {
+			o := Options{Mask: 0x5555555555555555, Threads: threads, Room: n / 4}
+			b.Run(fmt.Sprintf("n=%d/threads=%d/pairs", n, threads), func(b *testing.B) {
+				for b.Loop() {
+					if err := WalkPairs(b.Context(), Chunks{src.Data}, o, func([]Pair) error { return nil }); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/key")
+			})
+			b.Run(fmt.Sprintf("n=%d/threads=%d/rows", n, threads), func(b *testing.B) {
+				keys, err1 := memory.Make[uint64](n)
+				rows, err2 := memory.Make[uint32](n)
+				if err := errors.Join(err1, err2); err != nil {
+					b.Fatal(err)
+				}
+				defer keys.Free()
+				defer rows.Free()
+				for b.Loop() {
+					if err := SortRows(b.Context(), keys.Data, rows.Data, Chunks{src.Data}, o); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/key")
+			})
+		}
+		src.Free()
 	}
 }
 
