@@ -55,6 +55,30 @@ func TestFormatPage(t *testing.T) {
 	}
 }
 
+// TestFormatPageOfMany reads a segment of so many documents that their rows are in blocks.
+func TestFormatPageOfMany(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 2))
+	prints := make([]uint64, 66_000)
+	for i := range prints {
+		prints[i] = r.Uint64()
+	}
+	file := filepath.Join(t.TempDir(), "many.bin")
+	if err := os.WriteFile(file, store.Bytes64(append(prints, prints[:100]...)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := ndf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	index := filepath.Join(t.TempDir(), "index")
+	o := segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutHuffman}}
+	if err := Build(t.Context(), index, []*ndf.File{raw}, BuildOptions{Options: o}); err != nil {
+		t.Fatal(err)
+	}
+	readAsTold(t, index, file)
+}
+
 // readAsTold reads, with nothing of ours but the sections' bytes, the fingerprints
 // of all documents of an index, from table 0 and the ids, and holds them against
 // those of the file. It returns how many wide lines the table has.
@@ -76,8 +100,9 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		Design struct {
 			Tables []struct{ Mask string }
 		}
-		Layout    string
-		Documents uint64
+		Layout      string
+		Documents   uint64
+		OrdinalBase uint64
 	}
 	if err := json.Unmarshal(section("segment"), &meta); err != nil {
 		t.Fatal(err)
@@ -108,12 +133,12 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 	}
 
 	ordinals, firsts := section("ids.ordinals"), section("ids.firsts")
-	width := uint64(bits.Len64(meta.Documents - 1))
+	row := rowsAsTold(ordinals, meta.Documents, meta.OrdinalBase)
 	rows := make([]uint64, meta.Documents)
 	rank := -1
 	for i := range meta.Documents {
 		rank += int(bit(firsts, i))
-		rows[field(ordinals, i, width)] = prints[rank]
+		rows[row(i)] = prints[rank]
 	}
 	pages, err := ndf.Open(file)
 	if err != nil {
@@ -124,6 +149,34 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		t.Error("read otherwise than written")
 	}
 	return wideLines
+}
+
+// rowsAsTold returns a function that reads integer i of the ordinals.
+func rowsAsTold(ordinals []byte, documents, base uint64) func(i uint64) uint64 {
+	if base == 0 {
+		return func(i uint64) uint64 { return field(ordinals, i, uint64(bits.Len64(documents-1))) }
+	}
+	low := uint64(bits.Len64((documents - 1) / base))
+	digits := uint64(0)
+	for power, over := uint64(1), uint64(0); over == 0; digits++ {
+		over, power = bits.Mul64(power, base)
+	}
+	digits-- // whose power fits
+	read := func(at, width uint64) (v uint64) {
+		for j := range width {
+			v |= bit(ordinals, at+j) << j
+		}
+		return v
+	}
+	return func(i uint64) uint64 {
+		begin := i / digits * (digits*low + 64)
+		fraction := read(begin+digits*low, 64)
+		for range i % digits {
+			fraction *= base
+		}
+		digit, _ := bits.Mul64(fraction, base)
+		return digit<<low | read(begin+i%digits*low, low)
+	}
 }
 
 func bit(b []byte, i uint64) uint64 { return uint64(b[i/8]>>(i%8)) & 1 }

@@ -181,11 +181,12 @@ func (o *Option) scan(n float64) {
 	o.BatchNS = min(o.BatchNS, table.ScanNS(o.Layout, n, together)/together)
 }
 
-// rowBytes returns what the documents' ordinals take, packed, and where there are more of them than
+// rowBytes returns what the documents' ordinals take, and where there are more of them than
 // fingerprints a bit for each: first of its fingerprint?
 func (r *Request) rowBytes() uint64 {
 	n := max(r.Documents, r.Fingerprints)
-	bytes := 8 * succinct.WordsFor(n, succinct.WidthFor(max(n, 1)-1))
+	code := succinct.CodeFor(n)
+	bytes := 8 * code.WordsFor(n)
 	if n > r.Fingerprints {
 		bytes += succinct.OnesBytes(n, r.Fingerprints)
 	}

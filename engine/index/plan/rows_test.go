@@ -19,6 +19,9 @@ func TestRowBytes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, repeated := range []int{1, 2, 10, 5000} {
 		prints := make([]uint64, 5000)
+		if repeated == 2 {
+			prints = make([]uint64, 70_000) // whose rows are in blocks
+		}
 		for i := range prints {
 			if prints[i] = rng.Uint64(); i%repeated > 0 {
 				prints[i] = prints[i-1]

@@ -17,7 +17,7 @@ const (
 // SortRows sets keys to the fingerprints of in, permuted and sorted, and rows to the row of each, rows of one fingerprint
 // ascending: what [WalkPairs] gives, in 12 bytes a document instead of 16. Both must have the length of in,
 // which must be less than 2^32. The error is that of ctx, or says that there is no memory for the buckets.
-func SortRows(ctx context.Context, keys []uint64, rows []uint32, in Chunks, o Options) error {
+func SortRows(ctx context.Context, keys []uint64, rows []uint32, in Input, o Options) error {
 	if len(rows) != len(keys) || uint64(len(keys)) > math.MaxUint32 {
 		panic(fmt.Sprintf("radix: %d rows of %d keys", len(rows), len(keys)))
 	}

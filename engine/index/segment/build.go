@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -87,29 +88,11 @@ func (b *builder) documents(ctx context.Context) error {
 		return err
 	}
 	defer w.close()
-	o := b.sort
-	o.Mask, o.Room = b.Design.Tables[0].Mask, max(b.pairs, roomLeast) // of documents that are not kept there may be more
-	var keys []uint64
-	err = radix.WalkPairs(ctx, b.rows, o, func(pairs []radix.Pair) (err error) {
-		if b.merge != nil {
-			if pairs, err = b.merge.toRows(pairs, b.docs-w.docs); err != nil {
-				return err
-			}
-		}
-		keys = keys[:0]
-		if b.memory != nil {
-			keys = b.memory.Data[b.distinct:b.distinct]
-		}
-		if keys, err = w.append(keys, pairs); err != nil {
-			return err
-		}
-		b.distinct += len(keys)
-		if b.spilled != nil {
-			return b.spilled.Append(keys)
-		}
-		return nil
-	})
-	if err != nil {
+	sort := b.documentsInRanges
+	if b.memory != nil && b.pairs >= b.docs/rangesBest && b.rows.Len() == b.docs && uint64(b.docs) <= math.MaxUint32 {
+		sort = b.documentsAtOnce
+	}
+	if err := sort(ctx, w); err != nil {
 		return err
 	}
 	if w.docs < b.docs {
@@ -119,6 +102,71 @@ func (b *builder) documents(ctx context.Context) error {
 		return err
 	}
 	b.keepFewer()
+	return nil
+}
+
+// documentsAtOnce sorts all of them, in the memory of the keys and of a quarter of the pairs.
+func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
+	rows, err := memory.Make[uint32](b.docs)
+	if err != nil {
+		return err
+	}
+	defer rows.Free()
+	o := b.sort
+	o.Mask = b.Design.Tables[0].Mask
+	keys := b.memory.Data
+	if err := radix.SortRows(ctx, keys, rows.Data, b.rows, o); err != nil {
+		return err
+	}
+	if b.merge == nil {
+		b.distinct, err = appendDocs(w, keys, rows.Data)
+		return err
+	}
+	room := make([]radix.Pair, docPiece)
+	for at := 0; at < b.docs; at += docPiece {
+		pairs := room[:min(docPiece, b.docs-at)]
+		for i := range pairs {
+			pairs[i] = radix.Pair{keys[at+i], uint64(rows.Data[at+i])}
+		}
+		if err := b.takePairs(w, pairs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// documentsInRanges sorts as many at a time as there is memory for.
+func (b *builder) documentsInRanges(ctx context.Context, w *docWriter) error {
+	o := b.sort
+	o.Mask, o.Room = b.Design.Tables[0].Mask, max(b.pairs, roomLeast) // of documents that are not kept there may be more
+	return radix.WalkPairs(ctx, b.rows, o, func(pairs []radix.Pair) error { return b.takePairs(w, pairs) })
+}
+
+// takePairs writes documents, by ascending keys, and keeps the keys that are new. It overwrites the pairs.
+func (b *builder) takePairs(w *docWriter, pairs []radix.Pair) (err error) {
+	if b.merge != nil {
+		if pairs, err = b.merge.toRows(pairs, b.docs-w.docs); err != nil {
+			return err
+		}
+	}
+	var keys, rows [docPiece]uint64
+	for piece := range slices.Chunk(pairs, docPiece) {
+		for i, p := range piece {
+			keys[i], rows[i] = p[0], p[1]
+		}
+		n, err := appendDocs(w, keys[:len(piece)], rows[:len(piece)])
+		if err != nil {
+			return err
+		}
+		if b.spilled != nil {
+			err = b.spilled.Append(keys[:n])
+		} else {
+			copy(b.memory.Data[b.distinct:], keys[:n])
+		}
+		if b.distinct += n; err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

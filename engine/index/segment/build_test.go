@@ -59,13 +59,16 @@ func written(t testing.TB, in Input, o Options) []byte {
 // form, in pieces and with other numbers of threads: the file is the same, byte
 // for byte.
 func TestSameFile(t *testing.T) {
-	const n = 2*roomLeast + 1000
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, at := range map[string]func(i int) uint64{
 		"random":     func(int) uint64 { return rng.Uint64() },
 		"half equal": func(i int) uint64 { return rng.Uint64() * uint64(i&1) },
 		"few":        func(int) uint64 { return rng.Uint64N(1000) << 40 },
 	} {
+		n := 2*roomLeast + 1000 // documents are sorted in ranges in a file
+		if name == "random" {
+			n = rangesBest*roomLeast + 1000 // and in memory
+		}
 		prints := make([]uint64, n)
 		for i := range prints {
 			prints[i] = at(i)
@@ -74,12 +77,13 @@ func TestSameFile(t *testing.T) {
 		o.Design.Tables = o.Design.Tables[:2] // valid for k = 1
 		o.Design.K = 1
 		want := written(t, Input{Fingerprints: prints}, o)
-		fixed := uint64(2*threadBytes + n/2 + roomLeast*pairBytes)
-		for _, size := range []uint64{fixed + 9*n, fixed + n} {
+		docs := uint64(n)
+		fixed := 2*threadBytes + docs/2 + roomLeast*pairBytes
+		for _, size := range []uint64{fixed + 9*docs, fixed + docs} {
 			o := o
 			o.Budget, o.TempDir = memory.NewBudget(memory.Set(size)), t.TempDir()
-			plan, err := NewPlan(n, o)
-			if err != nil || plan.Bytes > size || plan.External != (size < fixed+8*n) {
+			plan, err := NewPlan(docs, o)
+			if err != nil || plan.Bytes > size || plan.External != (size < fixed+8*docs) {
 				t.Fatalf("%d bytes: %+v, %v", size, plan, err)
 			}
 			if !bytes.Equal(written(t, Input{Fingerprints: prints}, o), want) {

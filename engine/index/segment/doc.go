@@ -2,7 +2,7 @@
 // the permuted tables of a design over the distinct fingerprints, the
 // documents of each fingerprint, and their IDs.
 //
-//	ids.ordinals   documents by (rank in table 0, row), packed
+//	ids.ordinals   documents by (rank in table 0, row), in little more than log2 n bits each
 //	ids.firsts     a bit for each of them: first of its fingerprint?  (only with duplicates)
 //	ids.samples    every 512th one of ids.firsts                      (only with duplicates)
 //	segment        design, layout, counts (JSON)

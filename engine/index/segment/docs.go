@@ -1,10 +1,6 @@
 package segment
 
 import (
-	"encoding/binary"
-
-	"ndd/asm"
-	"ndd/engine/index/radix"
 	"ndd/engine/index/succinct"
 	"ndd/engine/memory"
 	"ndd/engine/storage/store"
@@ -14,34 +10,41 @@ import (
 // are numbered by their row in the segment.
 //
 //	rank       0   1       2
-//	ordinals   7   0 3 9   2        packed
+//	ordinals   7   0 3 9   2        below the number of documents
 //	firsts     1   1 0 0   1        absent when every fingerprint has one document
 //
-// Ordinals take the bits of n-1, rounded up: 24 for 10 M, 27 for 100 M, where log2(n!)/n, the least that any order of n
-// documents takes, is 21.8 and 25.1. Of the 1.4 to 2.2 bits between, 1.44 are those of which document is left when the
-// others are known: to save them, the ordinals of all ranks must be coded together, as in a wavelet tree, where a
-// look-up is a miss for each of the 20 levels and not one. The rest is the rounding, 0.75 at 10 M, 0.42 at 100 M, 0.10
-// at 1,000 M. Nine ordinals whose upper seven bits share a word as digits would save 0.33 at 100 M (240 bits for 243),
-// ten 0.7 at 10 M, for a 64-bit division a look-up and another format: 0.3 % of a document's bytes at 100 M.
+// Ordinals of n documents are written so that the fraction of log2 n is not rounded up to a bit ([succinct.Bounded]): 23.33 bits for 10 M,
+// 26.6 for 100 M, where log2 n is 23.25 and 26.58, and packed ones take 24 and 27. Where that saves less than an eighth of a bit, and of
+// few documents, they are packed.
+//
+// log2(n!)/n, the least that any order of n documents takes, is 1.44 bits less than log2 n: of the last documents it is known
+// which are left. Only a code of all ordinals together has those bits, and a look-up then reads much of it. A permutation in log2 n! bits and
+// little more takes O(log n / log log n) steps, through a Benes network of that depth (Munro, Raman, Raman and Rao, Succinct Representations of
+// Permutations and Functions, 2012). A wavelet tree of each row's rank takes a select, which is a miss or two, for each of
+// log2 n levels: 23 at 10 M. Halfway, for each row the number of its group of m ranks (of equal groups, so that nothing is lost), and for
+// each group the order of its m rows: of the 1.44 bits about all but log2(2 pi m)/2m, 0.17 with m of 20, but it is still a select in
+// a string of log2 n/m bits a row, 19 levels of 23. Cycles with short cuts (the same authors) go the other way, from rows to
+// ranks, in (1 + 1/t) n log2 n bits and t steps, and save none. A minimal perfect hash in place of the tables' ranks takes 1.44 bits itself.
+// At 80 ns a miss any of them makes the document of a hit cost as much as the query.
 type docList struct {
 	section  store.Section // of the ordinals
 	docs     uint64
-	ordinals succinct.Packed
+	ordinals succinct.Bounded
 	firsts   *succinct.Ones
 }
 
-// A docWriter writes a docList as the pairs of table 0 come in.
+// A docWriter writes a docList as the documents come in, in the order of table 0.
 type docWriter struct {
-	sink   store.Sink
-	width  int    // bits of an ordinal
-	buffer []byte // packed words
-	held   uint64 // the low used bits: what does not fill a word yet
-	used   int
+	sink     store.Sink
+	ordinals *succinct.BoundedWriter
 
 	docs   int
 	before uint64 // the last key, when docs > 0
 	firsts *memory.Buffer[uint64]
 }
+
+// docPiece documents are taken at a time: their keys and rows stay in the first-level cache.
+const docPiece = 1024
 
 func newDocWriter(sink store.Sink, docs int) (*docWriter, error) {
 	firsts, err := memory.Make[uint64]((docs + 63) / 64)
@@ -49,53 +52,68 @@ func newDocWriter(sink store.Sink, docs int) (*docWriter, error) {
 		return nil, err
 	}
 	sink.Section("ids.ordinals")
-	return &docWriter{sink: sink, width: ordinalWidth(uint64(docs)), firsts: firsts, buffer: make([]byte, 0, 1<<16)}, nil
+	w := &docWriter{sink: sink, ordinals: succinct.NewBoundedWriter(succinct.CodeFor(uint64(docs))), firsts: firsts}
+	w.ordinals.Words = make([]uint64, 0, docWords+docPiece)
+	return w, nil
 }
+
+// docWords words of ordinals are written at a time.
+const docWords = 1 << 13
 
 func (w *docWriter) close() { w.firsts.Free() }
 
-// append writes the rows of the next pairs, and appends their keys that are new
-// to keys.
-func (w *docWriter) append(keys []uint64, pairs []radix.Pair) ([]uint64, error) {
-	for _, p := range pairs {
-		if w.docs == 0 || p[0] != w.before {
-			keys = append(keys, p[0])
-			w.before = p[0]
-			w.firsts.Data[w.docs/64] |= 1 << (w.docs % 64)
-		}
-		w.docs++
-		if w.width == 0 {
-			continue
-		}
-		w.held |= p[1] << w.used
-		if w.used += w.width; w.used >= 64 {
-			if err := w.word(w.held); err != nil {
-				return keys, err
+// appendDocs writes the rows of documents whose keys ascend, moves the keys that are new to the front of keys, and returns
+// how many they are.
+func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (distinct int, err error) {
+	for at := 0; at < len(keys); at += docPiece {
+		end := min(at+docPiece, len(keys))
+		distinct += w.mark(keys[distinct:], keys[at:end])
+		if succinct.AppendBounded(w.ordinals, rows[at:end]); len(w.ordinals.Words) >= docWords {
+			if err := w.flush(); err != nil {
+				return distinct, err
 			}
-			w.used -= 64
-			w.held = p[1] >> (w.width - w.used) // 0 when nothing is left: Go shifts by 64 to 0
 		}
 	}
-	return keys, nil
+	return distinct, nil
 }
 
-// word appends a packed word, and writes the buffer when it is full.
-func (w *docWriter) word(v uint64) (err error) {
-	w.buffer = binary.LittleEndian.AppendUint64(w.buffer, v)
-	if len(w.buffer) == cap(w.buffer) {
-		_, err = w.sink.Write(w.buffer)
-		w.buffer = w.buffer[:0]
+// mark marks the documents that are the first of their keys, moves those keys to dst, which may be where they are or before it, and returns
+// how many they are.
+func (w *docWriter) mark(dst, keys []uint64) (distinct int) {
+	before, docs, bits := w.before, w.docs, uint64(0)
+	for _, key := range keys {
+		first := uint64(0)
+		if key != before || docs == 0 {
+			first = 1
+		}
+		dst[distinct] = key
+		distinct += int(first)
+		before = key
+		bits |= first << (docs % 64)
+		if docs++; docs%64 == 0 {
+			w.firsts.Data[docs/64-1] |= bits
+			bits = 0
+		}
 	}
+	if docs%64 > 0 {
+		w.firsts.Data[docs/64] |= bits
+	}
+	w.before, w.docs = before, docs
+	return distinct
+}
+
+// flush writes the words that are complete.
+func (w *docWriter) flush() error {
+	_, err := w.sink.Write(store.Bytes64(w.ordinals.Words))
+	w.ordinals.Words = w.ordinals.Words[:0]
 	return err
 }
 
 // finish writes what is left, and which documents are the first of their
 // fingerprint, unless all are.
 func (w *docWriter) finish(distinct int) error {
-	if w.used > 0 {
-		w.buffer = binary.LittleEndian.AppendUint64(w.buffer, w.held)
-	}
-	if _, err := w.sink.Write(w.buffer); err != nil || distinct == w.docs {
+	w.ordinals.Finish()
+	if err := w.flush(); err != nil || distinct == w.docs {
 		return err
 	}
 	ones := succinct.NewOnes(w.firsts.Data)
@@ -108,19 +126,20 @@ func (w *docWriter) finish(distinct int) error {
 	return err
 }
 
-// ordinalWidth returns the bits of an ordinal of so many documents.
-func ordinalWidth(docs uint64) int { return succinct.WidthFor(max(docs, 1) - 1) }
-
-// openDocs opens the documents of so many fingerprints, and checks that the sections have the right
+// openDocs opens the documents of so many fingerprints, whose ordinals are of a base, 0 for none, and checks that the sections have the right
 // lengths.
-func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err error) {
+func openDocs(source store.Source, docs, fingerprints, base uint64) (x docList, err error) {
 	ordinals, err := source.Section("ids.ordinals")
 	if err != nil {
 		return x, err
 	}
+	code, ok := succinct.NewCode(docs, max(base, 1))
+	if !ok || base == 1 {
+		return x, ordinals.Corrupt(0, "ordinals of %d documents in base %d", docs, base)
+	}
 	x.section, x.docs = ordinals, docs
-	x.ordinals = succinct.Packed{Words: store.Uint64s(ordinals.Data), Width: ordinalWidth(docs)}
-	if want := succinct.WordsFor(docs, x.ordinals.Width); uint64(len(ordinals.Data)) != 8*want {
+	x.ordinals = succinct.Bounded{Words: store.Uint64s(ordinals.Data), Code: code}
+	if uint64(len(ordinals.Data)) != 8*code.WordsFor(docs) {
 		return x, ordinals.Corrupt(0, "%d bytes of ordinals for %d documents", len(ordinals.Data), docs)
 	}
 	if docs == fingerprints {
@@ -144,7 +163,7 @@ func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err er
 // corrupt returns an error about what stands at ordinal i, or about the fingerprints that ordinals
 // belong to.
 func (x *docList) corrupt(i uint64, why string, args ...any) error {
-	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
+	return x.section.Corrupt(x.ordinals.Code.Bit(i)/8, why, args...)
 }
 
 // prefetch requests the cache lines that [docList.of] and the ordinals of the fingerprints of about
@@ -157,10 +176,7 @@ func (x *docList) prefetch(ranks, room []uint64) {
 			room[i], _ = x.firsts.Select(rank)
 		}
 	}
-	for i, at := range room {
-		room[i] = at * uint64(x.ordinals.Width) / 64
-	}
-	asm.PrefetchAt(x.ordinals.Words, room)
+	x.ordinals.Prefetch(room)
 }
 
 // A docCursor goes through the ranges of the ordinals of fingerprints in order of their ranks.

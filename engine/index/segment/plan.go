@@ -22,8 +22,8 @@ const (
 	threadBytes = 4 << 20
 	// roomLeast elements are sorted at a time however little memory there is.
 	roomLeast = 1 << 18
-	// rangesBest is how often the input is read for the ids while memory is
-	// no matter: 4 ns a document instead of 12 bytes.
+	// rangesBest is in how many ranges the pairs would be sorted in the memory in which all
+	// documents are sorted at once: 4 bytes a row beside a table's keys.
 	rangesBest = 4
 	// rangesFew is how often before the temporary file is faster: 100 M
 	// documents with 9 bytes each took 188 ns in 32 ranges, and with 2 bytes
@@ -39,10 +39,10 @@ const (
 // it may take what is fastest:
 //
 //	8      bytes a document: the sorted keys of one table
-//	4      bytes a document while the ids are sorted: a quarter of the pairs
+//	4      bytes a document while the ids are sorted: the rows
 //	1/8    byte: which documents are the first of their fingerprint
 //	5/16   byte at most: a bucket for each thread, and its copies
-//	3/8    byte while a planar table is packed, instead of the pairs
+//	3/8    byte while a planar table is packed, instead of the rows
 //
 // so the most is one table's keys and less than 5 bytes a document: the keys of a planar table are
 // packed where they lie.

@@ -11,6 +11,7 @@ import (
 
 	"ndd/engine/index/idlist"
 	"ndd/engine/index/radix"
+	"ndd/engine/index/succinct"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
@@ -68,6 +69,7 @@ type meta struct {
 	Named        bool           `json:"named"`
 	Lengths      bool           `json:"lengths,omitempty"`
 	NoDocs       bool           `json:"noDocuments,omitempty"`
+	OrdinalBase  uint64         `json:"ordinalBase,omitempty"` // of the digits of ordinals; 0: they are packed
 }
 
 // Write builds the segment and writes it to sink, one table after the other:
@@ -154,7 +156,13 @@ func (b *builder) progress(ctx context.Context, stage string, part int) error {
 
 // head writes the section that describes the segment.
 func (b *builder) head(in *Input) error {
-	head, err := json.Marshal(meta{b.Design, b.Table.Layout, uint64(b.distinct), uint64(b.docs), in.IDs != nil, in.Lengths != nil, b.NoDocs})
+	m := meta{Design: b.Design, Layout: b.Table.Layout, Fingerprints: uint64(b.distinct), Documents: uint64(b.docs),
+		Named: in.IDs != nil, Lengths: in.Lengths != nil, NoDocs: b.NoDocs}
+	code := succinct.CodeFor(m.Documents)
+	if base := code.Base(); base > 1 && !b.NoDocs {
+		m.OrdinalBase = base
+	}
+	head, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}

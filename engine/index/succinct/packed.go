@@ -1,9 +1,10 @@
 // Package succinct holds arrays that take little more than their information:
-// integers of a fixed width ([Packed]) and bits with select ([Ones]).
+// integers of a fixed width ([Packed]), integers below a limit that is no power
+// of two ([Bounded]) and bits with select ([Ones]).
 //
-// Both are views of []uint64 words, as sections of a file hold them, and are
+// All are views of []uint64 words, as sections of a file hold them, and are
 // read-only and safe for many goroutines. A look-up is one or two cache
-// misses: one line of a packed array; for a select, a sample and then, when
+// misses: one line of a packed array, two near each other of a bounded one; for a select, a sample and then, when
 // ones are about as frequent as everywhere, one line of words behind it.
 package succinct
 
