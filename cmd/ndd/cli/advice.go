@@ -102,11 +102,22 @@ func adviceOnIndex(cmd *cobra.Command, e *live.NoIndexError) string {
 		return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one", e.Beside)
 	case live.FoundOther:
 		if copies.IsIndex(e.Path) {
-			return ": it is one of 'ndd copies build', for 'ndd copies --against'"
+			return ": it is one of 'ndd copies build', for " + copiesCommand(cmd)
 		}
 		return fmt.Sprintf(": if they are documents, 'ndd fingerprint -o pages.ndf %s' and 'ndd build -o INDEX pages.ndf' make one", e.Path)
 	}
 	return ""
+}
+
+// copiesCommand returns the command that does with an index of copies what this one does with one of fingerprints.
+func copiesCommand(cmd *cobra.Command) string {
+	switch cmd.Name() {
+	case "merge":
+		return "'ndd copies merge'"
+	case "build":
+		return "'ndd copies build --add'"
+	}
+	return "'ndd copies --against'"
 }
 
 // formatFlag returns the name of the command's flag for the format of documents.

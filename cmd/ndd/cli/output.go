@@ -91,8 +91,8 @@ func (g *Globals) CheckOutput(path string) error {
 	return disk.Absent(at)
 }
 
-// keepInputs returns an error if an output of the command would take the place of one of its inputs.
-func (g *Globals) keepInputs(inputs []string) error {
+// KeepInputs returns an error if an output of the command would take the place of one of its inputs.
+func (g *Globals) KeepInputs(inputs []string) error {
 	for _, in := range inputs {
 		for _, out := range g.outputs {
 			if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && samePath(in, out) {

@@ -121,11 +121,14 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 	}
 	switch {
 	case to.clusters != nil:
-		err = writeClusters(to.clusters, d.format.Format, c, r)
+		var sameID int
+		if sameID, err = writeClusters(to.clusters, d.format.Format, c, r); sameID > 0 {
+			d.g.Log.Warn(fmt.Sprintf("%s with the ID of the document that is kept: the columns file and row tell them apart, not the ID", cli.Number(sameID, "dropped document")))
+		}
 	case d.json:
 		err = printJSON(d.g.Stdout, c, r)
 	case d.g.Given["format"]:
-		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c, r}).clusters)
+		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)
 	case to.copies == nil && to.report == nil:
 		err = printClusters(d.g.Stdout, c, r, d.against)
 	}

@@ -39,8 +39,8 @@ func clusterNames() (names []string) {
 	return names
 }
 
-// writeClusters writes the result's files.
-func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result) error {
+// writeClusters writes the result's files, and returns how many dropped documents have the ID of the one that is kept.
+func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result) (sameID int, err error) {
 	t := &clusterTables{c: c, r: r}
 	clusters, dropped, kept := clusterFiles(f)
 	for _, file := range []struct {
@@ -58,16 +58,18 @@ func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Re
 			}
 			return table.Close()
 		}); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return t.sameID, nil
 }
 
 // clusterTables write a result row by row.
 type clusterTables struct {
 	c *dedup.Corpus
 	r *dedup.Result
+
+	sameID int // dropped documents whose IDs are those of the documents that are kept for them
 }
 
 // place writes the two cells of a place.
@@ -112,7 +114,11 @@ func (t *clusterTables) dropped(w *result.TableWriter) error {
 		if d.KeptRow >= 0 {
 			kept = t.c.Place(uint32(d.KeptRow))
 		}
-		w.Text(t.c.ID(d.Row)).Text(d.Kept).Integer(int64(d.Distance))
+		id := t.c.ID(d.Row)
+		if id == d.Kept && d.KeptRow >= 0 {
+			t.sameID++
+		}
+		w.Text(id).Text(d.Kept).Integer(int64(d.Distance))
 		if err := place(place(t.jaccard(w, d.Similarity), t.c.Place(d.Row)), kept).End(); err != nil {
 			return err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -91,6 +93,9 @@ one is complete.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if within(args[1], args[0]) {
+				return cli.Usagef("%s: is in the index itself: name a folder beside it", args[1])
+			}
 			r, err := live.Backup(cmd.Context(), g.Disk, args[0], args[1])
 			if err != nil {
 				return err
@@ -100,6 +105,22 @@ one is complete.`,
 			return nil
 		},
 	}
+}
+
+// within reports whether a path is below a folder.
+func within(path, folder string) bool {
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	of, err := os.Stat(folder)
+	for err == nil && at != filepath.Dir(at) {
+		at = filepath.Dir(at)
+		if info, err := os.Stat(at); err == nil && os.SameFile(info, of) {
+			return true
+		}
+	}
+	return false
 }
 
 // GoneText counts documents that are gone.

@@ -154,7 +154,9 @@ func (b *batch) check(q string) (err error) {
 		err = b.checkScan(sharded)
 	}
 	if err == nil && !sharded { // shards know by their record what is done, and what is not
-		err = b.g.CheckOutput(b.out)
+		if err = b.g.CheckOutput(b.out); err == nil {
+			err = b.g.KeepInputs([]string{q, b.scan})
+		}
 	}
 	if err == nil && b.count {
 		err = b.g.Refuse("has no effect with --count, which writes no hits", "output", "format", "max-ids")

@@ -122,7 +122,7 @@ func readTable(r io.Reader, file string, needed []string, row func(line int, get
 			columns = fields
 			for _, name := range needed {
 				if !slices.Contains(columns, name) {
-					return &TableError{file, n, fmt.Sprintf("no column %s; the header has %.200s", name, strings.Join(columns, ", "))}
+					return &TableError{file, n, fmt.Sprintf("no column %s; the header has %s", name, headerText(columns))}
 				}
 			}
 			continue
@@ -150,4 +150,14 @@ func readTable(r io.Reader, file string, needed []string, row func(line int, get
 		return &TableError{file, 1, "empty; the first line must name the columns " + strings.Join(needed, ", ")}
 	}
 	return nil
+}
+
+// headerText returns the names of a header for an error: the beginning, and as Go writes strings where it has what cannot be printed, as
+// the first line of a file that is no table may.
+func headerText(columns []string) string {
+	text := fmt.Sprintf("%.200s", strings.Join(columns, ", "))
+	if quoted := strconv.Quote(text); strings.Contains(quoted, `\x`) || strings.Contains(quoted, `\u`) {
+		return quoted
+	}
+	return text
 }
