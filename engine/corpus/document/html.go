@@ -103,55 +103,32 @@ func (p *pageText) begin(page []byte) {
 
 // take is pass with the tokens of a page.
 func (p *pageText) take(z tokenizer, shown []atom.Atom) atom.Atom {
-	var inside atom.Atom // the outermost hidden element
-	depth := 0
+	var h hidden
 	for {
-		kind := z.Next()
-		switch kind {
+		switch kind := z.Next(); kind {
 		case html.ErrorToken: // the end: a reader over bytes has no other error
-			if inside == atom.Script || inside == atom.Style {
+			if h.inside == atom.Script || h.inside == atom.Style {
 				return 0 // browsers lose the rest as well
 			}
-			return inside
+			return h.inside
 		case html.TextToken:
-			if depth == 0 {
+			if h.depth == 0 {
 				p.text(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, hasAttributes := z.TagName()
-			a := atom.Lookup(name)
-			if depth > 0 {
-				if inside == atom.Svg || inside == atom.Math {
-					if isBlock(a) && a != atom.Title { // the standard: such an element ends a drawing
-						inside, depth = 0, 0
-					}
-				}
-				if depth > 0 {
-					if a == inside && kind == html.StartTagToken {
-						depth++
-					}
-					continue
-				}
-			}
-			if isHidden(a) && !slices.Contains(shown, a) {
-				if kind == html.StartTagToken || a == atom.Script || a == atom.Style {
-					inside, depth = a, 1
-				}
+			a, opens := atom.Lookup(name), kind == html.StartTagToken
+			if h.start(a, opens, shown) {
 				continue
 			}
-			p.element(a, kind == html.StartTagToken)
-			if p.zones != nil && kind == html.StartTagToken {
+			p.element(a, opens)
+			if p.zones != nil && opens {
 				p.zones.start(a, z, hasAttributes)
 			}
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			a := atom.Lookup(name)
-			if depth > 0 {
-				if a == inside {
-					if depth--; depth == 0 {
-						inside = 0
-					}
-				}
+			if h.end(a) {
 				continue
 			}
 			if a == atom.Pre && p.pre > 0 {
@@ -163,6 +140,45 @@ func (p *pageText) take(z tokenizer, shown []atom.Atom) atom.Atom {
 			}
 		}
 	}
+}
+
+// hidden is where in hidden elements a page is.
+type hidden struct {
+	inside atom.Atom // the outermost of them; 0: in none
+	depth  int       // of elements of that name
+}
+
+// start takes a start tag and reports whether it is hidden. Elements in shown hide nothing.
+func (h *hidden) start(a atom.Atom, opens bool, shown []atom.Atom) bool {
+	if (h.inside == atom.Svg || h.inside == atom.Math) && isBlock(a) && a != atom.Title {
+		*h = hidden{} // the standard: such an element ends a drawing
+	}
+	if h.depth > 0 {
+		if a == h.inside && opens {
+			h.depth++
+		}
+		return true
+	}
+	if !isHidden(a) || slices.Contains(shown, a) {
+		return false
+	}
+	if opens || a == atom.Script || a == atom.Style {
+		*h = hidden{a, 1}
+	}
+	return true
+}
+
+// end takes an end tag and reports whether it is hidden.
+func (h *hidden) end(a atom.Atom) bool {
+	if h.depth == 0 {
+		return false
+	}
+	if a == h.inside {
+		if h.depth--; h.depth == 0 {
+			h.inside = 0
+		}
+	}
+	return true
 }
 
 // element notes the white space that an element stands for.

@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	diskBufferBytes   = 128 << 10 // one read of a file
-	peekBytes         = 8 << 10   // what format detection looks at
-	zstdWindowMaxByte = 256 << 20 // larger windows need more memory than a reader should take
+	diskBufferBytes = 128 << 10 // one read of a file
+	peekBytes       = 8 << 10   // what format detection looks at
 
+	// Larger windows need more memory than a reader should take.
+	zstdWindowMaxBytes   = 256 << 20
 	xzDictionaryMaxBytes = 256 << 20
 )
 
@@ -35,43 +36,58 @@ var (
 // open opens the file or standard input and puts a decompressor on it where its first bytes ask for one.
 // The function that it returns closes everything it opened.
 func (s *stream) open(stdin io.Reader) (closer func(), err error) {
-	var src io.Reader
+	src, closeSource, err := s.source(stdin)
+	if err != nil {
+		return nil, err
+	}
+	closePacking, err := s.unpack(src)
+	if err != nil {
+		closeSource()
+		return nil, err
+	}
+	return func() { closePacking(); closeSource() }, nil
+}
+
+// source opens what lies under the stream's path, and notes its size and time where they are known.
+func (s *stream) source(stdin io.Reader) (src io.Reader, closer func(), err error) {
 	switch {
 	case s.file.Path == Stdin && stdin == nil:
-		return nil, errors.New("standard input is not there")
+		return nil, nil, errors.New("standard input is not there")
 	case s.file.Path == Stdin:
-		src, closer = Patient(s.ctx, stdin), func() {}
+		return Patient(s.ctx, stdin), func() {}, nil
 	case !s.file.inFolder() && ReadOnce(s.file.Path):
 		pipe := OpenPipe(s.ctx, s.file.Path)
-		src, closer = pipe, func() { pipe.Close() }
+		return pipe, func() { pipe.Close() }, nil
 	case object.Is(s.file.Path):
 		o, err := object.From(s.ctx).Open(s.ctx, s.file.Path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		closer = func() { o.Close() }
-		s.size, s.modified, src = max(o.Size, 0), o.ModifiedNano(), o
-	default:
-		f, err := os.Open(s.file.Path)
-		if err != nil {
-			return nil, bareCause(err)
-		}
-		closer = func() { f.Close() } // opened for reading: nothing can be lost
-		info, err := f.Stat()
-		if err != nil {
-			closer()
-			return nil, bareCause(err)
-		}
-		s.size, s.modified, src = info.Size(), info.ModTime().UnixNano(), f
+		s.size, s.modified = max(o.Size, 0), o.ModifiedNano()
+		return o, func() { o.Close() }, nil
 	}
+	f, err := os.Open(s.file.Path)
+	if err != nil {
+		return nil, nil, bareCause(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, nil, bareCause(err)
+	}
+	s.size, s.modified = info.Size(), info.ModTime().UnixNano()
+	return f, func() { f.Close() }, nil // opened for reading: nothing can be lost
+}
 
+// unpack has the stream read src, through the decompressor that its first bytes ask for. The function that it returns ends that.
+func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 	source := &meteredReader{s: s, r: src}
 	disk := bufio.NewReaderSize(source, bufferFor(s.size))
 	head, err := disk.Peek(6)
 	if err != nil && err != io.EOF {
-		closer()
 		return nil, err
 	}
+	closer = func() {}
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		again, _ := disk.Peek(disk.Buffered())
@@ -82,18 +98,15 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 		s.wrap(&unpacking{Gzip, s.members, source})
 	case bytes.HasPrefix(head, zstdMagic):
 		z, err := zstd.NewReader(disk, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(zstdWindowMaxByte))
+			zstd.WithDecoderMaxWindow(zstdWindowMaxBytes))
 		if err != nil {
-			closer()
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
 		s.wrap(&unpacking{Zstd, z, source})
-		closeFile := closer
-		closer = func() { z.Close(); closeFile() }
+		closer = z.Close
 	case bytes.HasPrefix(head, xzMagic):
 		x, err := xz.NewReader(disk, xzDictionaryMaxBytes)
 		if err != nil {
-			closer()
 			return nil, damage{fmt.Errorf("xz: %w", err)}
 		}
 		s.wrap(&unpacking{Xz, x, source})

@@ -82,70 +82,88 @@ func (f foreign) Unwrap() error { return f.error }
 func (s *stream) warcRecord() error {
 	s.line++
 	s.good = s.at
-	blank := s.blankLines()
-	if errors.Is(blank, io.EOF) {
-		return blank
+	err := s.blankLines()
+	if errors.Is(err, io.EOF) {
+		return err
 	}
 	from := s.at
-	fail := func(err error) error {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		if err == io.ErrUnexpectedEOF { // a compression's own error says as much
-			err = errors.New("the file ends within it: is it cut short?")
-		}
-		err = fmt.Errorf("record at byte %d: %w", from, err)
-		if from == 0 {
-			return foreign{err}
-		}
-		return damage{err}
-	}
-	if blank != nil {
-		return fail(blank)
+	if err != nil {
+		return brokenRecord(from, err)
 	}
 	s.good = from
+	u, reason, err := s.readRecord(from)
+	if err != nil {
+		return brokenRecord(from, err)
+	}
+	if reason != nil {
+		reason.Source, reason.Line, reason.At = s.file.Path, s.line, from
+		return reason
+	}
+	u.Line, u.From, u.To = s.line, from, s.at
+	s.handed = s.at
+	return s.emit(u)
+}
+
+// brokenRecord returns the error of a record that begins at from and cannot be read.
+func brokenRecord(from int64, err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == io.ErrUnexpectedEOF { // a compression's own error says as much
+		err = errors.New("the file ends within it: is it cut short?")
+	}
+	err = fmt.Errorf("record at byte %d: %w", from, err)
+	if from == 0 {
+		return foreign{err}
+	}
+	return damage{err}
+}
+
+// readRecord reads the record that begins at from: its unit, or the reason why it is none.
+func (s *stream) readRecord(from int64) (u Unit, reason *Skip, err error) {
 	version, err := s.headerLine(from)
 	if err != nil {
-		return fail(err)
+		return u, nil, err
 	}
 	if !bytes.HasPrefix(version, []byte(warcPrefix)) {
-		return fail(fmt.Errorf("there is none, but %q", version[:min(len(version), warcQuote)]))
+		return u, nil, fmt.Errorf("there is none, but %q", version[:min(len(version), warcQuote)])
 	}
 	headers, err := s.warcHeaders(from)
 	if err != nil {
-		return fail(err)
+		return u, nil, err
 	}
 	length, err := strconv.ParseInt(headers.Get("Content-Length"), 10, 64)
 	if err != nil || length < 0 {
-		return fail(fmt.Errorf("Content-Length %.40q is no number of bytes", headers.Get("Content-Length")))
+		return u, nil, fmt.Errorf("Content-Length %.40q is no number of bytes", headers.Get("Content-Length"))
 	}
-	u, reason := warcUnit(headers, s.opts.ValueFields)
+	u, reason = warcUnit(headers, s.opts.ValueFields)
 	if reason == nil && length > s.opts.MaxDocumentBytes {
 		reason = s.tooLarge(s.line)
 	}
 	if reason != nil {
 		n, err := io.CopyN(io.Discard, s.r, length)
-		if s.at += n; err != nil {
-			return fail(err)
-		}
-		reason.Source, reason.Line, reason.At = s.file.Path, s.line, from
-		return reason
+		s.at += n
+		return u, reason, err
 	}
 	if u.raw, err = s.warcBlock(length); err != nil {
-		return fail(err)
+		return u, nil, err
 	}
+	return u, nil, s.endRecord()
+}
+
+// endRecord passes over what ends a record, and looks whether another one follows.
+func (s *stream) endRecord() error {
 	if err := s.blankLines(); err != nil && !errors.Is(err, io.EOF) && !s.brokenAhead() {
-		return fail(err)
+		return err
 	}
-	if s.members != nil {
-		next, _ := s.r.Peek(len(warcPrefix))
-		if len(next) > 0 && string(next) != warcPrefix && !s.members.beginsAt(s.at) {
-			return fail(fmt.Errorf("%q follows it", next)) // as in a member that is damaged, which shows at its end
-		}
+	if s.members == nil {
+		return nil
 	}
-	u.Line, u.From, u.To = s.line, from, s.at
-	s.handed = s.at
-	return s.emit(u)
+	next, _ := s.r.Peek(len(warcPrefix))
+	if len(next) > 0 && string(next) != warcPrefix && !s.members.beginsAt(s.at) {
+		return fmt.Errorf("%q follows it", next) // as in a member that is damaged, which shows at its end
+	}
+	return nil
 }
 
 // brokenAhead says that an error is of a member that begins behind what has been taken.

@@ -2,9 +2,10 @@ package ingest_test
 
 import (
 	"bytes"
-	"go/build"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -14,10 +15,20 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
+// goRoot returns the folder of the Go that runs the tests, which a binary built with -trimpath does not know.
+func goRoot(t testing.TB) string {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(root))
+}
+
 // goSource is the part of Go's source tree that the tests read: a few hundred files of text, some of them binary.
 func goSource(t testing.TB) string {
 	t.Helper()
-	dir := filepath.Join(build.Default.GOROOT, "src", "compress")
+	dir := filepath.Join(goRoot(t), "src", "compress")
 	if _, err := os.Stat(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +146,7 @@ func TestRunFindsNearDuplicates(t *testing.T) {
 
 // BenchmarkRun ingests a part of Go's source tree, where most of the time goes into opening small files.
 func BenchmarkRun(b *testing.B) {
-	dir := filepath.Join(build.Default.GOROOT, "src", "net")
+	dir := filepath.Join(goRoot(b), "src", "net")
 	var report ingest.Report
 	for b.Loop() {
 		var err error
