@@ -3,20 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
-	"ndd/engine/parallel"
+	"ndd/engine/copies/signature"
 )
 
 // copiesMemory is what a join of the benchmark may take for its sets, and for a slice.
@@ -41,8 +39,8 @@ func chineseCopies(ctx context.Context, b *bench, r *Result) error {
 }
 
 func (b *bench) copies(ctx context.Context, r *Result, c *edited) error {
-	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "growth", "lookups", "postings", "candidates", "pairs", "slices", "records", "MB sent", "term-split s", "partial overlaps", "MB sent", "peak GiB"}
-	first := 0.0 // seconds a document
+	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "of system", "growth", "reading", "misses", "lookups", "postings", "candidates", "pairs", "slices", "records", "MB sent", "term-split s", "partial overlaps", "MB sent", "peak GiB"}
+	var first costs
 	texts := max(b.n/100, 100)
 	for n := max(texts/100, 100); ; n = min(next(n), texts) {
 		b.say("%s texts", humanize.Comma(int64(n)))
@@ -54,8 +52,9 @@ func (b *bench) copies(ctx context.Context, r *Result, c *edited) error {
 		}
 	}
 	r.note("texts of about %d bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one is half of another; 300 in a row share a sentence; %s, threshold %g, %d threads", c.meanBytes(), c.method, c.method.Threshold(), runtime.GOMAXPROCS(0))
-	r.note("verified: every copy with 1 word in 40 replaced is found, and both splits find the same pairs (term-split up to %s texts)", humanize.Comma(termsMax))
-	r.note("growth: processor seconds a document, of those with the fewest documents; lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; records: documents to the slices and pairs from them; MB: 10^6 bytes")
+	r.note("verified: every copy with 1 word in 40 replaced whose signatures are similar is found, and both splits find the same pairs (term-split up to %s texts)", humanize.Comma(termsMax))
+	r.note("of system: of these, what the system took, most of it for memory that was not used before; growth: processor seconds a document, of those with the fewest documents, up to %s the median of %d joins; beside that reading: what a byte takes in memory as large as all signatures, read sequentially by one thread, and misses: what one of many reads at random takes", humanize.Comma(joinsRepeated), b.rounds)
+	r.note("lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; records: documents to the slices and pairs from them; MB: 10^6 bytes")
 	return nil
 }
 
@@ -67,7 +66,7 @@ func next(n int) int {
 	return 3 * n
 }
 
-func (b *bench) copiesOf(ctx context.Context, c *edited, n int, first *float64, r *Result) error {
+func (b *bench) copiesOf(ctx context.Context, c *edited, n int, first *costs, r *Result) error {
 	signed, err := b.joinTexts(ctx, c, n, postings.Documents)
 	if err != nil {
 		return err
@@ -75,12 +74,13 @@ func (b *bench) copiesOf(ctx context.Context, c *edited, n int, first *float64, 
 	if err := c.verify(signed.pairs, n); err != nil {
 		return err
 	}
-	perText := signed.processor / float64(n)
-	if *first == 0 {
-		*first = perText
+	cost := costsOf(signed.processor/float64(n), 8*signed.signatures)
+	if *first == (costs{}) {
+		*first = cost
 	}
 	t := signed.report.Traffic
-	cells := []Cell{number(float64(signed.bytes) / 1e6 / signed.signing), number(signed.seconds), number(signed.processor), number(perText / *first),
+	cells := []Cell{number(float64(signed.bytes) / 1e6 / signed.signing), number(signed.seconds), number(signed.processor), number(signed.system),
+		number(cost.text / first.text), number(cost.byte / first.byte), number(cost.miss / first.miss),
 		number(float64(signed.report.Lookups) / float64(n)), number(float64(signed.report.Postings) / float64(n)), number(float64(signed.report.Candidates)),
 		number(float64(len(signed.pairs))), number(float64(signed.report.Slices)), number(float64(t.Sent + t.Partial)), number(float64(t.SentBytes+t.PartialBytes) / 1e6)}
 	if n > termsMax {
@@ -98,83 +98,6 @@ func (b *bench) copiesOf(ctx context.Context, c *edited, n int, first *float64, 
 	}
 	r.row(humanize.Comma(int64(n))+" texts", append(cells, number(float64(peakBytes())/(1<<30)))...)
 	return nil
-}
-
-// joinedTexts is what a join found, and what it took.
-type joinedTexts struct {
-	pairs            []copies.Pair
-	report           copies.Report
-	bytes            int
-	signing, seconds float64
-	processor        float64 // seconds of all threads
-}
-
-// joinTexts signs n texts on all threads and joins them.
-func (b *bench) joinTexts(ctx context.Context, c *edited, n int, split postings.Split) (j joinedTexts, err error) {
-	o := copies.Options{Method: c.method, Room: postings.Room{Bytes: copiesMemory, Dir: b.dir},
-		Join: postings.Options{MemoryBytes: copiesMemory, Split: split}}
-	d := copies.NewDetector(o)
-	defer d.Close()
-	const piece = 256
-	type batch struct {
-		from  int
-		texts []string
-		sets  []copies.Sets
-	}
-	produce := func(_ context.Context, yield func(*batch) bool) error {
-		for from := 0; from < n && yield(&batch{from: from}); from += piece {
-		}
-		return nil
-	}
-	work := func(_ context.Context, items iter.Seq[*batch]) error {
-		signer, err := copies.NewSigner(o)
-		if err != nil {
-			return err
-		}
-		for x := range items {
-			for i := x.from; i < min(x.from+piece, n); i++ {
-				x.texts = append(x.texts, c.text(i))
-			}
-			for _, text := range x.texts {
-				x.sets = append(x.sets, signer.Sign(text))
-			}
-		}
-		return nil
-	}
-	err = parallel.Ordered(ctx, parallel.Options{}, produce, work, func(x *batch) error {
-		for i := range x.sets {
-			j.bytes += len(x.texts[i])
-			d.Add(x.sets[i])
-		}
-		return nil
-	})
-	if err != nil {
-		return j, err
-	}
-	if j.signing, err = signingSeconds(c, min(n, 10_000), o); err != nil {
-		return j, err
-	}
-	j.signing *= float64(n) / float64(min(n, 10_000))
-	runtime.GC() // of what was made before
-	began, used := time.Now(), processorTime()
-	j.pairs, j.report, err = d.Pairs(ctx)
-	j.seconds, j.processor = time.Since(began).Seconds(), (processorTime() - used).Seconds()
-	return j, err
-}
-
-// signingSeconds returns what signing the first n texts takes on one thread, which making them is not a part of.
-func signingSeconds(c *edited, n int, o copies.Options) (seconds float64, err error) {
-	signer, err := copies.NewSigner(o)
-	if err != nil {
-		return 0, err
-	}
-	for i := range n {
-		text := c.text(i)
-		began := time.Now()
-		signer.Sign(text)
-		seconds += time.Since(began).Seconds()
-	}
-	return seconds, nil
 }
 
 // An edited corpus has texts of invented words and common English ones, and copies of them. Text i is the same on every machine.
@@ -259,8 +182,12 @@ func (c *edited) replaced(rng *rand.Rand, i, rate int) []string {
 	return words
 }
 
-// verify wants every copy of which few words were replaced among the pairs of n texts.
+// verify wants every copy of which few words were replaced among the pairs of n texts, but for those whose signatures are not similar.
 func (c *edited) verify(pairs []copies.Pair, n int) error {
+	signer, err := copies.NewSigner(copies.Options{Method: c.method})
+	if err != nil {
+		return err
+	}
 	for i := 7; i < n; i += 10 {
 		_, ok := slices.BinarySearchFunc(pairs, uint32(i), func(p copies.Pair, b uint32) int {
 			if p.A != uint32(i-7) {
@@ -268,7 +195,11 @@ func (c *edited) verify(pairs []copies.Pair, n int) error {
 			}
 			return int(p.B) - int(b)
 		})
-		if !ok {
+		if ok {
+			continue
+		}
+		x, y := signer.Sign(c.text(i-7)).Own, signer.Sign(c.text(i)).Own
+		if c.method.Measure().Similarity(len(x), len(y), signature.Shared(x, y)) >= c.method.Threshold() {
 			return fmt.Errorf("text %d, a copy of %d, is not found", i, i-7)
 		}
 	}

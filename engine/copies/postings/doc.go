@@ -44,12 +44,13 @@
 //
 // # Cost
 //
-// A document of 56 signatures, processor time on one core, among ten thousand and among a million: 1.1 and 1.8 us to scatter them and to find
-// those that several documents have, about a third; 0.3 and 0.5 to make lists and sets of these; 0.4 and 0.5 to rank the documents and to find
-// out which signatures are too frequent; 0.2 and 0.5 for the look-ups in 5.3 lists, of which 3.4 entries are read, however many
-// documents there are. What grows is the time that memory takes. Memory: 12 bytes for each of up to 24 million signatures at a time, and
-// 24 for each of those that several documents have, of which 8 stay until the join ends; beside the sets, 8 bytes a signature in memory
-// or in a temporary file. Several slices look signatures up in a hash table, 64 bytes for each of those that several documents have.
+// A document of 56 signatures, of which others have 23, processor time on one core, among ten thousand and among a million: 1.1 and 1.8 us to
+// scatter them and to find those that others have; 0.3 and 0.5 to make lists and sets of these; 0.2 and 0.4 to rank
+// the documents and to find out which signatures are too frequent; 0.2 and 0.4 for the look-ups in 5.3 lists, of which 3.4 entries are
+// read, however many documents there are. What grows is the time that memory takes. Memory that was not used before comes on top: 12
+// bytes for each of up to 24 million signatures at a time, and 16 for each of those that several documents have, of which 8 stay
+// until the join ends; beside the sets, 8 bytes a signature in memory or in a temporary file. Several slices look signatures
+// up in a hash table, 64 bytes for each of those that several documents have, and take three times as long.
 // The join depends on the data: a candidate costs 50 to 100 ns.
 //
 // # Concurrency

@@ -117,7 +117,7 @@ func (o *Options) complete() error {
 // while a slice that has it is joined.
 const (
 	sortedBytes = 32
-	wholeBytes  = 24
+	wholeBytes  = 16
 	sliceBytes  = 64
 )
 
