@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,16 +107,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 
 // flagError says what is wrong with a flag, and what its value must be.
 func flagError(cmd *cobra.Command, err error) error {
-	bad, _ := errors.AsType[*pflag.InvalidValueError](err)
-	number, _ := errors.AsType[*strconv.NumError](err)
-	switch {
-	case bad == nil || number == nil:
-		return cli.Usagef("%w%s", err, didYouMeanFlag(cmd, err))
-	case errors.Is(number.Err, strconv.ErrRange):
-		return cli.Usagef("--%s %q: too large or too small a number", bad.GetFlag().Name, bad.GetValue())
-	}
-	must := map[string]string{"bool": "true or false", "float64": "a number, with a point before its fraction"}[bad.GetFlag().Value.Type()]
-	return cli.Usagef("--%s %q: must be %s", bad.GetFlag().Name, bad.GetValue(), cmp.Or(must, "a whole number"))
+	return cli.Usagef("%w%s", cli.ValueError(err), didYouMeanFlag(cmd, err))
 }
 
 // didYouMeanFlag is cli.DidYouMean for the flag that an error says is unknown.

@@ -148,7 +148,7 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 			return
 		}
 		if e := flags.Set(f.Name, value); e != nil {
-			err = Usagef("environment variable %s: %w", name, e)
+			err = Usagef("environment variable %s: %w", name, ValueError(e))
 		}
 	})
 	return err

@@ -6,6 +6,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/server"
 )
 
@@ -20,6 +21,20 @@ func registerLimits(f *pflag.FlagSet, l *server.Limits) {
 	f.Var((*bytesFlag)(&l.RequestMemory), "request-memory", "memory of all bodies and answers under way, of which one client may have a quarter")
 	f.DurationVar(&l.Timeout, "timeout", l.Timeout, "time for a request, from the end of its body to the beginning of its answer; of a batch, while it is worked on")
 	f.DurationVar(&l.Queue, "max-queue", l.Queue, "time that queries may wait when there are more than can be answered; beyond it they are refused with 429")
+}
+
+// limitFlags are the flags of registerLimits.
+var limitFlags = []string{"max-connections", "max-body", "max-documents", "max-fingerprints", "max-answer", "request-memory", "timeout", "max-queue"}
+
+// refuseZero returns an error where a limit of 0 is asked for, which some programs take for none: no limit can be taken away.
+func refuseZero(f *pflag.FlagSet) error {
+	for _, name := range limitFlags {
+		switch given := f.Lookup(name); given.Value.String() {
+		case "0", "0 B", "0s":
+			return cli.Usagef("--%s 0: must be more than 0; there is no way to serve without this limit", name)
+		}
+	}
+	return nil
 }
 
 // bytesFlag is a number of bytes as people write it: 8MiB. It is a pflag.Value.

@@ -148,6 +148,9 @@ type serving struct {
 }
 
 func (s *serving) run(cmd *cobra.Command, args []string) error {
+	if err := refuseZero(cmd.Flags()); err != nil {
+		return err
+	}
 	g := s.g
 	if len(args) > 0 && !cmd.Flags().Changed("load") {
 		return cli.Usagef("unexpected argument %q: to load documents, put --load before them", args[0])

@@ -71,10 +71,14 @@ func (l *Limits) validate() error {
 	}{
 		{"--max-connections", int64(l.Connections), 1}, {"--max-body", l.Body, 1 << 10}, {"--max-documents", int64(l.Documents), 1},
 		{"--max-fingerprints", int64(l.Fingerprints), 1}, {"--max-answer", l.Answer, 64 << 10},
-		{"--timeout", int64(l.Timeout), int64(time.Millisecond)}, {"--max-queue", int64(l.Queue), int64(time.Millisecond)},
 	} {
 		if c.value < c.least {
 			return fmt.Errorf("%s: must be at least %d", c.flag, c.least)
+		}
+	}
+	for flag, d := range map[string]time.Duration{"--timeout": l.Timeout, "--max-queue": l.Queue} {
+		if d < time.Millisecond {
+			return fmt.Errorf("%s: must be at least %v", flag, time.Millisecond)
 		}
 	}
 	// A client may have a quarter, and needs it for one body and one answer.

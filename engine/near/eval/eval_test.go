@@ -54,7 +54,7 @@ func TestReadLabels(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                "p.tsv, line 1: empty; the first line must name the columns id_a, id_b, label",
 		"id_a\tb\n":                       "p.tsv, line 1: no column id_b; the header has id_a, b",
-		"\x7fELF\x1b[2J\xff\n":             `p.tsv, line 1: no column id_a; the header has "\x7fELF\x1b[2J\xff"`,
+		"\x7fELF\x1b[2J\xff\n":            `p.tsv, line 1: no column id_a; the header has "\x7fELF\x1b[2J\xff"`,
 		"id_a\tid_b\tlabel\na\tb\n":       "p.tsv, line 2: 2 columns, where the header has 3",
 		"id_a\tid_b\tlabel\na\tb\t\n":     "p.tsv, line 2: the label is empty",
 		"id_a\tid_b\tlabel\na\ta\tsame\n": `p.tsv, line 2: "a" is paired with itself`,
