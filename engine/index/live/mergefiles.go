@@ -179,7 +179,7 @@ func (x *Index) reserveFiles(docs, bytes, beside uint64, o *segment.Options) (*m
 	if err != nil {
 		return nil, err
 	}
-	if o.Budget = budget; beside <= docs*spareBytes {
+	if o.Budget = budget; 0 < beside && beside <= docs*spareBytes {
 		o.Most = segment.NeedBytes(docs, *o) - beside
 	}
 	plan, err := segment.NewPlan(docs, *o)
@@ -218,11 +218,13 @@ func (x *Index) reserveFiles(docs, bytes, beside uint64, o *segment.Options) (*m
 const spareBytes = 2
 
 // gatherBytes returns how much memory is held of segments while they are merged: which of their documents are kept, and the
-// numbers of these, which have a gap at most for each deletion and for each run of documents that expire.
+// numbers of these, which have a gap at most for each deletion and for each run of documents that expire. A few gaps are not counted.
 func gatherBytes(segments []*Segment, now moment) (bytes uint64) {
-	const runBytes = 16
+	const runBytes, few = 16, 1 << 10
 	for _, s := range segments {
-		bytes += runBytes * uint64(len(s.numbers.rows)+len(s.expires.rows))
+		if n := len(s.numbers.rows) + len(s.expires.rows); n > few {
+			bytes += runBytes * uint64(n)
+		}
 		if s.mayHide(now) {
 			bytes += segment.SourceBytes(s.Documents()) + runBytes*(s.dead.len()+uint64(len(s.expires.rows)))
 		}

@@ -169,16 +169,16 @@ func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]uint
 		counts[t] = count
 		if iv == (interval{0, ^uint64(0)}) {
 			if digit := leadingBits(s.mask, 64-shift); digit != 0 {
-				return s.chunks(ctx, t, func(keys []uint64, _ int) { asm.CountDigits(count, keys, digit) })
+				return s.chunks(ctx, t, iv, func(keys []uint64, _ int) { asm.CountDigits(count, keys, digit) })
 			}
-			return s.keys(ctx, t, func(keys []uint64, _ int) {
+			return s.keys(ctx, t, iv, func(keys []uint64, _ int) {
 				for _, k := range keys {
 					count[k>>shift]++
 				}
 			})
 		}
 		span := iv.high - iv.low
-		return s.keys(ctx, t, func(keys []uint64, _ int) {
+		return s.keys(ctx, t, iv, func(keys []uint64, _ int) {
 			for _, k := range keys {
 				if k -= iv.low; k <= span {
 					count[k>>shift]++
@@ -211,13 +211,13 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 	err := s.each(func(t int) error {
 		if rows != nil {
 			put := rowsPutter(asWords(dst), rows, starts[t], iv, uint(shift))
-			err := s.keys(ctx, t, put)
+			err := s.keys(ctx, t, iv, put)
 			put(nil, 0)
 			return err
 		}
 		put := s.putter(dst, starts[t], iv.low, uint(shift))
 		elems := make([]E, chunkKeys)
-		err := s.keys(ctx, t, func(keys []uint64, row int) {
+		err := s.keys(ctx, t, iv, func(keys []uint64, row int) {
 			elems := s.make(elems, keys, row)
 			if !all {
 				elems = within(elems, iv)
@@ -332,10 +332,10 @@ func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
 	one := *s
 	one.threads = 1
 	if rows != nil {
-		return one.keys(ctx, 0, rowsPutter(asWords(dst), rows, []uint64{0}, interval{key, key}, 0))
+		return one.keys(ctx, 0, interval{key, key}, rowsPutter(asWords(dst), rows, []uint64{0}, interval{key, key}, 0))
 	}
 	var failed error
-	err := one.keys(ctx, 0, func(keys []uint64, row int) {
+	err := one.keys(ctx, 0, interval{key, key}, func(keys []uint64, row int) {
 		for _, e := range within(s.make(elems, keys, row), interval{key, key}) {
 			if failed != nil {
 				return
@@ -365,11 +365,11 @@ func leadingBits(mask uint64, n int) uint64 {
 	return mask
 }
 
-// keys calls f with thread t's part of the input, permuted, a cache-sized
+// keys calls f with thread t's part of the input, or with what of it is in an interval at least, permuted, a cache-sized
 // chunk at a time, and the row of its first.
-func (s *sorter[E]) keys(ctx context.Context, t int, f func(keys []uint64, row int)) error {
+func (s *sorter[E]) keys(ctx context.Context, t int, iv interval, f func(keys []uint64, row int)) error {
 	buffer := make([]uint64, chunkKeys)
-	return s.chunks(ctx, t, func(prints []uint64, row int) {
+	return s.chunks(ctx, t, iv, func(prints []uint64, row int) {
 		keys := buffer[:len(prints)]
 		asm.Permute(keys, prints, s.mask)
 		f(keys, row)
@@ -377,8 +377,8 @@ func (s *sorter[E]) keys(ctx context.Context, t int, f func(keys []uint64, row i
 }
 
 // chunks is [sorter.keys] without the permutation.
-func (s *sorter[E]) chunks(ctx context.Context, t int, f func(prints []uint64, row int)) error {
-	return s.in.Read(t, s.threads, func(piece []uint64, row int) error {
+func (s *sorter[E]) chunks(ctx context.Context, t int, iv interval, f func(prints []uint64, row int)) error {
+	take := func(piece []uint64, row int) error {
 		for a := 0; a < len(piece); a += chunkKeys {
 			f(piece[a:min(a+chunkKeys, len(piece))], row+a)
 			if err := ctx.Err(); err != nil {
@@ -386,7 +386,11 @@ func (s *sorter[E]) chunks(ctx context.Context, t int, f func(prints []uint64, r
 			}
 		}
 		return nil
-	})
+	}
+	if in, ok := s.in.(ranged); ok && s.threads == 1 {
+		return in.ReadWithin(s.mask, iv.low, iv.high, take)
+	}
+	return s.in.Read(t, s.threads, take)
 }
 
 // each calls f for every thread, at the same time.

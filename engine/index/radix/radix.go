@@ -23,6 +23,12 @@ type Input interface {
 	Read(part, parts int, f func(prints []uint64, row int) error) error
 }
 
+// A ranged input may be read in part where one thread sorts it: ReadWithin calls f, as Read with all of it, with those fingerprints at
+// least whose keys under a mask are from low to high.
+type ranged interface {
+	ReadWithin(mask, low, high uint64, f func(prints []uint64, row int) error) error
+}
+
 // Chunks are fingerprints in order of their rows, in one piece or several.
 type Chunks [][]uint64
 

@@ -167,14 +167,31 @@ type mergedDocs struct{ *merging }
 func (m mergedDocs) Len() int { return int(m.places) }
 
 func (m mergedDocs) Read(part, parts int, f func(prints []uint64, place int) error) error {
-	return m.read(part, parts, func(r *reading, from, to, of uint64) error {
-		repeat := repeater{r: r, f: f}
-		return r.walk(from, to, of, func(rank uint64, prints []uint64) error {
-			if r.docs.firsts == nil {
-				return f(prints, int(r.place+rank))
-			}
-			return repeat.each(rank, prints)
-		})
+	return m.read(part, parts, func(r *reading, from, to, of uint64) error { return r.walkDocs(from, to, of, f) })
+}
+
+// ReadWithin reads of sources whose first table has that mask only what is between.
+func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(prints []uint64, place int) error) error {
+	for _, r := range m.sources {
+		from, to, of := uint64(0), uint64(1), uint64(1)
+		if r.perms[0].Mask() == mask {
+			from, to, of = r.tables[0].PartWith(low, high)
+		}
+		if err := r.walkDocs(from, to, of, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkDocs calls f with the fingerprints of documents in a part of table 0, and the place of the first.
+func (r *reading) walkDocs(from, to, of uint64, f func(prints []uint64, place int) error) error {
+	repeat := repeater{r: r, f: f}
+	return r.walk(from, to, of, func(rank uint64, prints []uint64) error {
+		if r.docs.firsts == nil {
+			return f(prints, int(r.place+rank))
+		}
+		return repeat.each(rank, prints)
 	})
 }
 

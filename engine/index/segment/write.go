@@ -78,8 +78,8 @@ type meta struct {
 //	                                              `--> distinct keys of table 0
 //	input or distinct --permute, sort--> keys of table i --table.Write--> t<i>.*
 //
-// The fingerprints of [Input.Sources] are read from their tables, whatever designs these have, twice for each table and five times
-// for the ids: no memory is taken for them but [SourceBytes], by who calls, and the segment is the same as that of their
+// The fingerprints of [Input.Sources] are read from their tables, whatever designs these have, twice for each table and once or twice
+// more for the ids, where these are sorted at once or one thread sorts them: no memory is taken for them but [SourceBytes], by who calls, and the segment is the same as that of their
 // documents' fingerprints in order.
 //
 // Memory beside the input is what [NewPlan] says, reserved from o.Budget, all of it off the heap but

@@ -170,6 +170,17 @@ func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64
 	return nil
 }
 
+// PartWith returns the blocks between.
+func (t *huffmanTable) PartWith(low, high uint64) (from, to, of uint64) {
+	n := len(t.last)
+	if n == 0 {
+		return 0, 1, 1
+	}
+	first, _ := slices.BinarySearch(t.last, low)
+	last, _ := slices.BinarySearch(t.last, high)
+	return uint64(first), uint64(min(last+1, n)), uint64(n)
+}
+
 // begins returns the rank of the first key behind the fence before block b, or the number of keys behind the last block.
 func (t *huffmanTable) begins(b int) (uint64, error) {
 	if b == len(t.last) {

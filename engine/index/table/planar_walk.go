@@ -121,6 +121,13 @@ func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64)
 	return nil
 }
 
+// PartWith returns the lines of the buckets between.
+func (t *planarTable) PartWith(low, high uint64) (from, to, of uint64) {
+	d := &t.directory
+	below := 64 - d.BucketBits
+	return d.line(low >> below), d.line(high>>below) + 1, PlanarLines(d.BucketBits, d.PerLine)
+}
+
 // planarWalk is a walk under way.
 type planarWalk struct {
 	t            *planarTable

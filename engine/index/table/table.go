@@ -51,6 +51,9 @@ type Table interface {
 	// of the keys has. Parts that end where others begin have all keys between them, and none twice.
 	WalkPart(from, to, of uint64, yield func(rank uint64, keys []uint64) bool) error
 
+	// PartWith returns the part, as WalkPart takes it, that has all keys from low to high, and few others.
+	PartWith(low, high uint64) (from, to, of uint64)
+
 	// Parts accounts for the bytes.
 	Parts() []Part
 }

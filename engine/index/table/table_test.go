@@ -156,6 +156,26 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 	if !slices.Equal(walked, keys) {
 		t.Fatal("a walk gives other keys")
 	}
+	for range 20 {
+		low, high := rand.Uint64(), rand.Uint64()
+		if len(keys) > 0 && rand.IntN(2) == 0 {
+			low, high = keys[rand.IntN(len(keys))], keys[rand.IntN(len(keys))]
+		}
+		low, high = min(low, high), max(low, high)
+		var between, want []uint64
+		from, to, of := tab.PartWith(low, high)
+		if err := tab.WalkPart(from, to, of, func(_ uint64, part []uint64) bool {
+			between = append(between, part...)
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+		outside := func(key uint64) bool { return key < low || key > high }
+		want = slices.DeleteFunc(slices.Clone(keys), outside)
+		if !slices.Equal(slices.DeleteFunc(between, outside), want) {
+			t.Fatalf("the part with %#x to %#x lacks some of its %d keys", low, high, len(want))
+		}
+	}
 	for _, parts := range []uint64{1, 2, 3, 7, 1000} {
 		walked = walked[:0]
 		for part := range parts {
