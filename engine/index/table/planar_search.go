@@ -108,7 +108,7 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 	for i, t := range tables {
 		s := &searches[i]
 		more, below, buckets := t.probed(s)
-		if s.prepared != nil {
+		if s.prepared != nil && s.preparedFor == s.Flips {
 			for query, q := range s.Queries {
 				if n, err = r.add(n, s.prepared, q&^more, i, query); err != nil {
 					return r.dst, err

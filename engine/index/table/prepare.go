@@ -10,12 +10,12 @@ import (
 const preparedMost = 256
 
 // Prepare makes the probes of a search in advance, for all queries, where they are a few hundred at most. Searches of t, and of no other
-// table, that are copies of s and differ in their queries alone, have them ready: a query by itself spends as long on listing its
+// table, that are copies of s and have its Leading and K, have them ready, unless they are given other Flips: a query by itself spends as long on listing its
 // flips as on looking at a third of them.
 func (s *Search) Prepare(t Table) {
 	s.prepared = nil
 	if t, ok := t.(*planarTable); ok {
-		s.prepared = t.prepare(s)
+		s.prepared, s.preparedFor = t.prepare(s), s.Flips
 	}
 }
 

@@ -53,6 +53,17 @@ func TestPrepare(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					part := s // as a sweep searches for some of the patterns at a time
+					if part.Flips.Radius--; part.Flips.Len() > 0 {
+						some, err := table.Search(nil, &part, &c)
+						if err != nil {
+							t.Fatal(err)
+						}
+						part.prepared = nil
+						if fewer, err := table.Search(nil, &part, &c); err != nil || !slices.Equal(some, fewer) {
+							t.Fatalf("%d keys, %d leading bits, radius %d, k = %d, prepared for one more: %d matches, want %d; %v", n, leading, radius, k, len(some), len(fewer), err)
+						}
+					}
 					order := func(a, b Match) int { return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Key, b.Key)) }
 					slices.SortFunc(want, order)
 					slices.SortFunc(got, order)

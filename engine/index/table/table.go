@@ -75,7 +75,8 @@ type Search struct {
 	// find it.
 	Perm *permute.Permutation
 
-	prepared []asm.PlanarProbe // see Prepare
+	prepared    []asm.PlanarProbe // see Prepare
+	preparedFor permute.FlipSet   // the Flips that they are made of
 }
 
 // A Finder is a table that finds every key whose difference from a query has at
