@@ -21,9 +21,9 @@ func TestOlderDeletions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { x.Close() }()
-	docs := someDocs(30, 6)
-	for i := range 3 { // segments of ten; in the later ones stands that one of the first is deleted
-		if _, err := x.Insert(t.Context(), docs[10*i:10*i+10]); err != nil {
+	docs := someDocs(60, 6)
+	for i, list := range [][]Doc{docs[:40], docs[40:50], docs[50:]} { // in the later ones stands that one of the first is deleted
+		if _, err := x.Insert(t.Context(), list); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := x.Delete(t.Context(), docs[i].ID); n != 1 || err != nil {
