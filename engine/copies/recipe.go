@@ -3,6 +3,7 @@ package copies
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"ndd/engine/copies/ccdet"
@@ -116,7 +117,7 @@ func (r *Recipe) difference(other *Recipe) string {
 	}
 	differ("version", r.Version, other.Version)
 	differ("method", r.Method, other.Method)
-	differ("minimum of signatures", r.MinFeatures, other.MinFeatures)
+	differ("minimum of signatures", r.least(), other.least())
 	differ("signatures counted as often as they occur:", r.Bags, other.Bags)
 	differ("sentence ends", r.ends(), other.ends())
 	differ("lists of stop words", r.Lists, other.Lists)
@@ -128,6 +129,14 @@ func (r *Recipe) difference(other *Recipe) string {
 	differ("winnowing", []int{r.Words, r.Chars, r.Window}, []int{other.Words, other.Chars, other.Window})
 	differ("shingles", []int{r.ShingleWords, r.ShingleChars}, []int{other.ShingleWords, other.ShingleChars})
 	return strings.Join(all, ", ")
+}
+
+// least returns the minimum of signatures in words.
+func (r *Recipe) least() string {
+	if r.MinFeatures == 0 {
+		return "each method's own"
+	}
+	return strconv.Itoa(r.MinFeatures)
 }
 
 func (r *Recipe) ends() string {

@@ -109,7 +109,7 @@ func (f *copiesFlags) check(g *cli.Globals) error {
 		}
 	}
 	if f.explain {
-		if err := g.Refuse("has no effect with --explain", "self"); err != nil {
+		if err := g.Refuse("has no effect with --explain", "self", "site", "same-site", "site-features", "idf", "max-df", "max-equal", "split", "slices"); err != nil {
 			return err
 		}
 	}

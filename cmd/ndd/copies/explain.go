@@ -47,6 +47,11 @@ func explainCopies(ctx context.Context, g *cli.Globals, args []string, f *copies
 	if err != nil {
 		return err
 	}
+	for i, size := range []int{e.SizeA, e.SizeB} {
+		if size == 0 {
+			g.Log.Warn(fmt.Sprintf("%s has no signatures by %s; --method names another method", result.Escape(two[i].ID), e.Method))
+		}
+	}
 	if f.page == "" {
 		writeExplanation(g.Stdout, &e, two)
 		return nil

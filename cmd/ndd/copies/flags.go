@@ -57,6 +57,9 @@ func (f *signatureFlags) options(g *cli.Globals) (o copies.Options, err error) {
 	if o.Method, err = copies.ParseMethod(f.method); err != nil {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
 	}
+	if err := f.refuseOthers(g, o.Method); err != nil {
+		return o, err
+	}
 	if g.Given["min-features"] && f.minFeatures < 1 {
 		return o, cli.Usagef("--min-features %d: must be at least 1", f.minFeatures)
 	}
@@ -79,6 +82,22 @@ func (f *signatureFlags) options(g *cli.Globals) (o copies.Options, err error) {
 		o.SpotSigs.Lists, err = readSpots(f.spots)
 	}
 	return o, err
+}
+
+// refuseOthers returns an error if a flag is about another method than the one that was asked for.
+func (f *signatureFlags) refuseOthers(g *cli.Globals, m copies.Method) error {
+	for method, names := range map[copies.Method][]string{
+		copies.SpotSigs: {"spots", "spot-distance", "chain", "idf"},
+		copies.CCDet:    {"ends", "site-features"},
+	} {
+		if m == method || m == copies.Auto {
+			continue
+		}
+		if err := g.Refuse(fmt.Sprintf("applies to the method %s, not to %s", method, m), names...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fill puts what no flag says of an index's own options into others.
