@@ -16,13 +16,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/document"
-	ndd "ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 )
 
-// ingest fingerprints the same texts from files of each format, and from memory. All formats must
+// ingestFormats fingerprints the same texts from files of each format, and from memory. All formats must
 // give the fingerprints that the texts give.
-func ingest(ctx context.Context, b *bench, r *Result) error {
+func ingestFormats(ctx context.Context, b *bench, r *Result) error {
 	dir, remove, err := b.folder("ingest")
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (b *bench) ingestFile(ctx context.Context, path string, want []simhash.Fing
 	fingerprints := func(threads int) func() error {
 		return func() error {
 			at := 0
-			_, err := ndd.Run(ctx, []string{path}, ndd.Config{Recipe: simhash.Default(), Threads: threads}, func(d ndd.Record) error {
+			_, err := ingest.Run(ctx, []string{path}, ingest.Config{Recipe: simhash.Default(), Threads: threads}, func(d ingest.Record) error {
 				if at >= len(want) || d.Fingerprint != want[at] {
 					return fmt.Errorf("%s: document %d has fingerprint %v", path, at, d.Fingerprint)
 				}
@@ -111,7 +111,7 @@ func (b *bench) ingestFile(ctx context.Context, path string, want []simhash.Fing
 	}
 	alone := func(threads int) func() error {
 		return func() error {
-			_, err := ndd.Extract(ctx, []string{path}, ndd.Config{Recipe: simhash.Default(), Threads: threads}, ndd.Steps[struct{}]{
+			_, err := ingest.Extract(ctx, []string{path}, ingest.Config{Recipe: simhash.Default(), Threads: threads}, ingest.Steps[struct{}]{
 				Worker: func() (func(int, *document.Document) (struct{}, error), error) {
 					return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
 				},
@@ -159,7 +159,7 @@ func (b *bench) pages(ctx context.Context, dir string, texts []string, r *Result
 		n := 0
 		took, err := rounds(b.rounds, func() error {
 			n = 0
-			_, err := ndd.Run(ctx, []string{dir}, ndd.Config{Recipe: recipe, Threads: 1}, func(d ndd.Record) error {
+			_, err := ingest.Run(ctx, []string{dir}, ingest.Config{Recipe: recipe, Threads: 1}, func(d ingest.Record) error {
 				if d.OK {
 					n++
 				}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	ndd "ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
 )
 
@@ -115,7 +115,7 @@ func writeBack(ctx context.Context, from, to string) error {
 // writeKept does what 'ndd dedup --write-kept' does, and returns how many documents are kept.
 func writeKept(ctx context.Context, from, to string) (int, error) {
 	inputs := []string{from}
-	corpus, _, err := dedup.ReadDocuments(ctx, inputs, ndd.Config{}, dedup.ReadOptions{})
+	corpus, _, err := dedup.ReadDocuments(ctx, inputs, ingest.Config{}, dedup.ReadOptions{})
 	if err != nil {
 		return 0, err
 	}

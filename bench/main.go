@@ -55,7 +55,7 @@ var benchmarks = []benchmark{
 	{name: "copies", what: "all pairs of copies, by documents and by terms, of a text for each hundred fingerprints", run: allCopies},
 	{name: "copies-chinese", what: "the same of Chinese texts, whose sentences end with a full stop, by CCDet", run: chineseCopies},
 	{name: "splits", what: "copies by 'ndd mapreduce', an index split by documents against one by terms: records, bytes, time", apart: true, run: splits},
-	{name: "ingest", what: "documents to fingerprints, by format", run: ingest},
+	{name: "ingest", what: "documents to fingerprints, by format", run: ingestFormats},
 	{name: "kept", what: "duplicates of a compressed file found and the rest written, beside reading and writing it back", apart: true, run: kept},
 	{name: "insert", what: "check-and-insert one by one, in memory and durable", run: checkAndInsert},
 	{name: "grow", what: "an index that is inserted into and merged: queries meanwhile, bytes written, room on the disk", run: grow},

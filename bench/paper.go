@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/corpus/document"
-	ndd "ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
@@ -110,7 +110,7 @@ func (b *bench) labelled(ctx context.Context) (c *eval.Corpus, labels []eval.Lab
 		return nil, nil, 0, err
 	}
 	type text struct{ id, text string }
-	_, err = ndd.Extract(ctx, b.documents, ndd.Config{Recipe: simhash.Default()}, ndd.Steps[text]{
+	_, err = ingest.Extract(ctx, b.documents, ingest.Config{Recipe: simhash.Default()}, ingest.Steps[text]{
 		Worker: func() (func(int, *document.Document) (text, error), error) {
 			return func(_ int, d *document.Document) (text, error) {
 				return text{strings.Clone(d.ID), strings.Clone(d.Text)}, nil

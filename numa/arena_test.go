@@ -215,3 +215,17 @@ func BenchmarkArena(b *testing.B) {
 		a.Free()
 	}
 }
+
+// TestPlacementInWords shows what is said of where pages are.
+func TestPlacementInWords(t *testing.T) {
+	for want, p := range map[string]Placement{
+		"node 1: 512 MiB, 100.0 % of its pages there":               {Node: 1, Bytes: 512 << 20, Pages: 1 << 17, Asked: 1 << 17, On: 1 << 17},
+		"node 0: 40 MiB, 99.9 % of its pages there, 6 in no memory": {Bytes: 40 << 20, Pages: 10_246, Asked: 10_246, On: 10_240, Missing: 6},
+		"node 0: 40 MiB, 99.9 % of its pages there":                 {Bytes: 40 << 20, Pages: 10_246, Asked: 10_246, On: 10_240},
+		"node 2: 40 MiB, where is not known":                        {Node: 2, Bytes: 40 << 20, Pages: 10_246},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

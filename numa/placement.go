@@ -96,10 +96,14 @@ func (p *Placement) Add(q Placement) {
 // Whole reports whether the kernel was asked of at least one page, and every page that it was asked of is on the node.
 func (p Placement) Whole() bool { return p.Asked > 0 && p.On == p.Asked }
 
-// String returns "node 1: 512 MiB, 100.0 % of its pages there".
+// String returns "node 1: 512 MiB, 100.0 % of its pages there", and how many of them are in no memory, if some are not.
 func (p Placement) String() string {
 	if p.Asked == 0 {
 		return fmt.Sprintf("node %d: %d MiB, where is not known", p.Node, p.Bytes>>20)
 	}
-	return fmt.Sprintf("node %d: %d MiB, %.1f %% of its pages there", p.Node, p.Bytes>>20, 100*float64(p.On)/float64(p.Asked))
+	s := fmt.Sprintf("node %d: %d MiB, %.1f %% of its pages there", p.Node, p.Bytes>>20, 100*float64(p.On)/float64(p.Asked))
+	if p.Missing > 0 {
+		s += fmt.Sprintf(", %d in no memory", p.Missing)
+	}
+	return s
 }

@@ -204,7 +204,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	return c, report, err
 }
 
-// ReadPrints returns the corpus of .ndf files, or raw .bin files, whose IDs are the rows. It
+// ReadPrints returns the corpus of one or more .ndf files, or raw .bin files, whose IDs are the rows. It
 // verifies checksums, and that all files have one recipe.
 func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, err error) {
 	c := NewCorpus(nil, o)
@@ -234,9 +234,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 			c.ids.bytes += uint64(s.Bytes()) // a lower bound: they are compressed there
 		}
 	}
-	if len(files) > 0 {
-		c.o.Prints = files[0].PrintsEach()
-	}
+	c.o.Prints = files[0].PrintsEach()
 	if err := c.expect(n); err != nil {
 		return nil, err
 	}
