@@ -64,10 +64,17 @@ func (f Flags) String() string {
 
 // flags returns the flags of a pair; site is whether it is of one site.
 func flags(fewA, fewB, site bool, sizeA, sizeB, shared int) (f Flags) {
-	for flag, set := range map[Flags]bool{Equal: sizeA == shared && sizeB == shared, FewA: fewA, FewB: fewB, SameSite: site} {
-		if set {
-			f |= flag
-		}
+	if sizeA == shared && sizeB == shared {
+		f |= Equal
+	}
+	if fewA {
+		f |= FewA
+	}
+	if fewB {
+		f |= FewB
+	}
+	if site {
+		f |= SameSite
 	}
 	return f
 }
@@ -164,7 +171,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 				Flags: flags(d.few[a], d.few[b], site, p.SizeA, p.SizeB, p.Shared)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	slices.SortStableFunc(all, func(a, b Pair) int { return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B)) })
 	all = slices.CompactFunc(all, func(a, b Pair) bool { return a.A == b.A && a.B == b.B })
 	d.report.Pairs = len(all)
 	d.methods = nil

@@ -33,7 +33,13 @@ func (g *grouper) group(hashes []uint64, ranks []uint32) (to grouped, err error)
 		return to, ErrTooMany
 	}
 	g.number(hashes)
-	end := uint32(0)
+	kept, end := 0, uint32(0)
+	for _, count := range g.counts {
+		if count >= g.least {
+			kept++
+		}
+	}
+	to.counts = make([]uint32, 0, kept)
 	for id, count := range g.counts {
 		g.places[id] = nowhere
 		if count >= g.least && !g.tooFrequent(id) {

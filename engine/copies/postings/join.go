@@ -23,7 +23,9 @@ type Pair struct {
 	Shared       int
 }
 
-func comparePairs(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }
+func comparePairs(a, b Pair) int {
+	return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))
+}
 
 // A Report says what a join did and what it left out.
 type Report struct {
