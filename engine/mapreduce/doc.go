@@ -3,6 +3,7 @@
 //
 //	documents --Fingerprint--> fingerprints --Pairs--> pairs --Stars, rounds--> clusters --Assign--> documents of clusters --Dedup--> drops
 //	                           fingerprints, Q --Scan--> hits
+//	documents --Signatures--> signatures --CopiesDocs, or CopiesTerms and CopiesSum--> pairs of copies
 //
 // [Map], [Combine] and [Reduce] run one task of a job on one part of its input; [Collect] checks the results of all tasks
 // and writes them as the commands of one machine do.

@@ -2,7 +2,7 @@
 // everything with everything: slow, short, and without a kernel, a table or a
 // goroutine in it. And it has what tests run on: every kernel of this machine
 // ([EachKernel]), machines with a given memory ([Machine]), and no goroutine
-// that is left behind ([NoLeaks]). No program links it.
+// that is left behind ([NoLeaks]). Only bench, which verifies what it measures, links it.
 package oracle
 
 import (
