@@ -135,9 +135,27 @@ func (s *service) early(x *engine.Index, to *route, r *http.Request) *problem {
 		return nil
 	}
 	if len(r.Header["Expect"]) == 0 && r.ContentLength <= discardMost {
-		io.Copy(io.Discard, io.LimitReader(r.Body, discardMost)) // a client that has gone needs no answer
+		discard(r.Body)
 	}
 	return shed(err)
+}
+
+// discardEach bytes are read for nothing at a time: few enough for each of some thousand connections to have them.
+const discardEach = 16 << 10
+
+// discards are where bytes go that nobody reads.
+var discards = sync.Pool{New: func() any { return new([discardEach]byte) }}
+
+// discard reads a body for nothing, unless it is very large. A client that has gone needs no answer.
+func discard(body io.Reader) {
+	to := discards.Get().(*[discardEach]byte)
+	defer discards.Put(to)
+	for n := 0; n < discardMost; {
+		m, err := body.Read(to[:])
+		if n += m; err != nil {
+			return
+		}
+	}
 }
 
 // discardMost bytes of a body are read for nothing.

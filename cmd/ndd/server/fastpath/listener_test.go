@@ -148,12 +148,16 @@ func TestTimes(t *testing.T) {
 		{"a first request, by the time to read", []string{""}, func(s *http.Server) { s.ReadTimeout = brief }, false},
 		{"the next one", []string{post("/echo", "x")}, func(s *http.Server) { s.IdleTimeout = brief }, false},
 		{"the next one, by the time to read", []string{post("/echo", "x")}, func(s *http.Server) { s.ReadTimeout = brief }, false},
+		{"a header behind a request", []string{post("/echo", "x"), "POST /echo HT"}, func(s *http.Server) { s.ReadHeaderTimeout = brief; s.IdleTimeout = 10 * waitMax }, true},
 		{"a header", []string{"POST /echo HT"}, func(s *http.Server) { s.ReadHeaderTimeout = brief }, true},
 		{"a body", []string{strings.TrimSuffix(post("/echo", "xyz"), "z")}, func(s *http.Server) { s.ReadTimeout = brief }, true},
 	} {
 		s := serve(t, true, routes(), c.set)
 		conn := s.dial(t)
-		for _, text := range c.sent {
+		for i, text := range c.sent {
+			if i > 0 {
+				readOne(t, bufio.NewReader(conn))
+			}
 			io.WriteString(conn, text)
 		}
 		if out, err := io.ReadAll(conn); err != nil {
