@@ -108,4 +108,5 @@ func (s *servers) stopping(ts *testscript.TestScript, _ bool, args []string) {
 	if err := v.cmd.Wait(); err != nil && len(args) == 0 {
 		ts.Fatalf("the server ended with %v\n%s", err, v.messages())
 	}
+	fmt.Fprint(ts.Stderr(), v.messages())
 }

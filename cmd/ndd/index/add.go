@@ -72,7 +72,7 @@ func (a *adding) run(cmd *cobra.Command, g *cli.Globals, paths []string, ids pla
 	budget := memory.ForProgram(g.Machine.Limit(0))
 	err = x.Live().Add(cmd.Context(), files, engine.BuildOptions{NoIDs: ids == plan.IDsRows, Options: segment.Options{Threads: g.Threads,
 		Budget: budget, Progress: func(_ string, part, _ int) { bar.Set(int64(part)) },
-		Planned: func(p segment.Plan) { sayMaking(g, docs, budget.Total(p.Bytes), budget.Limit()) }}})
+		Planned: func(p segment.Plan) { SayPlanned(g, budget)(docs, p.Bytes) }}})
 	bar.End()
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.dir, err)

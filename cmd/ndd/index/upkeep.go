@@ -54,7 +54,7 @@ func mergeIndex(ctx context.Context, g *cli.Globals, dir string) (err error) {
 func openToWrite(ctx context.Context, g *cli.Globals, dir string, how engine.OpenOptions) (*engine.Index, error) {
 	var o OpenFlags
 	how.Write, how.Disk, how.Budget = true, g.Disk, memory.ForProgram(g.Machine.Limit(0))
-	how.Planned = func(docs, bytes uint64) { sayMaking(g, docs, how.Budget.Total(bytes), how.Budget.Limit()) }
+	how.Planned = SayPlanned(g, how.Budget)
 	x, err := o.Open(ctx, g, dir, how)
 	if err != nil {
 		return nil, err
@@ -63,10 +63,12 @@ func openToWrite(ctx context.Context, g *cli.Globals, dir string, how engine.Ope
 	return x, nil
 }
 
-// sayMaking says what memory making a segment takes, before it takes any.
-func sayMaking(g *cli.Globals, docs, bytes uint64, limit memory.Limit) {
-	g.Log.Debug(fmt.Sprintf("making a segment of %s uses at most %s of memory beside mapped files; %s are available (%s)",
-		cli.Number(docs, "document"), humanize.IBytes(bytes), humanize.IBytes(limit.Bytes), limit.Source))
+// SayPlanned returns a function that says what memory making a segment takes, before that takes any.
+func SayPlanned(g *cli.Globals, b *memory.Budget) func(docs, bytes uint64) {
+	return func(docs, bytes uint64) {
+		g.Log.Debug(fmt.Sprintf("making a segment of %s uses at most %s of memory beside mapped files; %s are available (%s)",
+			cli.Number(docs, "document"), humanize.IBytes(b.Total(bytes)), humanize.IBytes(b.Limit().Bytes), b.Limit().Source))
+	}
 }
 
 func newBackup(g *cli.Globals) *cobra.Command {

@@ -224,6 +224,7 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 	}
 	s.how.MaxLengthRatio = float64(s.ratio)
 	s.how.Write, s.how.Disk = !s.memoryOnly, s.g.Disk
+	s.how.Planned = index.SayPlanned(s.g, s.how.Budget)
 	if s.how.Disk == nil {
 		s.options.Disk = server.NewDiskFigures()
 		s.how.Disk = disk.Hooked(s.options.Disk)
