@@ -15,6 +15,8 @@ func ValueError(err error) error {
 	bad, _ := errors.AsType[*pflag.InvalidValueError](err)
 	number, _ := errors.AsType[*strconv.NumError](err)
 	switch {
+	case errors.Is(err, ErrUsage): // a flag of ours says it
+		return err
 	case bad != nil && bad.GetFlag().Value.Type() == "duration":
 		return fmt.Errorf("--%s %q: must be a time with its unit, such as 30s or 500ms", bad.GetFlag().Name, bad.GetValue())
 	case bad == nil || number == nil:
