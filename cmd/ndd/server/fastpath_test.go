@@ -168,6 +168,10 @@ func TestFastRequestsAreCounted(t *testing.T) {
 				}
 			}
 		}
+		text := fmt.Sprint(families)
+		if !strings.Contains(text, "ndd_plain_requests_total") || !strings.Contains(text, "ndd_connections_handed_over_total") {
+			t.Error("the metrics have nothing of what was answered on connections")
+		}
 		if quick != (b.quick.Counts().Answered == uint64(len(variousRequests))) {
 			t.Errorf("%+v", b.quick.Counts())
 		}

@@ -55,4 +55,10 @@ func (m gates) Collect(to chan<- prometheus.Metric) {
 	send("ndd_connections_taken_total", "Connections that were accepted and served.", prometheus.CounterValue, float64(c.Taken))
 	send("ndd_connections_closed_total", "Idle connections that were closed to make room for others.", prometheus.CounterValue, float64(c.Closed))
 	send("ndd_connections_turned_away_total", "Connections that were closed at once since all others were at work.", prometheus.CounterValue, float64(c.Turned))
+	if s.quick == nil {
+		return
+	}
+	q := s.quick.Counts()
+	send("ndd_plain_requests_total", "Requests that were answered on their connection, without net/http.", prometheus.CounterValue, float64(q.Answered))
+	send("ndd_connections_handed_over_total", "Connections that became those of net/http, since something came that was not small and plain.", prometheus.CounterValue, float64(q.HandedOver))
 }

@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer front.close()
-	s.front = front.Listener
+	s.front, s.quick = front.Listener, front.quick
 	failed := make(chan error, 2)
 	go front.serve(failed)
 	if o.Admin != "" {

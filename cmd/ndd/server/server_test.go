@@ -17,7 +17,6 @@ import (
 
 	"ndd/cmd/ndd/server/admit"
 	"ndd/cmd/ndd/server/conns"
-	"ndd/cmd/ndd/server/fastpath"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
@@ -75,8 +74,7 @@ type bench struct {
 	*service
 	*httptest.Server
 	journal *journal
-	tokens  string             // path of the token file
-	quick   *fastpath.Listener // before the HTTP server
+	tokens  string // path of the token file
 }
 
 // start serves an index, nil while loading. The tokens, unless empty, are the

@@ -14,6 +14,7 @@ import (
 	"ndd/cmd/ndd/server/activity"
 	"ndd/cmd/ndd/server/admit"
 	"ndd/cmd/ndd/server/conns"
+	"ndd/cmd/ndd/server/fastpath"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
@@ -39,7 +40,8 @@ type service struct {
 	metrics     *metrics
 	threads     int
 	version     string
-	front       *conns.Listener // nil in tests of handlers
+	front       *conns.Listener    // nil in tests of handlers
+	quick       *fastpath.Listener // of its connections; nil with TLS
 	background  sync.WaitGroup
 	descriptors func() int // that the process may have open
 	recent      activity.Ring
