@@ -27,13 +27,14 @@ func inMemory(t testing.TB, prints []uint64, o Options) *Segment {
 	return s
 }
 
-// TestSweepIsSearch holds the two ways to answer a batch against each other,
-// with regions small enough for many of them.
+// TestSweepIsSearch holds the two ways to answer a batch against each other, in both layouts,
+// with regions small enough for many of them and for several groups of flips.
 func TestSweepIsSearch(t *testing.T) {
 	n := 4_000
 	if testing.Short() {
 		n = 1_500
 	}
+	layouts := 0 // of one segment after another
 	for _, k := range []int{0, 1, 3, 5} {
 		if testing.Short() && k != 3 {
 			continue
@@ -43,8 +44,11 @@ func TestSweepIsSearch(t *testing.T) {
 			if err != nil || name == "one" && k > 3 {
 				continue
 			}
+			layouts++ // each set in another one than by the design before
 			for _, set := range sets.All(n, 300, k, 5) {
-				s := inMemory(t, set.Base, Options{Design: d, Table: table.Options{Layout: table.LayoutHuffman, BlockBytes: 64}})
+				layout := []table.Layout{table.LayoutHuffman, table.LayoutPlanar}[layouts%2]
+				layouts++
+				s := inMemory(t, set.Base, Options{Design: d, Table: table.Options{Layout: layout, BlockBytes: 64}})
 				for _, ask := range slices.Compact([]int{0, k / 2, k}) {
 					var c Scratch
 					want, err := s.Search(nil, set.Queries, ask, &c)
