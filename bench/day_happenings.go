@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -111,11 +110,11 @@ func (d *rollingDay) hangUp(ctx context.Context) error {
 		return err
 	}
 	c := d.client(d.tokenList[0])
-	for limit := time.Now().Add(dayPatience); ; sleep(ctx, 5*time.Millisecond) {
+	for limit := time.Now().Add(dayTimeout); ; sleep(ctx, 5*time.Millisecond) {
 		if _, err := c.Stats(ctx); err == nil {
 			break
 		} else if time.Now().After(limit) {
-			return fmt.Errorf("a new token is not known %v after SIGHUP: %w", dayPatience, err)
+			return fmt.Errorf("a new token is not known %v after SIGHUP: %w", dayTimeout, err)
 		}
 	}
 	if len(old) == 2 {
@@ -127,8 +126,8 @@ func (d *rollingDay) hangUp(ctx context.Context) error {
 	return nil
 }
 
-// dayPatience is how long something may take that takes no time.
-const dayPatience = 2 * time.Minute
+// dayTimeout is how long something may take that takes no time.
+const dayTimeout = 2 * time.Minute
 
 // backUp copies the index while it is written to, checks the copy, and demands of it all that was stored before.
 func (d *rollingDay) backUp(ctx context.Context) error {
@@ -160,38 +159,49 @@ func (d *rollingDay) backUp(ctx context.Context) error {
 	if err := d.ndd(ctx, "check", to); err != nil {
 		return err
 	}
-	queries, rows := filepath.Join(to, "queries.bin"), filepath.Join(to, "rows")
-	var data []byte
-	for _, doc := range before {
-		data = binary.LittleEndian.AppendUint64(data, doc.print)
-	}
-	if err := os.WriteFile(queries, data, 0o644); err != nil {
-		return err
-	}
-	if len(before) == 0 {
-		return nil
-	}
-	if err := d.ndd(ctx, "batch", "-i", to, "-k", "0", "-o", rows, queries); err != nil {
-		return err
-	}
-	found, err := os.ReadFile(rows)
+	found, err := d.foundIn(ctx, to, before)
 	if err != nil {
 		return err
 	}
-	for lines := bufio.NewScanner(bytes.NewReader(found)); lines.Scan(); {
-		if fields := strings.Split(lines.Text(), "\t"); len(fields) == 4 {
-			if row, err := strconv.Atoi(fields[0]); err == nil && before[row].id == fields[3] {
-				delete(still, before[row])
-			}
-		}
-	}
 	for _, doc := range before {
-		if still[doc] {
+		if still[doc] && !found[doc] {
 			d.lost.Add(1)
 			d.wrong("%s with %016x was stored before a backup began, and is not in it", doc.id, doc.print)
 		}
 	}
 	return nil
+}
+
+// foundIn returns which of some documents an index has, by their fingerprints and IDs.
+func (d *rollingDay) foundIn(ctx context.Context, index string, docs []*dayDoc) (map[*dayDoc]bool, error) {
+	found := map[*dayDoc]bool{}
+	if len(docs) == 0 {
+		return found, nil
+	}
+	queries, rows := filepath.Join(d.dir, "queries.bin"), filepath.Join(d.dir, "rows")
+	defer os.Remove(queries)
+	defer os.Remove(rows)
+	var data []byte
+	for _, doc := range docs {
+		data = binary.LittleEndian.AppendUint64(data, doc.print)
+	}
+	if err := os.WriteFile(queries, data, 0o644); err != nil {
+		return nil, err
+	}
+	if err := d.ndd(ctx, "batch", "-i", index, "-k", "0", "-o", rows, queries); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(rows)
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(text) {
+		fields := strings.Split(strings.TrimSuffix(string(line), "\n"), "\t")
+		if row, err := strconv.Atoi(fields[0]); err == nil && len(fields) == 4 && docs[row].id == fields[3] {
+			found[docs[row]] = true
+		}
+	}
+	return found, nil
 }
 
 // measure notes how much memory the server has taken at most.

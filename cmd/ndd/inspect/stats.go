@@ -76,7 +76,7 @@ type statistics struct {
 	Kind         string       `json:"kind"`
 	Bytes        uint64       `json:"bytes"`
 	Documents    uint64       `json:"documents"`
-	NoDocs       bool         `json:"noDocuments,omitempty"`  // the fingerprints alone are kept
+	NoDocs       bool         `json:"no_documents,omitempty"` // the fingerprints alone are kept
 	Fingerprints uint64       `json:"fingerprints,omitempty"` // distinct within each segment
 	K            int          `json:"k,omitempty"`
 	Design       string       `json:"design,omitempty"`

@@ -112,8 +112,8 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	stats := x.Stats()
 	if b.shardFlag != "" && stats.Segments > 1 {
 		x.Close()
-		return nil, cli.Usagef("--shard cannot divide %[2]s, whose %[1]d segments may share fingerprints; divide the queries instead: ndd batch -i %[3]s --shard %[4]s",
-			stats.Segments, b.scan, b.scan, b.shard)
+		return nil, cli.Usagef("--shard cannot divide %[2]s, whose %[1]d segments may share fingerprints; divide the queries instead: ndd batch -i %[2]s --shard %[3]s",
+			stats.Segments, b.scan, b.shard)
 	}
 	from, to := b.shard.of(stats.Fingerprints)
 	s := &scanned{b: b, streamed: true, first: from, total: to - from, walked: x, docNames: x.IDs()}
