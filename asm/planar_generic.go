@@ -23,10 +23,16 @@ func PlanarBucket(line []uint64, j uint64) (n, end uint64, ok bool) {
 	return 0, 0, false
 }
 
-// selectBit returns the place of bit number n, counted from 0, among those of a word that are set, of which there are more. It halves the
-// word six times, and has no branch that depends on the word.
-func selectBit(word uint64, n int) (at int) {
-	for half := 32; half > 0; half /= 2 {
+// selectBit returns the place of bit number n, counted from 0, among those of a word that are set, of which there are more. It has no
+// branch that depends on the word: the sums of the bits of its bytes say which byte has the bit, and three halvings where there.
+func selectBit(word uint64, n int) int {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	sums := word - word>>1&0x5555555555555555
+	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
+	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * each           // of each byte and those below it
+	at := 8 * bits.OnesCount64(((uint64(n)*each|high)-sums)&high) // bytes whose sums are n or less
+	n -= int(sums << 8 >> at & 0xff)
+	for half := 4; half > 0; half /= 2 {
 		below := bits.OnesCount64(word >> at & (1<<half - 1))
 		past := (below - 1 - n) >> 63 // all ones where it is not among the lower half
 		at += half & past

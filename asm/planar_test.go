@@ -319,3 +319,27 @@ func TestPlanarHostile(t *testing.T) {
 		}
 	})
 }
+
+func TestSelectBit(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 64))
+	for i := range 2000 {
+		word := r.Uint64()
+		for range i % 4 {
+			word &= r.Uint64()
+		}
+		if i < 64 {
+			word = 1 << i
+		} else if i == 64 {
+			word = ^uint64(0)
+		}
+		n := 0
+		for place := range 64 {
+			if word>>place&1 != 0 {
+				if got := selectBit(word, n); got != place {
+					t.Fatalf("bit number %d of %#x is at %d, want %d", n, word, got, place)
+				}
+				n++
+			}
+		}
+	}
+}

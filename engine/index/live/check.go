@@ -27,7 +27,11 @@ func (x *Index) CheckAndInsert(ctx context.Context, docs []Doc, k, most int) ([]
 			return out, err
 		}
 		more, err := c.admit(ctx, chunk, k, most)
-		out = append(out, more...)
+		if out == nil {
+			out = more
+		} else {
+			out = append(out, more...)
+		}
 		if err != nil {
 			return out, err
 		}
@@ -152,14 +156,21 @@ func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, e
 		return 0, err
 	}
 	w.version.prefetchRoom(queries)
-	err = c.eachDocument(&a, most, func(i int, hits []Hit) (err error) {
+	if len(a.Hits) > 0 {
+		err = c.give(near, w, a, most)
+	}
+	return w.clock, err
+}
+
+// give gives those that have hits to near, with the ID of the nearest.
+func (c *Searcher) give(near []Outcome, w View, a Answers, most int) error {
+	return c.eachDocument(&a, most, func(i int, hits []Hit) (err error) {
 		near[i].Near = hits
 		if len(hits[0].Docs) > 0 && c.index.config.IDs {
 			near[i].ID, err = c.ID(w, hits[0].Docs[0]*DocID(c.index.config.each()))
 		}
 		return err
 	})
-	return w.clock, err
 }
 
 // rowsOf returns how many rows of a hit are looked up for so many documents: all where those of one fingerprint are not those
