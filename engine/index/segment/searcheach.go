@@ -7,6 +7,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
+	"ndd/permute"
 )
 
 // SearchEachMost is how many queries [SearchEach] takes at most: of more, one segment alone has enough misses under way.
@@ -44,12 +45,14 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch, yield 
 		}
 		p := s.searchPlan(k)
 		for number, t := range s.tables {
-			own := room[:len(queries):len(queries)]
-			room = room[len(queries):]
-			asm.Permute(own, queries, s.perms[number].Mask())
-			search := p.search[number]
-			search.Queries = own
-			c.tables, c.searches = append(c.tables, t), append(c.searches, search)
+			own := c.permuted(number, &s.perms[number])
+			if own == nil {
+				own = room[:len(queries):len(queries)]
+				room = room[len(queries):]
+				asm.Permute(own, queries, s.perms[number].Mask())
+			}
+			c.tables, c.searches = append(c.tables, t), append(c.searches, p.search[number])
+			c.searches[len(c.searches)-1].Queries = own
 			c.sources = append(c.sources, source{i, number, p})
 		}
 	}
@@ -65,6 +68,17 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch, yield 
 		diff := segments[from.segment].perms[from.table].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
 		if from.plan.design.First(diff) == from.table {
 			yield(from.segment, Match{m.Query, queries[m.Query] ^ diff})
+		}
+	}
+	return nil
+}
+
+// permuted returns the queries under a permutation, where the table of that number of a segment before has the same one: segments of an
+// index have few designs. It returns nil where none has.
+func (c *Scratch) permuted(number int, p *permute.Permutation) []uint64 {
+	for i := len(c.sources) - 1; i >= 0; i-- {
+		if c.sources[i].table == number && c.searches[i].Perm.Mask() == p.Mask() {
+			return c.searches[i].Queries
 		}
 	}
 	return nil

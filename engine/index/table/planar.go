@@ -3,6 +3,7 @@ package table
 import (
 	"encoding/binary"
 	"math"
+	"sync/atomic"
 	"unsafe"
 
 	"ndd/asm"
@@ -63,6 +64,7 @@ type planarTable struct {
 	rest      succinct.Packed
 	fences    []uint64
 	parts     []Part
+	starts    atomic.Pointer[[]uint32] // see startsOf
 
 	// The sections of head, lines and so on, for what is wrong in them.
 	in struct{ head, lines, wide, low, rest, fences store.Section }

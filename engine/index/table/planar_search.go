@@ -31,8 +31,15 @@ type probeRange struct {
 // it spans many.
 func (s *probeRange) prefetchLines(r *planarRound) {
 	d, probes := &s.table.directory, r.probes[s.from:s.to]
-	asm.PlanarPrefetchLines(&d.PlanarTable, probes)
 	search := &r.searches[probes[0].Table]
+	if search.starts != nil {
+		for i := range probes {
+			r.lines[i] = probes[i].Key >> (64 - search.Leading)
+		}
+		asm.PrefetchAt(search.starts, r.lines[:len(probes)])
+		return
+	}
+	asm.PlanarPrefetchLines(&d.PlanarTable, probes)
 	if !s.table.spans(search) {
 		return
 	}
@@ -82,7 +89,9 @@ func (t *planarTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error
 }
 
 // spans says whether a probe is all buckets that begin with its leading bits at once.
-func (t *planarTable) spans(s *Search) bool { return s.Leading+spanBits < int(t.directory.BucketBits) }
+func (t *planarTable) spans(s *Search) bool {
+	return s.starts != nil || s.Leading+spanBits < int(t.directory.BucketBits)
+}
 
 // searchPlanar makes rounds of probes, of one table after the other, and answers
 // each round in short overlapping passes: it prefetches the lines of buckets, reads them and
@@ -227,9 +236,32 @@ func (r *planarRound) answer(n int) error {
 // locate finds the extents of a range, by number, and prefetches them.
 func (r *planarRound) locate(number, ahead int) error {
 	s := &r.ranges[number]
+	if starts := r.searches[r.probes[s.from].Table].starts; starts != nil {
+		if ahead < len(r.ranges) {
+			r.ranges[ahead].prefetchLines(r)
+		}
+		r.findListed(s, starts)
+		return nil
+	}
 	err := r.find(s, ahead)
 	asm.PlanarPrefetchExtents(&s.table.directory.PlanarTable, r.extents[s.from:s.from+s.extents])
 	return err
+}
+
+// findListed finds the extents of a range where a list says where they begin, and prefetches them.
+func (r *planarRound) findListed(s *probeRange, starts []uint32) {
+	shift := uint(64 - bitsFor(len(starts)-1))
+	for i := s.from; i < s.to; i++ {
+		value := r.probes[i].Key >> shift
+		start, end := uint64(starts[value]), uint64(starts[value+1])
+		if end-start > asm.PlanarLongest {
+			r.addLong(s.table, i, start, end)
+		} else if start < end {
+			r.extents[s.from+s.extents] = asm.PlanarExtent{Start: start, Len: uint32(end - start), Probe: uint32(i)}
+			s.extents++
+			r.prefetchLow(s.table, start, end)
+		}
+	}
 }
 
 // find finds the extents of a range, and prefetches long ones; meanwhile it prefetches the lines of buckets of
@@ -284,16 +316,28 @@ func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 			return t.corruptLine(t.directory.line(last), "bucket %d begins at rank %d, bucket %d at rank %d", first, start, last, from)
 		}
 	}
-	if start, end = t.narrow(start, end, low, high); start < end {
-		r.long = append(r.long, longExtent{i, start, end})
-		n := 0
-		for at := start; n < linesAhead && at < end; at += lowsPerLine {
-			r.lines[n] = at
-			n++
-		}
-		asm.PrefetchAt(t.directory.Low, r.lines[:n])
-	}
+	start, end = t.narrow(start, end, low, high)
+	r.addLong(t, i, start, end)
 	return nil
+}
+
+// addLong adds the extent of probe i to the long ones, unless it is empty, and prefetches the beginning of it.
+func (r *planarRound) addLong(t *planarTable, i int, start, end uint64) {
+	if start >= end {
+		return
+	}
+	r.long = append(r.long, longExtent{i, start, end})
+	r.prefetchLow(t, start, end)
+}
+
+// prefetchLow prefetches the first lines of an extent.
+func (r *planarRound) prefetchLow(t *planarTable, start, end uint64) {
+	n := 0
+	for at := start &^ (lowsPerLine - 1); n < linesAhead && at < end; at += lowsPerLine {
+		r.lines[n] = at
+		n++
+	}
+	asm.PrefetchAt(t.directory.Low, r.lines[:n])
 }
 
 // scan adds the hits of extents, and makes room first where it needs to.

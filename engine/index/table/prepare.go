@@ -1,6 +1,7 @@
 package table
 
 import (
+	"math"
 	"math/bits"
 
 	"ndd/asm"
@@ -11,12 +12,39 @@ const preparedMost = 256
 
 // Prepare makes the probes of a search in advance, for all queries, where they are a few hundred at most. Searches of t, and of no other
 // table, that are copies of s and have its Leading and K, have them ready, unless they are given other Flips: a query by itself spends as long on listing its
-// flips as on looking at a third of them.
+// flips as on looking at a third of them. Where a probe is all keys with some leading bits, Prepare also makes a list of where those begin
+// for each value of the bits, of at most 256 KiB, which the table keeps: that takes about a millisecond.
 func (s *Search) Prepare(t Table) {
-	s.prepared = nil
+	s.prepared, s.starts = nil, nil
 	if t, ok := t.(*planarTable); ok {
+		s.starts = t.startsOf(s)
 		s.prepared, s.preparedFor = t.prepare(s), s.Flips
 	}
+}
+
+// startsBits is how many leading bits the keys have at most of which a list says where they begin.
+const startsBits = 16
+
+// startsOf returns where the keys begin that have each value of the leading bits of a search, and where the last of them end; nil where a
+// probe is not all of them, or where there are more values or keys than the list is for.
+func (t *planarTable) startsOf(s *Search) []uint32 {
+	if s.Leading > startsBits || s.Leading >= int(t.directory.BucketBits) || s.Flips.Radius > 0 || 1<<s.Leading > t.Len()/2 || t.Len() > math.MaxUint32 {
+		return nil
+	}
+	if kept := t.starts.Load(); kept != nil && len(*kept) == 1<<s.Leading+1 {
+		return *kept
+	}
+	starts := make([]uint32, 1<<s.Leading+1)
+	for value := range uint64(1) << s.Leading {
+		start, _, err := t.bucket(value << (t.directory.BucketBits - uint(s.Leading)))
+		if err != nil || value > 0 && uint32(start) < starts[value-1] {
+			return nil // a search will find what is wrong
+		}
+		starts[value] = uint32(start)
+	}
+	starts[1<<s.Leading] = uint32(t.Len())
+	t.starts.Store(&starts)
+	return starts
 }
 
 // probed returns the bits of a bucket that a probe does not fix, how far the lowest bit of a bucket is from that of a key, and how

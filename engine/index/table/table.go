@@ -77,6 +77,7 @@ type Search struct {
 
 	prepared    []asm.PlanarProbe // see Prepare
 	preparedFor permute.FlipSet   // the Flips that they are made of
+	starts      []uint32          // of Leading bits
 }
 
 // A Finder is a table that finds every key whose difference from a query has at
