@@ -81,7 +81,7 @@ func (x *Index) addSegment(ctx context.Context, in segment.Input, with BuildOpti
 	if err != nil {
 		return 0, err
 	}
-	o := x.fileOptions(with.Threads)
+	o := x.fileOptions(with.Threads, n, x.documents()+n)
 	o.Progress, o.Planned, o.Budget = with.Progress, with.Planned, with.Budget.Here()
 	g := &gathered{from: first, to: first + DocID(n), numbers: consecutive(first, n), ids: x.config.IDs, whole: &in}
 	g.expires.append(x.wall.after(x.config.TTL), n)

@@ -212,7 +212,7 @@ func BenchmarkWritten(b *testing.B) {
 		time.Sleep(time.Millisecond)
 		x.writer.mu.Lock()
 		segments := x.current.Load().segments
-		merged = len(pick(segments, x.config.memtableDocs(), 0, func(s *Segment) bool { return s.file != nil })) == 0
+		merged = len(pick(segments, 0, func(s *Segment) bool { return s.file != nil })) == 0
 		x.writer.mu.Unlock()
 	}
 	end := float64(size())

@@ -92,6 +92,10 @@ func (x *Index) toFile(ctx context.Context, g *gathered, dead []DocID, o segment
 		return nil, entry, err
 	}
 	made.from = g.from
+	if err := made.Warm(); err != nil {
+		made.close()
+		return nil, entry, err
+	}
 	if x.workers != nil {
 		if err := x.place(ctx, made); err != nil {
 			made.close()

@@ -151,7 +151,7 @@ func (x *Index) flushTo(ctx context.Context, f flush) error {
 	for _, m := range f.memtables {
 		docs += uint64(m.len())
 	}
-	o := x.fileOptions(1)
+	o := x.fileOptions(1, docs, x.documents())
 	reserved, err := x.reserveFiles(docs, docs*8*uint64(len(o.Design.Tables)+1)+idBytes(nil, f.memtables), 8*docs, &o)
 	if err != nil {
 		return err
@@ -201,10 +201,10 @@ func (x *Index) emptyLog(f flush) error {
 	return x.log.Remove(f.mark)
 }
 
-// fileOptions returns the options of segments in files.
-func (x *Index) fileOptions(threads int) segment.Options {
+// fileOptions returns the options of a segment in a file, of so many documents of all that the index has.
+func (x *Index) fileOptions(threads int, docs, all uint64) segment.Options {
 	return segment.Options{
-		Design: x.config.Design, Table: x.config.Table, Threads: threads,
+		Design: x.config.designOf(docs, all), Table: x.config.Table, Threads: threads,
 		Budget: x.config.Budget, TempDir: x.folder.dir, Disk: x.folder.disk, Random: x.folder.random,
 	}
 }

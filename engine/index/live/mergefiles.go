@@ -48,7 +48,7 @@ func (x *Index) mergePicked(ctx context.Context) (more bool, err error) {
 		x.writer.mu.Unlock()
 		return false, nil
 	}
-	picked := pick(v.segments, x.config.memtableDocs(), x.wall.now(), (*Segment).mergesInFiles)
+	picked := pick(v.segments, x.wall.now(), (*Segment).mergesInFiles)
 	mark(picked, true)
 	x.writer.mu.Unlock()
 	if len(picked) == 0 {
@@ -107,7 +107,7 @@ func (x *Index) mergeFiles(ctx context.Context, segments []*Segment, threads int
 		docs += s.live(now)
 		bytes += s.file.Bytes()
 	}
-	o := x.fileOptions(threads)
+	o := x.fileOptions(threads, docs, x.documents())
 	reserved, err := x.reserveFiles(docs, bytes, gatherBytes(segments, now), &o)
 	if err != nil {
 		return err

@@ -63,7 +63,7 @@ func (x *Index) mergeInMemory() (bool, error) {
 		x.writer.mu.Unlock()
 		return false, nil
 	}
-	picked := pick(v.segments, x.config.memtableDocs(), x.wall.now(), (*Segment).mergesInMemory)
+	picked := pick(v.segments, x.wall.now(), (*Segment).mergesInMemory)
 	mark(picked, true)
 	x.writer.mu.Unlock()
 	if len(picked) == 0 {
@@ -88,7 +88,7 @@ func mark(segments []*Segment, busy bool) {
 	}
 }
 
-// replaceInMemory makes a segment in memory, of the index's design and layout, of segments that
+// replaceInMemory makes a segment in memory, of the design that is due to its size and of the index's layout, of segments that
 // follow one another and of the memtables behind them, and puts it in their place. The error wraps
 // [memory.ErrTooLarge] when memory will not do; then nothing has changed.
 func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) error {
@@ -105,7 +105,7 @@ func (x *Index) replaceInMemory(segments []*Segment, memtables []*memtable) erro
 	if segments == nil {
 		room = x.sealRoom()
 	}
-	o := segment.Options{Design: x.config.Design, Table: x.config.Table, Threads: 1}
+	o := segment.Options{Design: x.config.designOf(uint64(docs), x.documents()), Table: x.config.Table, Threads: 1}
 	reserved, err := reserveMerge(docs, beside+idBytes(segments, memtables)*5/2, room, o, x.config.Budget)
 	if err != nil {
 		return err
@@ -183,6 +183,9 @@ func (x *Index) toMemory(g *gathered, o segment.Options) (_ *Segment, err error)
 		made.ids = held.idIndex
 	}
 	if made.Segment, err = segment.Open(source); err != nil {
+		return nil, err
+	}
+	if err := made.Segment.Warm(); err != nil {
 		return nil, err
 	}
 	made.bytes = arena.Bytes() + 8*uint64(len(made.ids.slots))

@@ -1,40 +1,31 @@
 package live
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
-// Segments are merged in tiers: fanout of one tier, with the smaller ones among and behind them, become one of the next. So each
-// document is written once for each tier that the index has filled, log4 of the number of flushes, and
-// of each tier at most three segments are there. Larger ones stay as they are: what is written
-// does not depend on how much is there already.
+// A segment is merged with all behind it when these have outgrown it: when they have more than five thirds of its documents. So the
+// documents of segments fall off from the first to the last, of which there are log n, and each document is written
+// about as often as there are segments: 3.8 times for a hundred flushes, which leave seven segments at most and four on average. What an
+// index was built of is written again only by inserts that outgrow it.
 //
-//	1M 1M 1M + 1M -> 4M       4M 4M 4M 1M 1M 1M + 1M -> 16M       100M 1M 1M + 1M stays
-const fanout = 4
+//	1 1 + 1 -> 3      3 1 1 + 1 -> 3 3      3 3 1 1 + 1 -> 9      100 9 1 + 1 stays
+const (
+	outgrownBy = 5
+	outgrown   = 3
+)
 
 // goneMin documents or fewer that are gone are not worth a merge.
 const goneMin = 4096
 
-// tier returns that of a segment of so many documents; unit documents or fewer are tier 0.
-func tier(docs, unit uint64) (t int) {
-	for unit *= fanout / 2; docs > unit; unit *= fanout {
-		t++
-	}
-	return t
-}
-
-// pick returns the segments to merge next: neighbours that may all be merged, of which fanout are of
-// one tier and the others of lower ones; or one of which a quarter is deleted or has expired; nothing when all
-// is well.
-func pick(segments []*Segment, unit uint64, now moment, may func(*Segment) bool) []*Segment {
-	tiers := make([]int, len(segments))
+// pick returns the segments to merge next: neighbours that may all be merged, of which the first is outgrown by the others; or one of
+// which a quarter is deleted or has expired; nothing when all is well.
+func pick(segments []*Segment, now moment, may func(*Segment) bool) []*Segment {
+	sizes := make([]uint64, len(segments))
 	for i, s := range segments {
-		if tiers[i] = neverMerged; may(s) {
-			tiers[i] = tier(s.live(now), unit)
+		if may(s) {
+			sizes[i] = max(s.live(now), 1)
 		}
 	}
-	if begin, end := pickTier(tiers); begin < end {
+	if begin, end := pickOutgrown(sizes); begin < end {
 		return segments[begin:end]
 	}
 	i := slices.IndexFunc(segments, func(s *Segment) bool {
@@ -47,24 +38,24 @@ func pick(segments []*Segment, unit uint64, now moment, may func(*Segment) bool)
 	return segments[i : i+1]
 }
 
-// neverMerged is the tier of what may not be merged.
-const neverMerged = math.MaxInt
+// neverMerged stands for the size of what may not be merged.
+const neverMerged = 0
 
-// pickTier returns which neighbours are to be merged, by their tiers, lower ones first; none where both are equal.
-func pickTier(tiers []int) (begin, end int) {
-	for t := range 64 / 2 {
-		for end := len(tiers); end > 0; {
-			begin, n := end, 0
-			for ; begin > 0 && tiers[begin-1] <= t; begin-- {
-				if tiers[begin-1] == t {
-					n++
-				}
+// pickOutgrown returns which neighbours are to be merged, by their sizes, the last ones first; none where both are equal.
+func pickOutgrown(sizes []uint64) (begin, end int) {
+	for end := len(sizes); end > 0; end-- {
+		begin, behind := end, uint64(0)
+		from := end
+		for ; from > 0 && sizes[from-1] != neverMerged; from-- {
+			if outgrown*behind > outgrownBy*sizes[from-1] {
+				begin = from - 1
 			}
-			if n >= fanout {
-				return begin, end
-			}
-			end = min(begin, end-1)
+			behind += sizes[from-1]
 		}
+		if begin < end {
+			return begin, end
+		}
+		end = from
 	}
 	return 0, 0
 }

@@ -20,6 +20,7 @@ const (
 	planarPad   = 32   // keys behind the last, in the low plane
 	planarSpan  = 3    // leading bits less than a bucket has, with which a probe still reads bucket by bucket
 	planarEnds  = 48   // units to find both ends of the run of more, and to scan it by itself
+	planarList  = 8    // units to find them in a list
 	planarFence = 1024 // keys to a fence
 	planarHead  = 32   // bytes
 )
@@ -51,6 +52,9 @@ func (md planarModel) parts(n float64, _ entry) []table.Part {
 // A run counts as many more as it has lines.
 func (md planarModel) units(w *work) float64 {
 	run := max(0, w.candidates-1) * planarLow / 8 / 64
+	if w.listed() {
+		return planarList + run
+	}
 	if more := md.bucketBits(w.keys, w.entry) - w.leading; more > planarSpan {
 		return planarEnds + run
 	} else if more > 0 {
@@ -63,11 +67,20 @@ func (md planarModel) units(w *work) float64 {
 // one, and a run of many buckets has two.
 func (md planarModel) entries(w *work) float64 {
 	b, perLine := table.PlanarWidths(uint64(w.keys))
+	if w.listed() {
+		return w.probes
+	}
 	if int(b)-w.leading > planarSpan {
 		return 2 * w.probes
 	}
 	own := min(w.leading, max(0, int(b)+1-bits.Len64(perLine)))
 	return float64(permute.Ball(own, w.radius))
+}
+
+// listed reports whether a list says where the run of each probe begins.
+func (w *work) listed() bool {
+	bucketBits, _ := table.PlanarWidths(uint64(w.keys))
+	return table.Listed(w.leading, w.radius, bucketBits, uint64(w.keys))
 }
 
 // time: the probes of all tables are one list, of which lines and runs
@@ -89,7 +102,7 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 		read := max(w.candidates, w.keys*math.Ldexp(1, -md.bucketBits(w.keys, w.entry)))
 		run := -math.Expm1(-read) + max(0, read-1)*planarLow/8/64
 		unit := c.UnitNS
-		if more := md.bucketBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan {
+		if more := md.bucketBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan && !w.listed() {
 			unit = c.ProbeNS // a bucket by itself costs as much as a probe
 		}
 		work += w.probes * (c.ProbeNS + (md.units(w)-1)*unit)

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"ndd/engine/index/table"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -16,7 +17,16 @@ type searchPlan struct {
 // rebuild what they report: most of it is found by the first few.
 const earlierMax = 16
 
-// searchPlan returns the plan for k, which is made once: a millisecond a table at most, whatever the
+// Warm has what searches for the design's K need beside the tables made now, some milliseconds, which the first of them would wait for.
+func (s *Segment) Warm() (err error) {
+	defer store.EndFaults(store.BeginFaults(), &err)
+	if s.meta.Fingerprints > 0 {
+		s.searchPlan(s.meta.Design.K)
+	}
+	return nil
+}
+
+// searchPlan returns the plan for k, which is made once: two milliseconds a table at most, whatever the
 // fingerprints.
 func (s *Segment) searchPlan(k int) *searchPlan {
 	if p := s.plans[k].Load(); p != nil {

@@ -25,10 +25,16 @@ func (s *Search) Prepare(t Table) {
 // startsBits is how many leading bits the keys have at most of which a list says where they begin.
 const startsBits = 16
 
+// Listed reports whether a planar table of so many keys lists where those begin that have given leading bits, for searches that fix so many
+// of them and flip up to radius.
+func Listed(leading, radius int, bucketBits uint, keys uint64) bool {
+	return radius == 0 && leading <= min(startsBits, int(bucketBits)-1) && 1<<leading <= keys/2 && keys <= math.MaxUint32
+}
+
 // startsOf returns where the keys begin that have each value of the leading bits of a search, and where the last of them end; nil where a
 // probe is not all of them, or where there are more values or keys than the list is for.
 func (t *planarTable) startsOf(s *Search) []uint32 {
-	if s.Leading > startsBits || s.Leading >= int(t.directory.BucketBits) || s.Flips.Radius > 0 || 1<<s.Leading > t.Len()/2 || t.Len() > math.MaxUint32 {
+	if !Listed(s.Leading, s.Flips.Radius, t.directory.BucketBits, t.Len()) {
 		return nil
 	}
 	if kept := t.starts.Load(); kept != nil && len(*kept) == 1<<s.Leading+1 {

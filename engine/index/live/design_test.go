@@ -1,0 +1,135 @@
+package live
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/permute"
+)
+
+// TestDesignOf: for every k and every design of the catalogue, a segment of an eighth of the documents and less has a design that is valid for
+// that k, whose tables take two and a quarter times the bytes at most; a larger one has the index's, and so has every one in the huffman layout.
+// With k = 3 and two tables, small ones have four that are each probed once.
+func TestDesignOf(t *testing.T) {
+	for k := range permute.MaxK + 1 {
+		for _, d := range permute.Catalogue(k, 3) {
+			c := Config{Design: d, Table: table.Options{Layout: table.LayoutPlanar}}
+			own := func(of permute.Design) bool { return slices.Equal(of.Tables, d.Tables) && of.K == d.K }
+			for _, docs := range []uint64{0, 1, 1000, 1 << 20, 4 << 20, 16 << 20} {
+				small := c.designOf(docs, max(8*docs, 1))
+				if err := small.Validate(); err != nil || small.K != k || float64(len(small.Tables)) > smallBytes*float64(len(d.Tables))+1 {
+					t.Errorf("k = %d, %s, %d documents: %s for k = %d, %v", k, d.Name, docs, small.Name, small.K, err)
+				}
+				if !own(c.designOf(docs, max(8*docs, 1)-1)) && docs > 0 {
+					t.Errorf("k = %d, %s: more than an eighth of the documents has another design", k, d.Name)
+				}
+				c := c
+				if c.Table.Layout = table.LayoutHuffman; !own(c.designOf(docs, 8*docs)) {
+					t.Errorf("k = %d, %s, huffman: another design", k, d.Name)
+				}
+			}
+		}
+	}
+	c := Config{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}
+	for _, docs := range []uint64{1 << 20, 4 << 20} {
+		if d := c.designOf(docs, 100e6); len(d.Tables) != 4 || d.Tables[0].Radius != 0 {
+			t.Errorf("%d documents of 100 M: %s", docs, d.Name)
+		}
+	}
+	if d := c.designOf(64<<20, 1e9); len(d.Tables) != 2 {
+		t.Errorf("64 M documents of 1,000 M: %s", d.Name)
+	}
+}
+
+// TestSmallSegments builds an index, inserts an eighth as many documents and flushes: they are in a segment with a design of its own,
+// answers are those of a scan for every k, in this process and in the next one; a merge makes one segment of the
+// index's design.
+func TestSmallSegments(t *testing.T) {
+	const base, added = 160_000, 20_000
+	dir := filepath.Join(t.TempDir(), "index")
+	docs := someDocs(base+added, 14)
+	for i := 3; i < len(docs); i += 4 {
+		docs[i].Fingerprint = docs[i/2].Fingerprint ^ 1<<(i%64) ^ 1<<(i%13)
+	}
+	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}}
+	if err := Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:base])}, o); err != nil {
+		t.Fatal(err)
+	}
+	var x *Index
+	designs := func() (names []string) {
+		for _, s := range x.current.Load().segments {
+			names = append(names, s.Design().Name)
+		}
+		return names
+	}
+	reopen := func() {
+		t.Helper()
+		var err error
+		if x, err = Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compare := func(when string) {
+		t.Helper()
+		c := x.Searcher()
+		defer c.Done()
+		for i := 0; i < len(docs); i += 9_001 {
+			for k := range 4 {
+				q := docs[i].Fingerprint ^ 1<<(i%64)
+				hits, err := c.Query(q, 0, k, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := 0
+				for _, d := range docs {
+					if simhash.Distance(d.Fingerprint, q) <= k {
+						want++
+					}
+				}
+				got := 0
+				for _, h := range hits {
+					got += int(h.Documents)
+				}
+				if got != want {
+					t.Fatalf("%s, k = %d: %d documents near %016x, want %d", when, k, got, q, want)
+				}
+			}
+		}
+	}
+	reopen()
+	for list := range slices.Chunk(docs[base:], 1000) {
+		if _, err := x.Insert(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d := designs(); len(d) != 2 || d[0] != "halves" || d[1] == "halves" {
+		t.Fatalf("segments of designs %v", d)
+	}
+	compare("flushed")
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reopen()
+	if d := designs(); len(d) != 2 || d[1] == "halves" || x.config.Design.Name != "halves" {
+		t.Fatalf("opened again: segments of designs %v, index of %s", d, x.config.Design.Name)
+	}
+	compare("opened again")
+	if err := x.Merge(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if d := designs(); !slices.Equal(d, []string{"halves"}) {
+		t.Fatalf("merged: segments of designs %v", d)
+	}
+	compare("merged")
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
