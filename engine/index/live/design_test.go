@@ -20,7 +20,7 @@ func TestDesignOf(t *testing.T) {
 		for _, d := range permute.Catalogue(k, 3) {
 			c := Config{Design: d, Table: table.Options{Layout: table.LayoutPlanar}}
 			own := func(of permute.Design) bool { return slices.Equal(of.Tables, d.Tables) && of.K == d.K }
-			for _, docs := range []uint64{0, 1, 1000, 1 << 20, 4 << 20, 16 << 20} {
+			for _, docs := range []uint64{0, 1 << 20} {
 				small := c.designOf(docs, max(8*docs, 1))
 				if err := small.Validate(); err != nil || small.K != k || float64(len(small.Tables)) > smallBytes*float64(len(d.Tables))+1 {
 					t.Errorf("k = %d, %s, %d documents: %s for k = %d, %v", k, d.Name, docs, small.Name, small.K, err)
