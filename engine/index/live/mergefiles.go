@@ -84,7 +84,7 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 		}
 		all = append(all, s)
 	}
-	if len(all) == 0 || len(all) == 1 && !all[0].mayHide(x.wall.now()) {
+	if len(all) == 0 || len(all) == 1 && !all[0].mayHide(x.wall.now()) && slices.Equal(all[0].Design().Tables, x.config.Design.Tables) {
 		x.writer.mu.Unlock()
 		return nil
 	}

@@ -3,6 +3,8 @@ package live
 import (
 	"slices"
 	"testing"
+
+	"ndd/engine/index/table"
 )
 
 // TestTiers flushes 110 memtables, one after the other, and merges as pick says, into an empty index and into one that was built of a
@@ -10,15 +12,26 @@ import (
 // many segments there are.
 func TestTiers(t *testing.T) {
 	const unit, flushes = 1 << 20, 110
-	for _, base := range []uint64{0, 100 * unit} {
+	for _, base := range []uint64{0, 100 * unit, 1000 * unit} {
 		var sizes []uint64
 		if base > 0 {
 			sizes = append(sizes, base)
 		}
-		written, total := uint64(0), base
+		written, total, bytes := uint64(0), base, 0.0
+		c := Config{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}
+		times := map[[2]uint64]float64{} // a plan takes a millisecond
+		write := func(docs uint64) {
+			written += docs
+			of := [2]uint64{docs, min(total/docs, smallShare)}
+			if times[of] == 0 { // two tables and the numbers of documents are 14 bytes a document, four tables 25
+				times[of] = 1 + 0.4*float64(len(c.designOf(docs, docs*of[1]).Tables)-2)
+			}
+			bytes += float64(docs) * times[of]
+		}
 		for n := uint64(1); n <= flushes; n++ {
 			sizes = append(sizes, unit)
-			written, total = written+unit, total+unit
+			total += unit
+			write(unit)
 			for {
 				begin, end := pickOutgrown(sizes)
 				if begin == end {
@@ -28,7 +41,7 @@ func TestTiers(t *testing.T) {
 				for _, docs := range sizes[begin:end] {
 					merged += docs
 				}
-				written += merged
+				write(merged)
 				sizes = slices.Replace(sizes, begin, end, merged)
 				if merged > total {
 					t.Errorf("%d flushes: a merge takes %d beside %d", n, merged, total)
@@ -37,6 +50,9 @@ func TestTiers(t *testing.T) {
 			if base > 0 && sizes[0] != base {
 				t.Fatalf("%d flushes: what was built is written again: %v", n, sizes)
 			}
+			if each := bytes / float64(n*unit); n >= 10 && each > 5.6 {
+				t.Errorf("%d flushes: %.2f bytes are written for each", n, each)
+			}
 			if each := float64(written) / float64(n*unit); each > 4.2 {
 				t.Errorf("%d flushes: each document is written %.2f times", n, each)
 			}
@@ -44,7 +60,7 @@ func TestTiers(t *testing.T) {
 				t.Errorf("%d flushes: %d segments", n, len(sizes))
 			}
 		}
-		t.Logf("%d flushes onto %d documents: written %.2f times, %v", flushes, base, float64(written)/(flushes*unit), sizes)
+		t.Logf("%d flushes onto %d documents: written %.2f times, %.2f times the bytes that they have in the end, %v", flushes, base, float64(written)/(flushes*unit), bytes/(flushes*unit), sizes)
 	}
 }
 
