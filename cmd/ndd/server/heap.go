@@ -35,6 +35,9 @@ func heapRoomOf(b *memory.Budget) (room uint64, release func()) {
 // gcPercent is the collector's own setting, by which the heap doubles.
 const gcPercent = 100
 
+// percentMost bounds how far a heap that was next to nothing may grow before the room is reckoned anew, which is only after a collection.
+const percentMost = 12 * gcPercent
+
 // A collector gives the heap room, until it is stopped.
 type collector struct {
 	room    uint64
@@ -63,7 +66,7 @@ func (c *collector) adjust() {
 	}
 	percent := gcPercent
 	if live := metric("/gc/heap/live:bytes"); live > 0 {
-		percent = int(max(gcPercent, c.room*100/live))
+		percent = int(max(gcPercent, min(percentMost, c.room*100/live)))
 	}
 	if more := percent - c.percent; more < -c.percent/8 || more > c.percent/8 { // it stops the world
 		debug.SetGCPercent(percent)
