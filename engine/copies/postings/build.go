@@ -5,8 +5,6 @@ import (
 	"errors"
 	"math"
 	"sync/atomic"
-
-	"ndd/engine/memory"
 )
 
 // errRoom says that an index has more postings than there is room for.
@@ -24,12 +22,12 @@ type build struct {
 
 // index returns the index of some documents, or errRoom.
 func (b *Builder) index(ctx context.Context, s slicing) (_ *Index, err error) {
-	w := &build{slicing: s, index: &Index{docs: s.docs, lasting: s.lasting}}
+	w := &build{slicing: s, index: &Index{docs: s.docs}}
 	w.source, w.index.sizes = b.source(s.docs, s.repeated)
 	defer func() {
 		w.scatter.free()
 		if err != nil {
-			w.index.free()
+			w.index.numbers.free()
 		}
 	}()
 	if err := w.group(ctx); err != nil {
@@ -95,14 +93,10 @@ func (w *build) lists() (err error) {
 			classes[count].number++
 		}
 	}
-	if x.lists.ends, err = array[uint32](x, all); err != nil {
-		return err
-	}
-	if x.lists.values, err = w.roomForLists(); err != nil {
-		return err
-	}
+	// In the heap, which has most likely been larger before: memory that the system has to clear costs more than the pages' size saves.
+	x.lists = csr{make([]uint32, all), make([]uint32, w.postings.Load())}
 	if w.single {
-		if x.numbers, err = newNumbers(x, all); err != nil {
+		if x.numbers, err = newNumbers(all, w.lasting); err != nil {
 			return err
 		}
 	}
@@ -134,34 +128,8 @@ func (w *build) lists() (err error) {
 	return nil
 }
 
-// roomForLists returns an array for all postings: that which the documents of a round were in, where it is large enough.
-func (w *build) roomForLists() ([]uint32, error) {
-	n := int(w.postings.Load())
-	ranks := w.scatter.ranks
-	if w.lasting || n > len(ranks.Data) {
-		return array[uint32](w.index, n)
-	}
-	w.scatter.ranks = nil
-	ranks.Trim(n)
-	w.index.buffers = append(w.index.buffers, ranks)
-	return ranks.Data, nil
-}
-
 // A class is the signatures of one number of documents.
 type class struct {
 	number uint64 // of the next signature
 	at     uint64 // where its documents go
-}
-
-// array returns an array of an index: outside the heap, in large pages, where the index is freed.
-func array[T memory.Plain](x *Index, n int) ([]T, error) {
-	if x.lasting {
-		return make([]T, n), nil
-	}
-	buffer, err := memory.Make[T](n)
-	if err != nil {
-		return nil, err
-	}
-	x.buffers = append(x.buffers, buffer)
-	return buffer.Data, nil
 }

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"ndd/asm"
+	"ndd/engine/memory"
 )
 
 // An Index is the inverted index of some documents' sets; see the package comment.
@@ -17,9 +18,6 @@ type Index struct {
 
 	numbers *numbers            // to look signatures up; nil: those of its documents alone are looked for
 	equal   map[uint32][]uint32 // of a Slice: by rank, documents with equal sets
-
-	lasting bool                  // its memory is the collector's
-	buffers []interface{ Free() } // else: these are
 }
 
 // csr are lists of numbers, one behind the other.
@@ -78,8 +76,9 @@ func (b *Builder) Slice(ctx context.Context, threads int) (*Index, error) {
 
 // numbers gives signatures their numbers.
 type numbers struct {
-	slots []slot // open addressing
-	shift uint
+	slots  []slot // open addressing
+	shift  uint
+	buffer *memory.Buffer[slot] // of slots; nil: in the heap
 }
 
 // A slot is a signature, as it is, for 0 may be one, and its number, from 1; 0: free.
@@ -94,25 +93,26 @@ func (n *numbers) find(hash uint64) *slot {
 	}
 }
 
-// newNumbers returns the slots for so many signatures.
-func newNumbers(x *Index, count int) (n *numbers, err error) {
+// newNumbers returns the slots for so many signatures: outside the heap, in large pages, where they are freed again.
+func newNumbers(count int, lasting bool) (n *numbers, err error) {
 	n = &numbers{shift: 63}
 	for count*3/2 >= 1<<(64-n.shift) {
 		n.shift--
 	}
-	n.slots, err = array[slot](x, 1<<(64-n.shift))
+	if size := 1 << (64 - n.shift); lasting {
+		n.slots = make([]slot, size)
+	} else if n.buffer, err = memory.Make[slot](size); err == nil {
+		n.slots = n.buffer.Data
+	}
 	return n, err
 }
 
-// free gives the memory of an index back that does not last. It may be called on nil, and again.
-func (x *Index) free() {
-	if x == nil {
-		return
+// free gives the slots back that are outside the heap. It may be called on nil.
+func (n *numbers) free() {
+	if n != nil {
+		n.buffer.Free()
+		n.slots = nil
 	}
-	for _, b := range x.buffers {
-		b.Free()
-	}
-	x.buffers = nil
 }
 
 // prefetch requests the slots of signatures.

@@ -174,7 +174,6 @@ func (b *Builder) whole(ctx context.Context, s slicing, o *Options, r *Report) (
 	if err != nil {
 		return nil, err
 	}
-	defer x.free()
 	r.Slices = 1
 	return b.joinSlice(ctx, s.docs, 0, x, nil, o, r, &progress{tell: o.Progress, total: uint64(len(s.docs))})
 }
@@ -202,7 +201,7 @@ func (b *Builder) sliced(ctx context.Context, s slicing, o *Options, r *Report) 
 		}
 		first := sort.Search(from, func(i int) bool { return o.largest(b.size(docs[i])) >= b.size(docs[from]) })
 		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, s.repeated, o, r, progress)
-		x.free()
+		x.numbers.free()
 		if err != nil {
 			return nil, err
 		}

@@ -27,11 +27,9 @@ type transposition struct {
 // sets makes the sets of the index of its lists.
 func (w *build) sets(ctx context.Context) (err error) {
 	x := w.index
-	if x.sets.ends, err = array[uint32](x, len(x.docs)); err != nil {
-		return err
-	}
-	if x.sets.values, err = array[uint32](x, len(x.lists.values)); err != nil || len(x.lists.values) == 0 {
-		return err
+	x.sets = csr{make([]uint32, len(x.docs)), make([]uint32, len(x.lists.values))}
+	if len(x.lists.values) == 0 {
+		return nil
 	}
 	t := w.transposition()
 	if err := fork(w.threads, func(thread int) error { t.count(thread); return ctx.Err() }); err != nil {
