@@ -59,7 +59,7 @@ func TestSpreadContext(t *testing.T) {
 			const never = 1 << 40
 			whole := &expiring{Context: t.Context()}
 			whole.after.Store(never)
-			if err := search(whole); err != nil || whole.looks.Load() < 20 {
+			if err := search(whole); err != nil || whole.looks.Load() < 100 { // 62 of them are the caller's own, who collects what workers find
 				t.Errorf("%s, %s: the context of a search is looked at %d times, error %v", layout, way, whole.looks.Load(), err)
 			}
 			for _, after := range []int64{0, 1, 7} {
