@@ -95,6 +95,7 @@ type statistics struct {
 // fileStats are one file's.
 type fileStats struct {
 	Path      string       `json:"path"`
+	Design    string       `json:"design,omitempty"` // of a segment's tables
 	Bytes     uint64       `json:"bytes"`
 	Sections  []partStats  `json:"sections,omitempty"`
 	Container partStats    `json:"container"` // header, padding, sums, footer, trailer
@@ -149,7 +150,7 @@ func (s *statistics) index(ctx context.Context, g *cli.Globals, verify live.Veri
 		return err
 	}
 	defer x.Close()
-	s.Kind, s.Choice = "index", x.Live().Config().Choice
+	s.Kind, s.Choice, s.Design = "index", x.Live().Config().Choice, x.Design().Name
 	held := x.Stats()
 	s.Deleted, s.Expired, s.Unflushed = held.Deleted, held.Expired, held.Unflushed
 	for _, p := range x.Live().Parts() {
@@ -191,9 +192,12 @@ func (s *statistics) segment(f *store.File, g *segment.Segment) error {
 	s.Documents += g.Documents() / segmentPrints(f.Path())
 	s.Fingerprints += g.Fingerprints()
 	s.NoDocs = !g.KeepsDocs()
-	s.K, s.Design, s.Layout = d.K, d.Name, string(g.Layout())
+	if s.K, s.Layout = d.K, string(g.Layout()); s.Design == "" {
+		s.Design = d.Name
+	}
 	s.Bound = distribution.Bound(s.Fingerprints)
 	file := s.file(f, g.Fingerprints())
+	file.Design = d.Name
 	for i, t := range g.Tables() {
 		ts := tableStats{Mask: fmt.Sprintf("%016x", d.Tables[i].Mask), Leading: d.Tables[i].Leading(), Radius: d.Tables[i].Radius,
 			Bits: bitsEach(table.Bytes(t), g.Fingerprints())}
@@ -313,7 +317,7 @@ func (s *statistics) text(w io.Writer) error {
 		}
 	}
 	for i := range s.Files {
-		if err := s.Files[i].text(w, s.Bound); err != nil {
+		if err := s.Files[i].text(w, s.Bound, s.Design); err != nil {
 			return err
 		}
 	}
@@ -325,8 +329,12 @@ func (s *statistics) text(w io.Writer) error {
 	return nil
 }
 
-func (f *fileStats) text(w io.Writer, bound float64) error {
-	fmt.Fprintf(w, "\n%s\n", f.Path)
+func (f *fileStats) text(w io.Writer, bound float64, design string) error {
+	fmt.Fprintf(w, "\n%s", f.Path)
+	if f.Design != "" && f.Design != design {
+		fmt.Fprintf(w, ", a small segment with tables of its own, %s", f.Design)
+	}
+	fmt.Fprintln(w)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(p partStats) {
 		fmt.Fprintf(tab, "%s\t%s\t%.3f\t\n", p.Name, humanize.Comma(int64(p.Bytes)), p.Bits)
