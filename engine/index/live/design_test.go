@@ -1,6 +1,8 @@
 package live
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -48,7 +50,7 @@ func TestDesignOf(t *testing.T) {
 
 // TestSmallSegments builds an index, inserts an eighth as many documents and flushes: they are in a segment with a design of its own,
 // answers are those of a scan for every k, in this process and in the next one; a merge makes one segment of the
-// index's design.
+// index's design, also where the small segment is the only one.
 func TestSmallSegments(t *testing.T) {
 	const base, added = 160_000, 20_000
 	dir := filepath.Join(t.TempDir(), "index")
@@ -117,6 +119,10 @@ func TestSmallSegments(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
+	alone := filepath.Join(t.TempDir(), "alone")
+	if err := os.CopyFS(alone, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
 	reopen()
 	if d := designs(); len(d) != 2 || d[1] == "halves" || x.config.Design.Name != "halves" {
 		t.Fatalf("opened again: segments of designs %v, index of %s", d, x.config.Design.Name)
@@ -129,6 +135,25 @@ func TestSmallSegments(t *testing.T) {
 		t.Fatalf("merged: segments of designs %v", d)
 	}
 	compare("merged")
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Of an index whose other documents are gone, the small segment is merged by itself.
+	dir = alone
+	reopen()
+	x.folder.mu.Lock()
+	err := x.folder.publish(func(m *Manifest) { m.Segments = m.Segments[1:] })
+	x.folder.mu.Unlock()
+	if err := errors.Join(err, x.Close()); err != nil {
+		t.Fatal(err)
+	}
+	reopen()
+	if err := x.Merge(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if d := designs(); !slices.Equal(d, []string{"halves"}) || x.Stats().Documents != added {
+		t.Fatalf("merged by itself: segments of designs %v, %d documents", d, x.Stats().Documents)
+	}
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
