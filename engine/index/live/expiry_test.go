@@ -215,12 +215,12 @@ func TestExpiredSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e.insert(t, Forever, "kept", "deleted")
+	e.insert(t, Forever, "kept", "deleted", "kept too", "kept as well") // more than half of all, so that no merge is due
 	flush()
 	if _, err := e.Delete(t.Context(), "deleted"); err != nil {
 		t.Fatal(err)
 	}
-	e.insert(t, 0, "beside the deletion")
+	e.insert(t, 0, "beside the deletion", "beside that")
 	flush()
 	e.insert(t, 0, "a minute", "a minute more")
 	flush()
@@ -245,7 +245,7 @@ func TestExpiredSegments(t *testing.T) {
 		t.Errorf("%d segments are left, want that of what is kept and an empty one", n)
 	}
 	w.Release()
-	if s := e.Stats(); s.Expired != 1 || s.Documents != 1 || s.Deleted != 1 {
+	if s := e.Stats(); s.Expired != 1 || s.Documents != 3 || s.Deleted != 1 {
 		t.Errorf("%+v", s)
 	}
 	for range 2 {
@@ -264,7 +264,7 @@ func TestExpiredSegments(t *testing.T) {
 		t.Error(err)
 	}
 	e.insert(t, 0, "number")
-	if doc, _, _ := e.Find("number"); doc != 6 {
+	if doc, _, _ := e.Find("number"); doc != 9 {
 		t.Errorf("a number was given twice: %d", doc)
 	}
 }
