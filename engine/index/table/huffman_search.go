@@ -161,13 +161,14 @@ func (r *huffmanRound) begin(t *huffmanTable, s *Search, number int) {
 }
 
 // find finds the blocks of a round, and which lines of them its probes need: of the half of a block its head,
-// with the codes, and raw bits from its end down. The heads come first: they look pages up together.
+// with the codes, and raw bits from its end down; and of the next block, where a range goes on there. The heads come first: they look
+// pages up together.
 func (r *huffmanRound) find() {
 	t, mask := r.table, leadingMask(r.search.Leading)
 	asm.Interpolate(r.blocks[:r.n], t.last, r.low[:r.n])
 	half := t.blockBytes / 2
 	most := half/64 + 1
-	r.lines = slices.Grow(r.lines[:0], r.n*(1+most)+most)
+	r.lines = slices.Grow(r.lines[:0], r.n*(1+most+2*half/64)+most)
 	for i, b := range r.blocks[:r.n] {
 		r.places[i] = t.place(b, r.low[i], r.low[i]|^mask)
 		r.lines = append(r.lines, uint64(b*t.blockBytes+int(r.places[i].side)*half))
@@ -183,6 +184,24 @@ func (r *huffmanRound) find() {
 		at += min(int(r.places[i].share*float32(half/64)+spareLines)+1, most)
 	}
 	r.lines = lines[:at]
+	for i, b := range r.blocks[:r.n] {
+		r.further(b, r.low[i]|^mask)
+	}
+}
+
+// further adds the lines of the block behind b that a range to high goes on in: none, its first half or all of it.
+func (r *huffmanRound) further(b int, high uint64) {
+	t := r.table
+	if b+1 >= len(t.last) || t.last[b] >= high {
+		return
+	}
+	begin, bytes := (b+1)*t.blockBytes, t.blockBytes
+	if last := t.last[b+1]; high < last && high-t.last[b] < (last-t.last[b])/2 {
+		bytes /= 2
+	}
+	for at := 0; at < bytes; at += 64 {
+		r.lines = append(r.lines, uint64(begin+at))
+	}
 }
 
 // look looks in one half of each of a round's blocks, and prefetches the other half where
