@@ -64,12 +64,12 @@
 //	mixed-3-1000  planar     0.77   1.09   1,110     512
 //	cover-6-4-3   planar     0.82   0.94   1,420     685
 //	cover-11-6-3  planar     0.60   0.64   1,611     335
-//	halves        huffman    2.82   3.05   7,080   6,293
-//	paper-10      huffman    1.28   1.00   5,793   1,838
 //
 // Furthest off are eleven tables of one probe each, whose instructions hide fewer of their misses than
-// assumed, and flips in the huffman layout, whose short ranges begin in one block and end in the next: the cost
-// of a unit is that of a whole block. Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
+// assumed. Of huffman tables, before their model changed, it was 2.82 and 3.05 with halves, 1.28 and 1.00 with paper-10, which the costs
+// in [Reference] are too high for. With costs measured on the machine itself, huffman tables of 10 M are foretold within 0.80 to 1.08; of 1 M, alone within 0.85 to 1.10, in
+// a batch up to 1.7 times too slow where a design has a table for each probe: a table costs 60 ns there by the segments of 16,384 keys
+// on which [Measure] takes it, and 25 to 50 in use (bench/record). Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
 //
 // # Skew
 //

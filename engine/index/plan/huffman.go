@@ -45,8 +45,8 @@ func (huffmanModel) units(w *work) float64 {
 
 // time adds up the tables: nothing of one is under way while another is searched.
 // The pages of the blocks of many probes are looked up together, so only the first
-// block of a query that comes alone is waited for: as long as for two reads, going by
-// what was measured (bench, paper-10 of 10 M: one read predicts 0.60 of the time).
+// block in each table of a query that comes alone is waited for: as long as for one read, since codes and raw bits, at both
+// ends of half a block, are asked for at once (bench: 0.8 to 0.9 reads at 1 M in four to eleven tables, 1.2 at 10 M).
 func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := m.Layouts[md.layout()]
 	online = indexNS + c.CallNS
@@ -58,7 +58,7 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 		units := md.units(w)
 
 		const lines = huffman.BlockBytesDefault / 64
-		line := min(m.LineNS, read.Together)
+		line := m.lineAmong(read)
 		first := 2*read.Together + (lines/4-1)*line
 		further := lines * line
 		// A block of skewed keys has more of them to decode.
@@ -66,7 +66,7 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 		probe := c.ProbeNS + first + (units-1)*(unit+further)
 
 		batch += c.TableNS + w.probes*(probe+seekLines*seek.Together)
-		online += c.QueryNS + w.probes*probe + 2*(read.Alone-read.Together) + max(seekLines*seek.Alone, w.probes*seekLines*seek.Together)
+		online += c.QueryNS + w.probes*probe + read.Alone - read.Together + max(seekLines*seek.Alone, w.probes*seekLines*seek.Together)
 	}
 	return online, batch
 }

@@ -131,7 +131,7 @@ const segmentKeys = 1 << 14
 // of queries, the test which table reports a hit, and the call itself. Two
 // segments, of one table and of ten, tell the share of a table from the rest.
 func (p timer) callCosts(md model, c *Costs) error {
-	const k, queries = 3, 128
+	const k = 3
 	keys := spacedKeys(segmentKeys)
 	var alone, batch [2]float64 // with the cost of probes taken off
 	tables := [2]float64{1, 10}
@@ -160,7 +160,7 @@ func (p timer) callCosts(md model, c *Costs) error {
 				err = errors.Join(err, e)
 			}) / float64(n)
 		}
-		alone[i], batch[i] = search(1), search(queries)
+		alone[i], batch[i] = search(1), search(batchQueries)
 		if err != nil {
 			return err
 		}

@@ -118,3 +118,13 @@ func (m *Machine) extra(bytes float64) Read {
 	near, far := m.Reads[0], m.read(bytes)
 	return Read{far.Bytes, max(0, far.Together-near.Together), max(0, far.Alone-near.Alone)}
 }
+
+// lineAmong returns what one more line of a run takes in memory where a random one takes read: as much less than LineNS, which was
+// measured where the largest read was, up to readsTo bytes, as a random line takes less there.
+func (m *Machine) lineAmong(read Read) float64 {
+	largest := m.extra(min(readsTo, float64(m.Reads[len(m.Reads)-1].Bytes)))
+	if read.Together >= largest.Together {
+		return m.LineNS
+	}
+	return min(m.LineNS*read.Together/largest.Together, read.Together)
+}

@@ -168,10 +168,13 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 	return o
 }
 
+// batchQueries of a batch are searched for by one call (live.BatchChunk).
+const batchQueries = 256
+
 // scan replaces the times of an option whose probes would cost more than comparing a query with all keys
 // of one table: that is what a segment does then.
 func (o *Option) scan(n float64) {
-	const together = 256 // queries of a batch that share the reading of the table
+	const together = batchQueries // share the reading of the table
 	online := table.ScanNS(o.Layout, n, 1)
 	if o.BatchNS <= table.ScanFromNS || o.OnlineNS <= online {
 		return
