@@ -34,7 +34,7 @@ func selectBit(word uint64, n int) int {
 	n -= int(sums << 8 >> at & 0xff)
 	for half := 4; half > 0; half /= 2 {
 		below := bits.OnesCount64(word >> at & (1<<half - 1))
-		past := (below - 1 - n) >> 63 // all ones where it is not among the lower half
+		past := (below - 1 - n) >> (bits.UintSize - 1) // all ones where it is not among the lower half
 		at += half & past
 		n -= below & past
 	}

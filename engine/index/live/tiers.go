@@ -11,6 +11,8 @@ import "slices"
 const (
 	outgrownBy = 5
 	outgrown   = 3
+	// mergedLeast are worth a merge: two that are left cost a query little.
+	mergedLeast = 3
 )
 
 // goneMin documents or fewer that are gone are not worth a merge.
@@ -47,7 +49,7 @@ func pickOutgrown(sizes []uint64) (begin, end int) {
 		begin, behind := end, uint64(0)
 		from := end
 		for ; from > 0 && sizes[from-1] != neverMerged; from-- {
-			if outgrown*behind > outgrownBy*sizes[from-1] {
+			if outgrown*behind > outgrownBy*sizes[from-1] && end-from+1 >= mergedLeast {
 				begin = from - 1
 			}
 			behind += sizes[from-1]
