@@ -11,8 +11,10 @@ import "slices"
 const (
 	outgrownBy = 5
 	outgrown   = 3
-	// mergedLeast are worth a merge: two that are left cost a query little.
+	// mergedLeast are worth a merge, or one more where they have fewDocs together: who adds a few documents now and then finds a
+	// merge each time otherwise.
 	mergedLeast = 3
+	fewDocs     = 1 << 16
 )
 
 // goneMin documents or fewer that are gone are not worth a merge.
@@ -49,10 +51,14 @@ func pickOutgrown(sizes []uint64) (begin, end int) {
 		begin, behind := end, uint64(0)
 		from := end
 		for ; from > 0 && sizes[from-1] != neverMerged; from-- {
-			if outgrown*behind > outgrownBy*sizes[from-1] && end-from+1 >= mergedLeast {
+			size, least := sizes[from-1], mergedLeast
+			if behind+size <= fewDocs {
+				least++
+			}
+			if outgrown*behind > outgrownBy*size && end-from+1 >= least {
 				begin = from - 1
 			}
-			behind += sizes[from-1]
+			behind += size
 		}
 		if begin < end {
 			return begin, end

@@ -87,8 +87,16 @@ func TestPickOutgrown(t *testing.T) {
 		{[]uint64{1, 1, 1, no, 1, 1, 1}, 4, 7},
 		{[]uint64{no, no}, 0, 0},
 	} {
+		for i := range c.sizes {
+			c.sizes[i] *= fewDocs
+		}
 		if begin, end := pickOutgrown(c.sizes); begin != c.begin && begin != end || end-begin != c.end-c.begin {
 			t.Errorf("%v: [%d, %d), want [%d, %d)", c.sizes, begin, end, c.begin, c.end)
+		}
+	}
+	for n, want := range []int{0, 0, 0, 0, 4, 5} { // few documents
+		if begin, end := pickOutgrown([]uint64{1, 1, 1, 1, 1}[:n]); end-begin != want {
+			t.Errorf("%d segments of a document: %d are merged, want %d", n, end-begin, want)
 		}
 	}
 }
