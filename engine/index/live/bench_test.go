@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -81,6 +82,31 @@ func BenchmarkCheckAndInsert(b *testing.B) {
 			b.ReportMetric(float64(s.Buffered), "buffered")
 		})
 	}
+}
+
+// BenchmarkOwnIndex has each caller, -cpu of them, query an index of its own, which nobody writes to: how many times as much two
+// processors of this machine do as one, where nothing is shared but the memory and what lies before it. It is what the same ratio
+// of BenchmarkCheckAndInsert is to be held against.
+func BenchmarkOwnIndex(b *testing.B) {
+	b.Run(fmt.Sprintf("held=%d", *held), func(b *testing.B) {
+		own := make([]*Index, runtime.GOMAXPROCS(0))
+		for i := range own {
+			own[i] = ofSize(b, *held)
+		}
+		var caller atomic.Int64
+		b.ResetTimer()
+		b.RunParallel(func(pb *testing.PB) {
+			i := caller.Add(1) - 1
+			c, rng := own[i].Searcher(), rand.New(rand.NewPCG(uint64(i), 14))
+			defer c.Done()
+			for pb.Next() {
+				if _, err := c.Query(simhash.Fingerprint(rng.Uint64()), 0, 3, 1); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "queries/s")
+	})
 }
 
 // BenchmarkDurable does so with an index whose log is synced before each answer.
