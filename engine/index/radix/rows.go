@@ -36,7 +36,7 @@ func (s *sorter[E]) placeRows(n int) (to []uint32) {
 
 // rowsPutter returns a function that moves the keys of an interval, the first of which has a row, to their buckets in dst, and
 // their rows to the same places of rows. Called with none, it completes them. Where all keys are of the interval, they go by cache lines, and the
-// rows by themselves: 6 ns a document instead of 11.
+// rows by themselves: the whole sort of 20 M takes 17 to 18 ns a document instead of 19 to 21, of 100 M 25 instead of 36.
 func rowsPutter(dst []uint64, rows []uint32, start []uint64, iv interval, shift uint) func(keys []uint64, row int) {
 	if iv == (interval{0, ^uint64(0)}) {
 		b := newBuckets(dst, start, 0, shift)
