@@ -29,26 +29,15 @@ func (x *Index) Searcher(o Options) (*Searcher, error) {
 	return &Searcher{search: newSearch(x, &o)}, nil
 }
 
-// AppendSimilar appends the documents that are similar to a set, in order of size, those of one set together.
-func (s *Searcher) AppendSimilar(dst []Match, set []uint64) []Match {
-	n := len(set)
-	b := s.o.Bounds(n)
-	return s.append(dst, set, s.index.rankOf(b.Smallest), b.Least)
-}
-
-// AppendLarger is AppendSimilar for those documents that have at least as many signatures as the set: of two documents with
-// different numbers of signatures, one finds the other. It is far cheaper where the measure is containment.
+// AppendLarger appends the documents that are similar to a set and have at least as many signatures, in order of size, those of one
+// set together: of two documents with different numbers of signatures, one finds the other.
 func (s *Searcher) AppendLarger(dst []Match, set []uint64) []Match {
-	return s.append(dst, set, s.index.rankOf(len(set)), s.boundsOf(len(set)).least)
-}
-
-func (s *Searcher) append(dst []Match, set []uint64, from, least int) []Match {
 	if len(set) == 0 {
 		return dst
 	}
 	s.matches = s.matches[:0]
 	s.look(set)
-	s.candidates(from, len(set), rarest(s.numbers, least), func(rank int, shared int) {
+	s.candidates(s.index.rankOf(len(set)), len(set), rarest(s.numbers, s.boundsOf(len(set)).least), func(rank, shared int) {
 		s.matches = append(s.matches, Match{Doc: uint32(rank), Size: int(s.index.sizes[rank]), Shared: shared})
 	})
 	slices.SortFunc(s.matches, func(a, b Match) int { return int(a.Doc) - int(b.Doc) }) // by rank

@@ -14,39 +14,6 @@ type Posting struct {
 	Size uint32
 }
 
-// AppendPartials appends the pairs of documents of one signature that can be similar by their sizes, each once with A < B and one
-// shared signature. It sorts the list. Cost: the square of its length, where sizes are alike.
-func (o *Options) AppendPartials(dst []Pair, list []Posting) []Pair {
-	slices.SortFunc(list, func(a, b Posting) int { return int(a.Size) - int(b.Size) })
-	for i, a := range list {
-		largest := o.largest(int(a.Size))
-		for _, b := range list[i+1:] {
-			if int(b.Size) > largest {
-				break
-			}
-			dst = append(dst, Pair{a.Doc, b.Doc, int(a.Size), int(b.Size), 1}.ordered())
-		}
-	}
-	return dst
-}
-
-// SumPartials adds up partial overlaps, which must be sorted by A and B, in their place, and returns those that are similar as
-// a whole.
-func (o *Options) SumPartials(partials []Pair) []Pair {
-	n := 0
-	for i := 0; i < len(partials); {
-		p := partials[i]
-		for i++; i < len(partials) && partials[i].A == p.A && partials[i].B == p.B; i++ {
-			p.Shared += partials[i].Shared
-		}
-		if o.Similar(p.SizeA, p.SizeB, p.Shared) {
-			partials[n] = p
-			n++
-		}
-	}
-	return partials[:n]
-}
-
 // splitTerms makes lists of the documents of each signature, slice by slice of the signatures, and of each list the partial
 // overlaps of its pairs; these are sorted, spilled and summed pair by pair.
 func (b *Builder) splitTerms(ctx context.Context, docs []uint32, frequent []uint64, o *Options, r *Report) (pairs []Pair, err error) {
@@ -101,8 +68,8 @@ func (t *terms) slices(docs []uint32) int {
 	return int(1 + n*2*postingBytes/t.o.MemoryBytes)
 }
 
-// SliceOf returns the slice of a term-split, of so many, that a signature belongs to.
-func SliceOf(hash uint64, slices int) int {
+// sliceOf returns the slice of a term-split, of so many, that a signature belongs to.
+func sliceOf(hash uint64, slices int) int {
 	high, _ := bits.Mul64(hash, uint64(slices))
 	return int(high)
 }
@@ -116,7 +83,7 @@ func (t *terms) slice(ctx context.Context, docs []uint32, slice int) error {
 	var postings []posting
 	for _, doc := range docs {
 		for _, hash := range t.sets.set(doc) {
-			if SliceOf(hash, t.report.Slices) == slice {
+			if sliceOf(hash, t.report.Slices) == slice {
 				postings = append(postings, posting{hash, doc})
 			}
 		}
