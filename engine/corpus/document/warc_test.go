@@ -154,7 +154,7 @@ func TestDamagedWARC(t *testing.T) {
 // file's content without the gaps that the skips name is theirs.
 func TestResumedWARC(t *testing.T) {
 	var records, members []string
-	for i, body := range []string{"first", strings.Repeat("The second is longer. ", 9) + fmt.Sprint(5<<40), "third", "fourth"} {
+	for i, body := range []string{"first", strings.Repeat("The second is longer. ", 9) + fmt.Sprint(int64(5<<40)), "third", "fourth"} {
 		records = append(records, crawled(fmt.Sprint("http://a/", i), "200 OK\nContent-Type: text/plain", body))
 		members = append(members, gz(t, records[i]))
 	}
