@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // A File is an open file, whose header, footer and trailer have been checked. Its methods may be called
@@ -215,6 +216,9 @@ func (s *Section) JSON(into any) error {
 		at := d.InputOffset() // of what was sound
 		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 			at = e.Offset
+		}
+		if field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+			return s.Corrupt(uint64(at), "field %s, which this ndd does not know: a newer one wrote it; read it with that, or make it again with this", field)
 		}
 		return s.Corrupt(uint64(at), "%v", err)
 	}

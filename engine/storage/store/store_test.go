@@ -331,3 +331,29 @@ func BenchmarkOpen(b *testing.B) {
 		f.Close()
 	}
 }
+
+// TestSectionJSON: a section of JSON with a field that this program does not know is of a newer one, and said to be.
+func TestSectionJSON(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"keys":7}`:            "",
+		`{"keys":7,"height":2}`: `memory: made, offset 0x15: field "height", which this ndd does not know: a newer one wrote it`,
+		`{"keys":7} {}`:         "data behind the JSON value",
+		`{"keys":}`:             "offset 0x9: invalid character",
+	} {
+		var m Memory
+		m.Section("made")
+		m.Write([]byte(content))
+		s, err := m.Source().Section("made")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var into struct{ Keys int }
+		err = s.JSON(&into)
+		switch {
+		case want == "" && (err != nil || into.Keys != 7):
+			t.Errorf("%s: %v, %v", content, into, err)
+		case want != "" && (!errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %s", content, err, want)
+		}
+	}
+}
