@@ -10,7 +10,7 @@
 //	text.bytes     lengths of texts by row, uint32, when they are kept
 //	t0.*, t1.* ... one table for each of the design (package table)
 //
-// A search probes every table, drops what a former table reports (the canonical
+// A search probes every table, drops what an earlier table reports (the canonical
 // rule of permute.Design.First), and so yields each fingerprint once. Its
 // documents are found by one exact probe of table 0: rank, then ordinals. The tables may be
 // searched in parts ([Segment.SearchTables]): each match is found by one of them only.

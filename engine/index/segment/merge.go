@@ -22,7 +22,7 @@ func (s *Source) Len() uint64 {
 }
 
 // SourceBytes returns how much memory a source of so many documents takes while it is merged, where not all
-// of them are kept: a bit for each that is, one for each fingerprint that some of these have, and the ranks of the former.
+// of them are kept: a bit for each that is, one for each fingerprint that some of these have, and the ranks of those that are kept.
 func SourceBytes(docs uint64) uint64 { return docs/4 + docs/64 + 64 }
 
 // merging reads sources as the input of a sort, from their tables, whatever designs they have. It keeps nothing in memory but bits:
@@ -48,6 +48,7 @@ type reading struct {
 	row   uint64   // that its first document gets
 }
 
+// newMerging returns what reads the sources. The error is [ErrNoDocs], or says that one is not sound.
 func newMerging(sources []Source) (*merging, error) {
 	m := new(merging)
 	row := uint64(0)

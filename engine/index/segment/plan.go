@@ -60,6 +60,7 @@ func smallBytes(docs uint64, o Options) uint64 {
 	return uint64(max(o.Threads, 1))*threadBytes + docs/2 + roomLeast*pairBytes
 }
 
+// packingBytes returns what a planar table takes while it is packed, beside its keys.
 func packingBytes(docs uint64) uint64 { return docs * 3 / 8 }
 
 // NewPlan returns how [Write] builds a segment of so many documents in the memory that o.Budget has

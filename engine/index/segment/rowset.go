@@ -75,6 +75,7 @@ type rowRanks struct {
 
 const rankedWords = 8
 
+// rank counts the rows of a set: a pass over its bits.
 func rank(s *RowSet) rowRanks {
 	r := rowRanks{RowSet: s}
 	seen := uint64(0)

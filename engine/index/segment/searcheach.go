@@ -10,8 +10,8 @@ import (
 	"ndd/permute"
 )
 
-// SearchEachMost is how many queries [SearchEach] takes at most: of more, one segment alone has enough misses under way.
-const SearchEachMost = 7
+// searchEachMost is how many queries [SearchEach] is for at most: of more, one segment alone has enough misses under way.
+const searchEachMost = 7
 
 // A source is where a table of a search of several segments comes from.
 type source struct {
@@ -87,7 +87,7 @@ func (c *Scratch) permuted(number int, p *permute.Permutation) []uint64 {
 // SearchesEach reports whether a segment is one of those that [SearchEach] is for, rather than [Segment.Search]: it is not compared
 // with the queries as a whole.
 func (s *Segment) SearchesEach(queries, k int) bool {
-	if queries > SearchEachMost || k < 0 || k > s.meta.Design.K || s.meta.Fingerprints == 0 {
+	if queries > searchEachMost || k < 0 || k > s.meta.Design.K || s.meta.Fingerprints == 0 {
 		return false
 	}
 	return !s.searchPlan(k).scans(s, s.every, queries)

@@ -17,7 +17,8 @@ type searchPlan struct {
 // rebuild what they report: most of it is found by the first few.
 const earlierMax = 16
 
-// Warm has what searches for the design's K need beside the tables made now, some milliseconds, which the first of them would wait for.
+// Warm makes what searches for the design's K need beside the tables: some milliseconds, which the first of them would wait for. The
+// error says that the file cannot be read.
 func (s *Segment) Warm() (err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	if s.meta.Fingerprints > 0 {
