@@ -22,7 +22,7 @@
 // Pieces go to the node that has least of them for its processors, the largest
 // first, and only where there is room. Far memory without processors comes
 // last; what has no room anywhere stays in its file. Documents' numbers go with
-// table 0; names stay in the file.
+// table 0; IDs stay in the file.
 //
 // Napkin: a task costs its hand-over, under a microsecond to a worker who is
 // awake and tens to one who sleeps, against 1 to 2 microseconds for a query

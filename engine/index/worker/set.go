@@ -49,7 +49,7 @@ type Set struct {
 type node struct {
 	host    *numa.Host
 	memory  numa.UsableNode
-	copy    int // that it is of; the last one, where it is of several
+	copy    int // whose tables are placed on it, where there are several
 	tables  atomic.Int64
 	crew    *numa.Crew[*task] // nil without workers, or tables; guarded by the set's mu where no segment tells
 	queries atomic.Uint64
@@ -103,7 +103,10 @@ func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error)
 		segments[i] = s.segment()
 	}
 	for c, placements := range copies {
-		if err := s.fill(ctx, c, placements, pieces, parts, segments, o.Pages); err != nil {
+		for _, i := range s.nodesOf(c) {
+			s.nodes[i].copy = c
+		}
+		if err := s.fill(ctx, c, placements, pieces, parts, segments); err != nil {
 			for _, g := range segments {
 				g.giveUp()
 			}
@@ -165,7 +168,7 @@ func (s *Set) Add(ctx context.Context, p Part) (*Segment, error) {
 	g := s.segment()
 	for c := range s.copies {
 		placements, _ := free.put(sizes, s.nodesOf(c))
-		if err := s.fill(ctx, c, placements, pieces, parts, []*Segment{g}, s.options.Pages); err != nil {
+		if err := s.fill(ctx, c, placements, pieces, parts, []*Segment{g}); err != nil {
 			g.giveUp()
 			return nil, err
 		}
@@ -238,8 +241,8 @@ func (s *Set) copiesThatFit(sizes []uint64, most int) int {
 	return int(min(uint64(most), max(s.budget.Left()/max(sum, 1), 1)))
 }
 
-// fill makes copy c.
-func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []piece, parts []Part, segments []*Segment, pages numa.Pages) error {
+// fill makes copy c of the pieces of parts, each where its placement says, and opens the segments of it.
+func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []piece, parts []Part, segments []*Segment) error {
 	moved := make([]map[string][]byte, len(parts))
 	for i := range parts {
 		moved[i] = make(map[string][]byte)
@@ -248,16 +251,13 @@ func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []
 	for i, p := range pieces {
 		n := s.nodes[placements[i].node]
 		n.tables.Add(1)
-		if n.copy != c {
-			n.copy = c
-		}
 		own := &segments[p.part].tables[c][placements[i].node]
 		*own = append(*own, p.table)
 		if placements[i].inFile {
 			s.noteInFile(parts[p.part], p, fmt.Errorf("no node has room for %d MiB", p.bytes>>20))
 			continue
 		}
-		arena, err := segments[p.part].arena(n, p.bytes, pages)
+		arena, err := segments[p.part].arena(n, p.bytes)
 		if err != nil {
 			s.noteInFile(parts[p.part], p, err)
 			continue
@@ -278,12 +278,12 @@ func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []
 }
 
 // arena reserves and makes an arena on a node, which the segment holds until it is closed.
-func (s *Segment) arena(n *node, bytes uint64, pages numa.Pages) (*numa.Arena, error) {
+func (s *Segment) arena(n *node, bytes uint64) (*numa.Arena, error) {
 	r, err := s.set.budget.Reserve("a copy of it", bytes)
 	if err != nil {
 		return nil, err
 	}
-	a, err := n.host.Arena(n.memory, bytes, pages)
+	a, err := n.host.Arena(n.memory, bytes, s.set.options.Pages)
 	if err != nil {
 		r.Release()
 		return nil, err
