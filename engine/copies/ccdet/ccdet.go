@@ -44,8 +44,7 @@ type Selector struct {
 
 	tail, normal []byte // of a sentence that must be normalised
 
-	yield func([]signature.Signature) // of Each
-	batch []signature.Signature
+	batches signature.Batches // of Each
 }
 
 // New returns a Selector for sentences that end with one of these characters. The error says that one of them is a
@@ -76,11 +75,7 @@ func New(ends string) (*Selector, error) {
 // Each calls yield with the features of a text, in the order of Append, [signature.Batch] or somewhat more at a time; they are
 // valid until it returns.
 func (s *Selector) Each(text string, yield func([]signature.Signature)) {
-	s.yield = yield
-	last := s.Append(s.batch[:0], text)
-	s.yield = nil
-	yield(last)
-	s.batch = last[:0]
+	s.batches.Each(yield, func(dst []signature.Signature) []signature.Signature { return s.Append(dst, text) })
 }
 
 // Append appends the features of a text to dst, in order of the text.
@@ -94,9 +89,8 @@ func (s *Selector) Append(dst []signature.Signature, text string) []signature.Si
 		}
 		if h, start := s.hash(text[from:i]); start >= 0 {
 			dst = append(dst, signature.Signature{Hash: h, Start: int32(from + start), End: int32(i)})
-			if s.yield != nil && len(dst) >= signature.Batch {
-				s.yield(dst)
-				dst = dst[:0]
+			if len(dst) >= signature.Batch {
+				dst = s.batches.Pass(dst)
 			}
 		}
 		from = i + size

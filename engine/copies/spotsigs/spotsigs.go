@@ -65,8 +65,7 @@ type Selector struct {
 	words           []word // the content words so far, less those that no antecedent needs any more
 	dropped         int    // these
 	dst             []signature.Signature
-	yield           func([]signature.Signature) // of Each
-	batch           []signature.Signature
+	batches         signature.Batches // of Each
 }
 
 // word is a content word.
@@ -117,19 +116,12 @@ func (s *Selector) Append(dst []signature.Signature, text string) []signature.Si
 // Each calls yield with the signatures of a text, in the order of Append, [signature.Batch] or somewhat more at a time; they are
 // valid until it returns.
 func (s *Selector) Each(text string, yield func([]signature.Signature)) {
-	s.yield = yield
-	last := s.Append(s.batch[:0], text)
-	s.yield = nil
-	yield(last)
-	s.batch = last[:0]
+	s.batches.Each(yield, func(dst []signature.Signature) []signature.Signature { return s.Append(dst, text) })
 }
 
 // tokens takes some words.
 func (s *Selector) tokens(batch []token.Token) {
-	if s.yield != nil && len(s.dst) >= signature.Batch {
-		s.yield(s.dst)
-		s.dst = s.dst[:0]
-	}
+	s.dst = s.batches.Pass(s.dst)
 	next := s.next()
 	for i := range batch {
 		t := &batch[i]

@@ -35,8 +35,7 @@ type Selector struct {
 	taken   bool    // rows of the run have been taken
 	dst     []signature.Signature
 
-	yield func([]signature.Signature) // of Each
-	batch []signature.Signature
+	batches signature.Batches // of Each
 
 	window [Window]signature.Signature // the last rows, by index % Window
 	index  int                         // rows so far
@@ -93,11 +92,7 @@ func (s *Selector) Append(dst []signature.Signature, text string) []signature.Si
 // Each calls yield with the selected features of a text, in the order of Append, [signature.Batch] or somewhat more at a time; they are
 // valid until it returns.
 func (s *Selector) Each(text string, yield func([]signature.Signature)) {
-	s.yield = yield
-	last := s.Append(s.batch[:0], text)
-	s.yield = nil
-	yield(last)
-	s.batch = last[:0]
+	s.batches.Each(yield, func(dst []signature.Signature) []signature.Signature { return s.Append(dst, text) })
 }
 
 // take takes some tokens.
@@ -113,10 +108,7 @@ func (s *Selector) take(batch []token.Token) {
 	if len(s.tokens) >= 1024 {
 		s.rows()
 	}
-	if s.yield != nil && len(s.dst) >= signature.Batch {
-		s.yield(s.dst)
-		s.dst = s.dst[:0]
-	}
+	s.dst = s.batches.Pass(s.dst)
 }
 
 // base is the base of the polynomial that a row's hash is: of tokens t it is the sum of t[i] base^(n-1-i), so that the next
