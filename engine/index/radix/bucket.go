@@ -86,7 +86,7 @@ func (w *worker[E]) split(a []E, low, depth int) {
 		ends[d] = p + 1
 	}
 	if largest <= leafMax || shift == 0 {
-		merge(a, tmp)
+		insertionTo(a, tmp)
 		return
 	}
 	copy(a, tmp)
@@ -112,9 +112,9 @@ func (w *worker[E]) counters(depth, digit int) []uint32 {
 	return c
 }
 
-// merge copies src to dst in order. src is almost sorted: elements are out of
+// insertionTo copies src to dst in order. src is almost sorted: elements are out of
 // order only within their leaf.
-func merge[E element](dst, src []E) {
+func insertionTo[E element](dst, src []E) {
 	dst = dst[:len(src)]
 	before := uint64(0)
 	for i := range src {
