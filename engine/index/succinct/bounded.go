@@ -39,7 +39,8 @@ type Code struct {
 }
 
 const (
-	baseMost  = 1 << 12
+	baseBits  = 12 // of the largest base, of whose digits five fit a word: fewer bases than this are tried
+	baseMost  = 1 << baseBits
 	leastGain = 1.0 / 8 // bits, for less of which there are no digits
 	leastLong = 1 << 16 // integers, for fewer of which there are none
 )
@@ -50,7 +51,7 @@ func CodeFor(limit uint64) Code {
 	packed := float64(WidthFor(max(limit, 1) - 1))
 	best, _ := NewCode(limit, 1)
 	least := packed - leastGain
-	for low := int(packed) - 1; limit >= leastLong && low > 0 && low > int(packed)-12; low-- {
+	for low := int(packed) - 1; limit >= leastLong && low > 0 && low > int(packed)-baseBits; low-- {
 		c, ok := NewCode(limit, (limit-1)>>low+1)
 		if size := float64(c.bits) / float64(c.block); ok && size <= least {
 			best, least = c, math.Nextafter(size, 0)
