@@ -66,10 +66,11 @@
 //	cover-11-6-3  planar     0.60   0.64   1,611     335
 //
 // Furthest off are eleven tables of one probe each, whose instructions hide fewer of their misses than
-// assumed. Of huffman tables, before their model changed, it was 2.82 and 3.05 with halves, 1.28 and 1.00 with paper-10, which the costs
-// in [Reference] are too high for. With costs measured on the machine itself, huffman tables of 10 M are foretold within 0.80 to 1.08; of 1 M, alone within 0.85 to 1.10, in
-// a batch up to 1.7 times too slow where a design has a table for each probe: a table costs 60 ns there by the segments of 16,384 keys
-// on which [Measure] takes it, and 25 to 50 in use (bench/record). Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
+// assumed. The costs of huffman tables in [Reference] are too high: by them halves was foretold to take 2.82 and 3.05 times as long as it
+// did, and paper-10 1.28 and 1.00, by a model that has a lone query wait for one read more in each table. With costs measured on the
+// machine itself, huffman tables of 10 M are foretold within 0.80 to 1.08; of 1 M, alone within 0.85 to 1.10, in a batch up to 1.7 times
+// too slow where a design has a table for each probe: a table costs 60 to 119 ns there by the segments of 16,384 keys on which [Measure]
+// takes it, and 25 to 50 in use (bench/record). Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
 //
 // # Skew
 //

@@ -50,6 +50,12 @@ func (p *Plan) explain() {
 		say("In the sample, a query has %.3g times the candidates that it would have among uniform fingerprints; the longest run of equal leading bits has %s.",
 			c.Candidates/max(uniform, 1e-300), count(c.LongestRun, "fingerprint"))
 	}
+	p.explainMemory(say)
+}
+
+// explainMemory says what less memory would cost, and what more would buy.
+func (p *Plan) explainMemory(say func(format string, args ...any)) {
+	r, c := &p.Request, &p.Choice
 	if o := p.best(func(o *Option) bool { return o.Bytes < c.Bytes }, func(o *Option) float64 {
 		return o.nanoseconds(r.Purpose)
 	}); o != nil {
