@@ -78,9 +78,9 @@ type meta struct {
 //	                                              `--> distinct keys of table 0
 //	input or distinct --permute, sort--> keys of table i --table.Write--> t<i>.*
 //
-// The fingerprints of [Input.Sources] are read from their tables, whatever designs these have, twice for each table and once or twice
-// more for the ids, where these are sorted at once or one thread sorts them: no memory is taken for them but [SourceBytes], by who calls, and the segment is the same as that of their
-// documents' fingerprints in order.
+// The fingerprints of [Input.Sources] are read from their tables, whatever designs these have: twice for each table, and once or twice
+// more for the ids, where these are sorted at once or one thread sorts them. They take no memory but [SourceBytes] each, which who calls
+// reserves. The segment is the same as that of their documents' fingerprints in order.
 //
 // Memory beside the input is what [NewPlan] says, reserved from o.Budget, all of it off the heap but
 // for constants. The error is a [memory.TooLargeError] where there is not so much, and an error of package spill
