@@ -18,12 +18,24 @@
 // that of the larger (CLR in CCDet). With c below 0.6 the documents overlap; else, with r below 0.5, the larger contains the
 // smaller; else they are duplicates.
 //
+// # Index
+//
+// Signatures can be kept in a folder, to find the copies of further documents among them ([OpenIndex], [Index.Searcher]):
+//
+//	copies              the [Manifest]: recipe, segments, which documents are deleted; replaced as a whole
+//	00000001.postings   a segment: IDs of its documents, and their signatures as lists (package lists)
+//	lock                held by who changes the index
+//
+// [CreateIndex] and [AppendIndex] write a segment, [Delete] marks documents in the manifest, and [Merge] makes one segment of all without
+// them. Who has the index open goes on with what it was.
+//
 // # Memory
 //
-// Signatures of all documents are held, 8 bytes each, and while the index is built 16 more; texts are not held.
-// [Detector.NeedBytes] tells.
+// Signatures of all documents are held, 8 bytes each, in memory or in a temporary file ([postings.Room]), and texts are not;
+// [Detector.NeedBytes] tells. What a join takes beside them says package postings.
 //
 // # Concurrency
 //
-// A [Signer] belongs to one goroutine, and so does a [Detector]; a join uses several.
+// A [Signer] belongs to one goroutine, and so does a [Detector]; a join uses several. An [Index] may be used from many, each with a
+// [Searcher] of its own; one process at a time changes it.
 package copies

@@ -54,7 +54,7 @@ func (w *segmentWriter) commit(ctx context.Context) (stats map[Method]lists.Stat
 	w.file.Section("names.ends")
 	w.file.Write(store.Bytes64(ends))
 	w.file.Section("few")
-	w.file.Write(bitsOf(w.few))
+	w.file.Write(bitmapOf(w.few))
 	if w.sites != nil {
 		w.file.Section("sites")
 		w.sites = append(w.sites, make([]uint64, len(w.few)-len(w.sites))...)
@@ -102,12 +102,12 @@ func (w *segmentWriter) abort() error {
 	return w.Close()
 }
 
-// bitsOf returns a bit for each value, the lowest first.
-func bitsOf(values []bool) []byte {
-	b := make([]byte, (len(values)+7)/8)
+// bitmapOf returns those documents whose values are true.
+func bitmapOf(values []bool) bitmap {
+	b := make(bitmap, (len(values)+7)/8)
 	for i, v := range values {
 		if v {
-			b[i/8] |= 1 << (i % 8)
+			b.set(uint32(i))
 		}
 	}
 	return b
@@ -118,7 +118,7 @@ type segment struct {
 	file    *store.File
 	head    segmentHead
 	ids     *idlist.List
-	few     []byte
+	few     bitmap // documents with too few signatures of their own method
 	sites   []uint64
 	deleted bitmap // that the manifest says; not to be found any more
 	methods map[Method]*segmentMethod
@@ -225,7 +225,7 @@ func (s *segment) openMethod(m Method) (*segmentMethod, error) {
 }
 
 // isFew reports whether a document has too few signatures of its own method.
-func (s *segment) isFew(doc uint32) bool { return s.few[doc/8]>>(doc%8)&1 == 1 }
+func (s *segment) isFew(doc uint32) bool { return s.few.has(doc) }
 
 // check reads all that the segment has.
 func (s *segment) check(ctx context.Context) (err error) {
