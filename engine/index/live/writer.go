@@ -93,9 +93,9 @@ func (w *writer) wakeWaiting() {
 	}
 }
 
-// lockSpin is how long the first who waits for w.mu spins before it sleeps. w.mu is held for half a microsecond as a rule, but a
-// thread that slept is woken in 100, and then holds w.mu for 20, since the vector units of its core slept, too. Whoever spins
-// for less than that sleeps next, and so they go on in turn: two processors insert no more than one then.
+// lockSpin is how long one who waits alone for w.mu spins before it sleeps. w.mu is held for half a microsecond as a rule, but in one
+// call of some hundred for 20: where that is the first to write to a page of memory, of which the other processors are to be told.
+// A sleeper is woken in 100, and more on a busy machine.
 const lockSpin = 50 * time.Microsecond
 
 // acquire takes w.mu. Only who waits alone spins: of many, each leaves the processor to others.
