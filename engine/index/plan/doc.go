@@ -34,6 +34,7 @@
 //	call    a query that comes alone, and each table of it
 //	table   each table, for a query in a batch: permutation, test of hits
 //	probe   instructions of one probe, everything in cache
+//	list    of each probe, where a query has more than are prepared (planar; Reference counts it to the probe)
 //	unit    instructions of one more unit that a probe looks into: a planar
 //	        bucket, a huffman block
 //	read    one random line: a function of the bytes it may lie in, since
@@ -68,9 +69,8 @@
 // Furthest off are eleven tables of one probe each, whose instructions hide fewer of their misses than
 // assumed. The costs of huffman tables in [Reference] are too high: by them halves was foretold to take 2.82 and 3.05 times as long as it
 // did, and paper-10 1.28 and 1.00, by a model that has a lone query wait for one read more in each table. With costs measured on the
-// machine itself, huffman tables of 10 M are foretold within 0.80 to 1.08; of 1 M, alone within 0.85 to 1.10, in a batch up to 1.7 times
-// too slow where a design has a table for each probe: a table costs 60 to 119 ns there by the segments of 16,384 keys on which [Measure]
-// takes it, and 25 to 50 in use (bench/record). Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
+// machine itself, batches of 1 M were foretold within 0.79 to 1.06 in either layout and of 10 M within 0.82 to 1.09, where the run was not
+// disturbed; queries alone within 0.74 to 1.38 (bench/record). Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
 //
 // # Skew
 //
@@ -92,5 +92,5 @@
 //
 // Everything but [Measure] and the trials is arithmetic on values: safe anywhere. A plan takes
 // about a millisecond, some tenths of a second with a sample, whatever the fingerprints
-// (TestPlanningIsQuick); measuring takes under a second.
+// (TestPlanningIsQuick); measuring takes about a second.
 package plan

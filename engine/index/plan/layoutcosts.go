@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"time"
 
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
@@ -16,30 +18,73 @@ import (
 // and that has some hundred huffman blocks.
 const timedKeys = 1 << 17
 
-// layouts measures the costs of every layout on a small table.
+// layoutRounds are how often the costs of each layout are measured, one layout after the other, and roundLeast how long each
+// figure of a round is. What disturbs for longer than that is in few of the rounds.
+const (
+	layoutRounds = 3
+	roundLeast   = 4 * time.Millisecond
+)
+
+// layouts measures the costs of every layout on small tables: the median of some rounds, since a cost is the difference of
+// two times, which is too small where the one that is taken off was disturbed.
 func (m timer) layouts() (map[table.Layout]Costs, error) {
+	m.least = min(m.least, roundLeast)
 	keys := spacedKeys(timedKeys)
+	rounds := make(map[table.Layout][]Costs)
+	for range layoutRounds {
+		for _, md := range models {
+			c, err := m.layoutCosts(md, keys)
+			if err != nil {
+				return nil, fmt.Errorf("measuring the %s layout: %w", md.layout(), err)
+			}
+			rounds[md.layout()] = append(rounds[md.layout()], c)
+		}
+	}
 	costs := make(map[table.Layout]Costs)
-	for _, md := range models {
-		layout := md.layout()
-		var memory store.Memory
-		err := table.Write(&memory, "", keys, table.Options{Layout: layout})
-		var t table.Table
-		if err == nil {
-			t, err = table.Open(memory.Source(), "", layout)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("measuring the %s layout: %w", layout, err)
-		}
-		s := tableTimer{timer: m, table: t, model: md, keys: float64(len(keys))}
-		s.entry = uniformEntry(s.keys)
-		c := s.costs()
-		if err := errors.Join(s.err, m.callCosts(md, &c), m.ctx.Err()); err != nil {
-			return nil, fmt.Errorf("measuring the %s layout: %w", layout, err)
-		}
-		costs[layout] = c
+	for layout, of := range rounds {
+		costs[layout] = medianCosts(of)
 	}
 	return costs, nil
+}
+
+// layoutCosts measures the costs of a layout, on a table of keys and small segments.
+func (m timer) layoutCosts(md model, keys []uint64) (c Costs, err error) {
+	s, err := m.tableTimer(md, keys)
+	if err != nil {
+		return c, err
+	}
+	c = s.costs()
+	return c, errors.Join(s.err, m.callCosts(md, &c), m.ctx.Err())
+}
+
+// medianCosts returns the median of each cost.
+func medianCosts(rounds []Costs) (median Costs) {
+	fields := func(c *Costs) []*float64 {
+		return []*float64{&c.CallNS, &c.QueryNS, &c.TableNS, &c.ProbeNS, &c.ListNS, &c.UnitNS, &c.PassNS}
+	}
+	for i, to := range fields(&median) {
+		var values []float64
+		for r := range rounds {
+			values = append(values, *fields(&rounds[r])[i])
+		}
+		slices.Sort(values)
+		*to = values[len(values)/2]
+	}
+	return median
+}
+
+// tableTimer returns one for a table of keys.
+func (m timer) tableTimer(md model, keys []uint64) (*tableTimer, error) {
+	var memory store.Memory
+	if err := table.Write(&memory, "", keys, table.Options{Layout: md.layout()}); err != nil {
+		return nil, err
+	}
+	t, err := table.Open(memory.Source(), "", md.layout())
+	if err != nil {
+		return nil, err
+	}
+	n := float64(len(keys))
+	return &tableTimer{timer: m, table: t, model: md, keys: n, entry: uniformEntry(n)}, nil
 }
 
 // spacedKeys returns about n sorted keys with the gaps of uniform ones.
@@ -75,21 +120,33 @@ type tableTimer struct {
 // one unit, first one probe a query, then a dozen; and into many units, for two
 // distances, of which the larger lets more keys pass.
 func (t *tableTimer) costs() (c Costs) {
-	const narrow, broad, distance = 40, 8, 3
-	alone := permute.Flips(0, 0)
-	dozen := permute.Flips(11, 1)
-	one := t.search(narrow, 1, alone) / timedTogether
-	all := t.search(narrow, 1, dozen) / timedTogether
+	const broad, distance = 8, 3
+	alone, dozen := permute.Flips(0, 0), permute.Flips(11, 1)
+	one, further := t.probe()
+	all := one + further*float64(dozen.Len()-1)
+	unprepared := t.timeOf(table.Search{Leading: narrow, Flips: dozen, K: 1}) / timedTogether
 	many := t.search(broad, 0, alone) / timedTogether
 	passing := t.search(broad, distance, alone) / timedTogether
 
 	wide := t.work(broad, 0)
-	c.ProbeNS = max(0, (all-one)/float64(dozen.Len()-1))
+	c.ProbeNS = max(0, further)
+	c.ListNS = max(0, (unprepared-all)/float64(dozen.Len()))
 	c.UnitNS = max(0, (many-one)/(t.model.units(wide)-t.model.units(t.work(narrow, 0))))
 	if more := t.work(broad, distance).passing() - wide.passing(); more > 0 {
 		c.PassNS = max(0, (passing-many)/more)
 	}
 	return c
+}
+
+// narrow is how many leading bits leave a probe one unit.
+const narrow = 40
+
+// probe returns the time in ns of a query of one probe, and what each further one takes.
+func (t *tableTimer) probe() (one, further float64) {
+	dozen := permute.Flips(11, 1)
+	one = t.search(narrow, 1, permute.Flips(0, 0)) / timedTogether
+	all := t.search(narrow, 1, dozen) / timedTogether
+	return one, (all - one) / float64(dozen.Len()-1)
 }
 
 func (t *tableTimer) work(leading, k int) *work {
@@ -100,11 +157,18 @@ func (t *tableTimer) work(leading, k int) *work {
 // timedTogether is how many queries a search has whose time is taken.
 const timedTogether = 64
 
-// search returns the time in ns of such a search.
+// search returns the time in ns of such a search, prepared as those of a segment are.
 func (t *tableTimer) search(leading, k int, flips permute.FlipSet) float64 {
+	s := table.Search{Leading: leading, Flips: flips, K: k}
+	s.Prepare(t.table)
+	return t.timeOf(s)
+}
+
+// timeOf returns the time in ns of a search for other queries each time.
+func (t *tableTimer) timeOf(s table.Search) float64 {
 	turn, lists := 0, timedQueries(timedTogether)
 	return t.timer.time(4, func() { turn++ }, func() {
-		s := table.Search{Queries: lists[turn%len(lists)], Leading: leading, Flips: flips, K: k}
+		s.Queries = lists[turn%len(lists)]
 		var err error
 		t.matches, err = t.table.Search(t.matches[:0], &s, &t.scratch)
 		t.err = errors.Join(t.err, err)
@@ -129,11 +193,17 @@ const segmentKeys = 1 << 14
 
 // callCosts completes the costs by what is around the probes: the permutation
 // of queries, the test which table reports a hit, and the call itself. Two
-// segments, of one table and of ten, tell the share of a table from the rest.
+// segments, of one table and of ten, tell the share of a table from the rest. In a batch it is what is left of
+// it without a probe of so few keys: a huffman one takes a third longer than the probes of larger tables that ProbeNS is.
 func (p timer) callCosts(md model, c *Costs) error {
 	const k = 3
 	keys := spacedKeys(segmentKeys)
 	var alone, batch [2]float64 // with the cost of probes taken off
+	t, err := p.tableTimer(md, keys)
+	if err != nil {
+		return err
+	}
+	_, small := t.probe()
 	tables := [2]float64{1, 10}
 	for i, name := range []string{"one", "paper-10"} {
 		design, err := permute.Named(name, k*i, 1)
@@ -166,13 +236,13 @@ func (p timer) callCosts(md model, c *Costs) error {
 		}
 		for _, t := range design.Tables {
 			w := newUniformWork(md, t, float64(len(keys)), k*i, uniformEntry(float64(len(keys))))
-			probes := c.ProbeNS + (md.units(&w)-1)*c.UnitNS + w.passing()*c.PassNS
-			alone[i] -= probes
-			batch[i] -= probes
+			further := (md.units(&w)-1)*c.UnitNS + w.passing()*c.PassNS
+			alone[i] -= c.ProbeNS + further
+			batch[i] -= max(0, small) + further
 		}
 	}
 	c.QueryNS = max(0, (alone[1]-alone[0])/(tables[1]-tables[0]))
 	c.CallNS = max(0, alone[0]-c.QueryNS)
 	c.TableNS = max(0, batch[1]/tables[1])
-	return nil
+	return t.err
 }

@@ -28,12 +28,13 @@ type Read struct {
 
 // Costs are the instructions of a search in one layout, everything in cache.
 type Costs struct {
-	CallNS  float64 `json:"call_ns"`  // a query that comes alone
-	QueryNS float64 `json:"query_ns"` // each table, for a query that comes alone
-	TableNS float64 `json:"table_ns"` // each table, for a query in a batch
-	ProbeNS float64 `json:"probe_ns"` // a probe and its first unit
-	UnitNS  float64 `json:"unit_ns"`  // a further unit: huffman block, planar bucket
-	PassNS  float64 `json:"pass_ns"`  // a key that passed a comparison of its low bits (planar)
+	CallNS  float64 `json:"call_ns"`           // a query that comes alone
+	QueryNS float64 `json:"query_ns"`          // each table, for a query that comes alone
+	TableNS float64 `json:"table_ns"`          // each table, for a query in a batch
+	ProbeNS float64 `json:"probe_ns"`          // a probe and its first unit
+	ListNS  float64 `json:"list_ns,omitempty"` // and where each query lists its own flips, being too many to be prepared (planar)
+	UnitNS  float64 `json:"unit_ns"`           // a further unit: huffman block, planar bucket
+	PassNS  float64 `json:"pass_ns"`           // a key that passed a comparison of its low bits (planar)
 }
 
 // Check returns an error that says what is wrong with costs that were read from a file.
@@ -55,7 +56,7 @@ func (m *Machine) Check() error {
 		if !ok {
 			return fmt.Errorf("a machine without costs of the %s layout", md.layout())
 		}
-		for _, ns := range []float64{c.CallNS, c.QueryNS, c.TableNS, c.ProbeNS, c.UnitNS, c.PassNS} {
+		for _, ns := range []float64{c.CallNS, c.QueryNS, c.TableNS, c.ProbeNS, c.ListNS, c.UnitNS, c.PassNS} {
 			if !good(ns) {
 				return fmt.Errorf("%s layout: times must not be negative and be below a second", md.layout())
 			}

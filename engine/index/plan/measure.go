@@ -23,7 +23,7 @@ const (
 )
 
 // Measure measures this machine as far as an index of so many fingerprints needs, and as half of what
-// the budget has left allows, with the kernels chosen in package asm. It takes under a second, ends
+// the budget has left allows, with the kernels chosen in package asm. It takes about a second, ends
 // with ctx, and takes [NeedBytes] of memory from the budget meanwhile; the error says that there is
 // not so much.
 func Measure(ctx context.Context, fingerprints uint64, b *memory.Budget) (*Machine, error) {

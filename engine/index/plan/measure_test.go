@@ -61,3 +61,17 @@ func TestMeasureBounds(t *testing.T) {
 		t.Errorf("a measurement that was called off: %v", err)
 	}
 }
+
+// TestMedianCosts: what one cost of a round was disturbed by, up or down, is not in the costs.
+func TestMedianCosts(t *testing.T) {
+	want := Costs{CallNS: 1, QueryNS: 2, TableNS: 3, ProbeNS: 4, UnitNS: 5, PassNS: 6, ListNS: 7}
+	rounds := []Costs{want, want, want, want, want}
+	rounds[0].TableNS, rounds[1].TableNS = 100, 100
+	rounds[2].CallNS, rounds[0].CallNS = 0, 0
+	rounds[3].QueryNS, rounds[4].QueryNS = 0, 90
+	rounds[0].ProbeNS, rounds[1].UnitNS, rounds[4].PassNS = 50, 0, 70
+	rounds[3].ListNS = 0
+	if got := medianCosts(rounds); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

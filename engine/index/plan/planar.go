@@ -63,6 +63,14 @@ func (md planarModel) units(w *work) float64 {
 	return 1 + run
 }
 
+// buckets returns how many buckets a probe looks into one by one.
+func (md planarModel) buckets(w *work) float64 {
+	if more := md.bucketBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan && !w.listed() {
+		return math.Ldexp(1, more)
+	}
+	return 1
+}
+
 // entries returns the number of lines of buckets: flips of a bucket's last bits share
 // one, and a run of many buckets has two.
 func (md planarModel) entries(w *work) float64 {
@@ -102,8 +110,11 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 		read := max(w.candidates, w.keys*math.Ldexp(1, -md.bucketBits(w.keys, w.entry)))
 		run := -math.Expm1(-read) + max(0, read-1)*planarLow/8/64
 		unit := c.UnitNS
-		if more := md.bucketBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan && !w.listed() {
+		if md.buckets(w) > 1 {
 			unit = c.ProbeNS // a bucket by itself costs as much as a probe
+		}
+		if w.probes*md.buckets(w) > table.PreparedMost {
+			work += w.probes * md.buckets(w) * c.ListNS
 		}
 		work += w.probes * (c.ProbeNS + (md.units(w)-1)*unit)
 		entries += md.entries(w)

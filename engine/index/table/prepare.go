@@ -7,8 +7,8 @@ import (
 	"ndd/asm"
 )
 
-// preparedMost is how many probes of a query are made in advance: 4 KiB of them.
-const preparedMost = 256
+// PreparedMost is how many probes of a query [Search.Prepare] makes in advance at most: 4 KiB of them.
+const PreparedMost = 256
 
 // Prepare makes the probes of a search in advance, for all queries, where they are a few hundred at most. Searches of t, and of no other
 // table, that are copies of s and have its Leading and K, have them ready, unless they are given other Flips: a query by itself spends as long on listing its
@@ -67,7 +67,7 @@ func (t *planarTable) probed(s *Search) (more uint64, below uint, buckets uint64
 // prepare returns the probes of a query that is 0, nil where they are too many.
 func (t *planarTable) prepare(s *Search) (probes []asm.PlanarProbe) {
 	_, below, buckets := t.probed(s)
-	if n := uint64(s.Flips.Len()); n == 0 || n > preparedMost/buckets {
+	if n := uint64(s.Flips.Len()); n == 0 || n > PreparedMost/buckets {
 		return nil
 	}
 	for flip := range s.Flips.All() {

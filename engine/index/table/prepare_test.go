@@ -46,7 +46,7 @@ func TestPrepare(t *testing.T) {
 						t.Fatal(err)
 					}
 					s.Prepare(table)
-					if few := s.Flips.Len() <= preparedMost/8; few && s.prepared == nil {
+					if few := s.Flips.Len() <= PreparedMost/8; few && s.prepared == nil {
 						t.Fatalf("%d keys, %d leading bits, radius %d: nothing is made in advance", n, leading, radius)
 					}
 					got, err := table.Search(nil, &s, &c)
