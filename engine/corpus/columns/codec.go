@@ -21,6 +21,9 @@ const (
 	zstdSpare   = 256 << 10
 )
 
+// packedSpare is how many more bytes than decompressed a page may take, beside a fourth of these: snappy's worst is a sixth.
+const packedSpare = 64 << 10
+
 // decompressor decompresses pages. It keeps its memory from page to page.
 type decompressor struct {
 	zstd *zstd.Decoder
@@ -44,7 +47,7 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 	case format.Snappy:
 		to, err = unpackSnappy(to, packed, size)
 	case format.Lz4Raw:
-		if size > 64+lz4Ratio*len(packed) {
+		if int64(size) > 64+lz4Ratio*int64(len(packed)) {
 			return nil, corrupt("%d bytes that become %d", len(packed), size)
 		}
 		to = grow(to, size)
@@ -76,7 +79,7 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 }
 
 func unpackSnappy(to, packed []byte, size int) ([]byte, error) {
-	if n, err := snappy.DecodedLen(packed); err != nil || n != size || n > 64+snappyRatio*len(packed) {
+	if n, err := snappy.DecodedLen(packed); err != nil || n != size || int64(n) > 64+snappyRatio*int64(len(packed)) {
 		return nil, corrupt("%d bytes that become %d", len(packed), n)
 	}
 	return snappy.Decode(grow(to, size), packed)
@@ -84,7 +87,7 @@ func unpackSnappy(to, packed []byte, size int) ([]byte, error) {
 
 // unpackZstd decompresses frames, to size bytes and no more.
 func (d *decompressor) unpackZstd(to, packed []byte, size int) (_ []byte, err error) {
-	if size > zstdSpare+zstdRatio*len(packed) {
+	if int64(size) > zstdSpare+zstdRatio*int64(len(packed)) {
 		return nil, corrupt("%d bytes that become %d", len(packed), size)
 	}
 	if d.zstd == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 
 	"ndd/engine/corpus/columns"
 )
@@ -139,7 +141,7 @@ func TestHostile(t *testing.T) {
 		"page behind the end":       {hostile{rows: 1, pages: []page{dataPage(1, format.Plain, plain).with(func(h *format.PageHeader) { h.CompressedPageSize = 1 << 20 })}}, "which end behind the column"},
 		"column behind the end":     {hostile{rows: 1, pages: []page{dataPage(1, format.Plain, plain)}, footer: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = math.MaxInt64 }}, "bytes from byte 4 on in a file of"},
 		"column before the file":    {hostile{rows: 1, pages: []page{dataPage(1, format.Plain, plain)}, footer: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.DataPageOffset = -4 }}, "bytes from byte -4 on"},
-		"snappy":                    {hostile{rows: 1, codec: format.Snappy, pages: []page{dataPage(1, format.Plain, nil).packed(binary.AppendUvarint(nil, 1<<31), 1<<20)}}, "that become 2147483648"},
+		"snappy":                    {hostile{rows: 1, codec: format.Snappy, pages: []page{dataPage(1, format.Plain, nil).packed(binary.AppendUvarint(nil, 1<<31), 1<<20)}}, "5 bytes that become"},
 		"snappy of another size":    {hostile{rows: 1, codec: format.Snappy, pages: []page{dataPage(1, format.Plain, nil).packed(snappy.Encode(nil, plain), 5)}}, "that become 9"},
 		"zstd bomb":                 {hostile{rows: 1, codec: format.Zstd, pages: []page{dataPage(1, format.Plain, nil).packed(squeezed, 1000)}}, "page 1: "},
 		"gzip bomb":                 {hostile{rows: 1, codec: format.Gzip, pages: []page{dataPage(1, format.Plain, nil).packed(zipped, 1000)}}, "1001 bytes are decompressed where it claims 1000"},
@@ -194,6 +196,7 @@ func TestHostileFooter(t *testing.T) {
 		"list":   {"\x15\x02\x29\xfc\xff\xff\xff\xff\x07", "does not end"},                                         // of 2^31 structures
 		"string": {"\x15\x02\x19\x1c\x48\xff\xff\xff\xff\x07", "does not end"},                                     // of 2^31 bytes
 		"deep":   {"\x15\x02" + strings.Repeat("\x1c", 100_000), "nested more than"},                               // structures
+		"lists":  {strings.Repeat("\x19", 8<<20), "nested more than"},                                              // in one another
 		"map":    {"\x1b\x00", "of type 11"},                                                                       //
 		"empty":  {"\x15\x02\x19\xfc\x80\x80\x80\x01" + strings.Repeat("\x00", 2<<20) + "\x00", "structures in 2"}, // structures without content
 		"none":   {"", "does not end"},
@@ -218,5 +221,83 @@ func TestManyNulls(t *testing.T) {
 	h := hostile{rows: n, pages: []page{dataPage(n, format.Plain, nil).packed(body, int32(len(body)))}}
 	if values, _, err := readAll(h.bytes(t)); err != nil || values != n {
 		t.Errorf("%d values, %v", values, err)
+	}
+}
+
+// wide is a file that ends as data does, and has zeros before that. It notes the longest read.
+type wide struct {
+	start, end []byte
+	size       int64
+	longest    int
+}
+
+func (w *wide) ReadAt(p []byte, at int64) (int, error) {
+	w.longest = max(w.longest, len(p))
+	clear(p)
+	if at < int64(len(w.start)) {
+		copy(p, w.start[at:])
+	}
+	if from := w.size - int64(len(w.end)); at+int64(len(p)) > from {
+		copy(p[max(from-at, 0):], w.end[max(at-from, 0):])
+	}
+	return len(p), nil
+}
+
+// TestCompressedPage: a page is not read that is longer compressed than any page could become, however large the file is.
+func TestCompressedPage(t *testing.T) {
+	const size = 1 << 31
+	p := dataPage(1, format.Plain, []byte("\x05\x00\x00\x00hello"))
+	p.header.CompressedPageSize = 64 << 20
+	start := append([]byte("PAR1"), encode(t, &p.header)...)
+	h := hostile{rows: 1, footer: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = size - 1<<20 }}
+	w := &wide{start: start, end: h.bytes(t), size: size}
+	f, err := columns.Open(w, size, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := valuesOf(f, 0); err == nil || !strings.Contains(err.Error(), "page 1: 67108864 bytes compressed") {
+		t.Error(err)
+	}
+	if w.longest > 4<<20 {
+		t.Errorf("%d bytes were read at a time", w.longest)
+	}
+}
+
+// TestLargePages: what a page may become is reckoned in 64 bits, on machines of 32 too.
+func TestLargePages(t *testing.T) {
+	noise := make([]byte, 12<<20) // of which 256 times as many, and 32 Ki times, are beyond 32 bits
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	for codec, pack := range map[format.CompressionCodec]func([]byte) []byte{
+		format.Zstd: func(b []byte) []byte {
+			e, err := zstd.NewWriter(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			return e.EncodeAll(b, nil)
+		},
+		format.Lz4Raw: func(b []byte) []byte {
+			packed := make([]byte, lz4.CompressBlockBound(len(b)))
+			n, err := lz4.CompressBlock(b, packed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return packed[:n]
+		},
+	} {
+		body := binary.LittleEndian.AppendUint32([]byte{2, 0, 0, 0, 2, 1}, uint32(len(noise)))
+		body = append(body, noise...)
+		packed := pack(body)
+		h := hostile{rows: 1, codec: codec, pages: []page{dataPage(1, format.Plain, nil).packed(packed, int32(len(body)))}}
+		data := h.bytes(t)
+		f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if values, err := valuesOf(f, 0); err != nil || len(values) != 1 || values[0] != string(noise) {
+			t.Errorf("%v: %d values, %v", codec, len(values), err)
+		}
+		f.Close()
 	}
 }

@@ -40,8 +40,8 @@ type File struct {
 	decompressor decompressor
 }
 
-// Open reads and checks the footer. No page of the file may have more than pageMax bytes when it is decompressed. The
-// reader stays the caller's; the file must be closed.
+// Open reads and checks the footer. No page of the file may have more than pageMax bytes when it is decompressed; the memory that
+// reading takes goes by them and by the footer, which has 256 MiB at most. The reader stays the caller's; the file must be closed.
 func Open(r io.ReaderAt, size, pageMax int64) (f *File, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library's, of a footer that contradicts itself
@@ -125,7 +125,8 @@ func (f *File) check() error {
 	return nil
 }
 
-// checkSchema refuses one whose groups are nested too deeply, or claim children that are not there.
+// checkSchema refuses one whose groups are nested too deeply, or claim more children than there are columns in all. Children that are
+// missing at its end are left to the library to see.
 func checkSchema(s []format.SchemaElement) error {
 	if len(s) == 0 || len(s) > schemaMax {
 		return corrupt("a schema of %d columns", len(s))

@@ -154,6 +154,9 @@ func (s *stream) next() error {
 	if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > s.end-s.at-int64(n) {
 		return corrupt("%d bytes, which end behind the column", h.CompressedPageSize)
 	}
+	if most := s.file.page + s.file.page/4 + packedSpare; int64(h.CompressedPageSize) > most {
+		return corrupt("%d bytes compressed, of which %d are the most", h.CompressedPageSize, most)
+	}
 	if h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.page {
 		return corrupt("%d bytes, of which %d are the most", h.UncompressedPageSize, s.file.page)
 	}

@@ -70,7 +70,7 @@ func (p *rowPages) ReadPage() (parquet.Page, error) {
 }
 
 func (p *rowPages) SeekToRow(row int64) error {
-	if row != 0 || p.pages != nil && p.pages.from.number > 0 {
+	if row != 0 || p.err == nil && p.pages.from.number > 0 {
 		return errors.New("columns: rows are read from the first one on")
 	}
 	return nil

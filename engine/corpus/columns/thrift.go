@@ -11,16 +11,18 @@ const (
 	thriftTrue   = 1
 	thriftFalse  = 2
 	thriftByte   = 3
+	thriftI16    = 4
+	thriftI32    = 5
+	thriftI64    = 6
 	thriftDouble = 7
 	thriftBinary = 8
 	thriftList   = 9
 	thriftSet    = 10
-	thriftMap    = 11
 	thriftStruct = 12
 )
 
 const (
-	thriftDepth     = 32      // of structures in one another; Parquet's own have 8
+	thriftDepth     = 32      // of structures and lists in one another; Parquet's own have 8 structures
 	structBytes     = 4       // that a structure in a list takes, on average, at least
 	structuresMax   = 2 << 20 // in lists of a footer: each is some hundred bytes of memory
 	structuresSpare = 64      // that may be smaller
@@ -46,9 +48,12 @@ func structure(b []byte) (int, error) {
 // errShort says that a structure goes on behind the bytes that were given.
 var errShort = corrupt("a structure that does not end")
 
+// errDeep says that following a structure would take a stack without bound.
+var errDeep = corrupt("structures nested more than %d deep", thriftDepth)
+
 func (w *walker) structure(depth int) error {
 	if depth > thriftDepth {
-		return corrupt("structures nested more than %d deep", thriftDepth)
+		return errDeep
 	}
 	for {
 		head, err := w.byte()
@@ -76,7 +81,7 @@ func (w *walker) value(kind byte, depth int, field bool) error {
 		return w.skip(1)
 	case thriftByte:
 		return w.skip(1)
-	case 4, 5, 6: // integers
+	case thriftI16, thriftI32, thriftI64:
 		_, err := w.varint()
 		return err
 	case thriftDouble:
@@ -88,14 +93,17 @@ func (w *walker) value(kind byte, depth int, field bool) error {
 		}
 		return w.skip(n)
 	case thriftList, thriftSet:
-		return w.list(depth)
+		return w.list(depth + 1)
 	case thriftStruct:
 		return w.structure(depth + 1)
 	}
-	return corrupt("a value of type %d", kind) // Parquet has no maps
+	return corrupt("a value of type %d", kind) // a map among them: Parquet has none
 }
 
 func (w *walker) list(depth int) error {
+	if depth > thriftDepth {
+		return errDeep
+	}
 	head, err := w.byte()
 	if err != nil {
 		return err
