@@ -45,11 +45,13 @@ func (d Drop) String() string {
 	return strings.Join(names, ",")
 }
 
-// Append appends the text to dst with a space in place of what is dropped. It takes about 20 ns a byte.
+// Append appends the text to dst with a space in place of what is dropped. Its time goes by the length of the text, whatever that
+// is: about 20 ns a byte.
 func (d Drop) Append(dst []byte, text string) []byte {
+	p := parts{Drop: d, text: text}
 	from := 0 // of what is not copied yet
 	for i := 0; i < len(text); {
-		n := d.match(text, i)
+		n := p.match(i)
 		if n == 0 {
 			i++
 			continue
@@ -61,10 +63,22 @@ func (d Drop) Append(dst []byte, text string) []byte {
 	return append(dst, text[from:]...)
 }
 
-// match returns the length of what is dropped that begins at text[i], 0 if nothing does.
-func (d Drop) match(text string, i int) (n int) {
+// parts finds what is dropped of a text. It remembers what was looked for far ahead and not found, so that it is not looked for
+// again from the next place on.
+type parts struct {
+	Drop
+	text      string
+	noComment bool // ends from here on
+	noNumber  int  // up to this byte: digits, points and commas that a letter follows
+}
+
+// match returns the length of what is dropped that begins at text[i], 0 if nothing does. i only grows from call to call.
+func (p *parts) match(i int) (n int) {
+	d, text := p.Drop, p.text
 	c := text[i]
 	switch {
+	case d&DropMarkup != 0 && strings.HasPrefix(text[i:], "<!--"):
+		return p.comment(text[i:])
 	case d&DropMarkup != 0 && (c == '<' || c == '&' || c == ']' || c == '`'):
 		return markup(text[i:])
 	case !isWordByte(c) || i > 0 && isWordByte(text[i-1]):
@@ -73,8 +87,8 @@ func (d Drop) match(text string, i int) (n int) {
 		if d&DropDates != 0 {
 			n = date(text[i:])
 		}
-		if n == 0 && d&DropNumbers != 0 {
-			n = numeral(text[i:])
+		if n == 0 && d&DropNumbers != 0 && i >= p.noNumber {
+			n = p.numeral(i)
 		}
 	default:
 		first := c | 0x20
@@ -99,16 +113,22 @@ const (
 	entityBytesMax = 10
 )
 
-// markup returns the length of a tag, comment, entity, target of a link or fence at the start of s.
+// comment returns the length of the comment that s begins with, 0 if it does not end.
+func (p *parts) comment(s string) int {
+	if p.noComment {
+		return 0
+	}
+	end := strings.Index(s, "-->")
+	if p.noComment = end < 0; p.noComment {
+		return 0
+	}
+	return end + len("-->")
+}
+
+// markup returns the length of a tag, entity, target of a link or fence at the start of s.
 func markup(s string) int {
 	switch s[0] {
 	case '<':
-		if strings.HasPrefix(s, "<!--") {
-			if end := strings.Index(s, "-->"); end >= 0 {
-				return end + len("-->")
-			}
-			return 0
-		}
 		if len(s) < 3 || !(isLetter(s[1]) || s[1] == '!' || s[1] == '/' && isLetter(s[2])) {
 			return 0
 		}
@@ -162,13 +182,15 @@ func url(s string) int {
 	return len(strings.TrimRight(s[:n], ".,;:!?"))
 }
 
-// numeral returns the length of a number at the start of s that stands alone, with its points and commas.
-func numeral(s string) int {
+// numeral returns the length of a number at text[i] that stands alone, with its points and commas.
+func (p *parts) numeral(i int) int {
+	s := p.text[i:]
 	n := digits(s)
 	for n+1 < len(s) && (s[n] == '.' || s[n] == ',') && isDigit(s[n+1]) {
 		n += 1 + digits(s[n+1:])
 	}
 	if n < len(s) && isWordByte(s[n]) {
+		p.noNumber = i + n // nor does one begin behind a point or comma of it
 		return 0
 	}
 	return n
