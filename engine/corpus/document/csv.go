@@ -58,8 +58,11 @@ func (s *stream) records() error {
 			}
 			continue
 		}
+		if limited.exceeded {
+			return damage{err} // it ends the file: where the next record starts is unknown
+		}
 		if err != nil {
-			return damage{err} // a record beyond the limit ends the file: where the next one starts is unknown
+			return err
 		}
 		s.line, _ = c.FieldPos(0)
 		u := columns.unit(record)
@@ -134,23 +137,24 @@ const (
 	csvMarksMax  = 1 << 21 // separators in a record: the parser remembers each
 )
 
-// recordLimit fails when one record takes more than most bytes. An open quote would otherwise swallow the
-// file.
+// recordLimit fails when one record takes more than most bytes, or has more than marksMax separators. An open quote would otherwise
+// swallow the file.
 type recordLimit struct {
 	r     io.Reader
-	mark  []byte
+	mark  []byte // a separator
 	seen  int64
 	most  int64
 	marks int
 
 	marksMax int
+	exceeded bool // one of them
 }
 
 func (l *recordLimit) Read(p []byte) (int, error) {
-	switch {
+	switch l.exceeded = l.seen > l.most || l.marks > l.marksMax; {
 	case l.seen > l.most:
 		return 0, fmt.Errorf("a record of more than %d bytes; is a quote left open?", l.most)
-	case l.marks > l.marksMax:
+	case l.exceeded:
 		return 0, fmt.Errorf("a record with more than %d separators; is a quote left open?", l.marksMax)
 	}
 	n, err := l.r.Read(p)

@@ -59,13 +59,13 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("none of the fields %.200s is known to hold the text", strings.Join(e.Have, ", "))
 }
 
-// objectFields returns the fields of a JSON object for the first record of a file. Where it is not an object, the names
-// that are looked for are those of an object that has the first ones.
-func (s *stream) objectFields(raw []byte) (f Fields, err error) {
+// objectFields returns the fields of a JSON object for the records of a file. ok is false where it is not an object: the record itself
+// becomes a skip, and the next one tells.
+func (s *stream) objectFields(raw []byte) (f Fields, ok bool, err error) {
 	v, err := fastjson.ParseBytes(raw)
 	if err != nil || v.Type() != fastjson.TypeObject {
 		f, _ = s.opts.choose(func(string) bool { return true })
-		return f, nil // the record itself is a skip; the next one tells
+		return f, false, nil
 	}
 	object := v.GetObject()
 	has := func(name string) bool {
@@ -76,7 +76,7 @@ func (s *stream) objectFields(raw []byte) (f Fields, err error) {
 		field := object.Get(name)
 		return field != nil && (field.Type() == fastjson.TypeString || field.Type() == fastjson.TypeNumber)
 	}
-	f, ok := s.opts.choose(func(name string) bool {
+	f, ok = s.opts.choose(func(name string) bool {
 		if slices.Contains(IDFields, name) {
 			return hasID(name)
 		}
@@ -85,9 +85,9 @@ func (s *stream) objectFields(raw []byte) (f Fields, err error) {
 	if !ok {
 		var have []string
 		object.Visit(func(key []byte, _ *fastjson.Value) { have = append(have, string(key)) })
-		return f, s.noFields(&FieldError{have})
+		return f, false, s.noFields(&FieldError{have})
 	}
-	return f, nil
+	return f, true, nil
 }
 
 // noFields is the error of a file whose records have no text: the end where the user named the file, and a skip in a folder.

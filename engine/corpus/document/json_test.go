@@ -3,9 +3,13 @@ package document
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // values returns the texts of a JSON file, and whether all of it was read.
@@ -74,5 +78,44 @@ func TestJSONLines(t *testing.T) {
 	}
 	if n != 2 {
 		t.Fatalf("%d documents", n)
+	}
+}
+
+// TestFirstLineIsBroken: a line that is no object says nothing on the fields of those behind it.
+func TestFirstLineIsBroken(t *testing.T) {
+	for _, first := range []string{"{\"content\": \"cut of", "[1]", "null"} {
+		in := first + "\n" + `{"url": "a", "content": "one"}` + "\n" + `{"url": "b", "content": "two"}` + "\n"
+		var got []string
+		chosen := 0
+		o := Options{Format: JSONL, Chosen: func(string, Fields) { chosen++ }}
+		for doc, err := range Read(t.Context(), []string{Stdin}, o, strings.NewReader(in)) {
+			if skip, ok := errors.AsType[*Skip](err); ok {
+				got = append(got, string(skip.Reason))
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, doc.ID+" "+doc.Text)
+		}
+		if diff := cmp.Diff([]string{"broken", "a one", "b two"}, got); diff != "" || chosen != 1 {
+			t.Errorf("%s: told %d times of the fields; %s", first, chosen, diff)
+		}
+	}
+}
+
+// TestBrokenReader: of CSV as of lines, what cannot be read any more ends the reading, and is no damage of the content.
+func TestBrokenReader(t *testing.T) {
+	cause := errors.New("the network is gone")
+	for _, format := range []Format{CSV, JSONL, Lines, JSON} {
+		start := map[Format]string{CSV: "text\none\n", JSON: `[{"text":"one"},`}[format]
+		in := io.MultiReader(strings.NewReader(start), iotest.ErrReader(cause))
+		var last error
+		for _, err := range Read(t.Context(), []string{Stdin}, Options{Format: format}, in) {
+			last = err
+		}
+		if _, skipped := errors.AsType[*Skip](last); skipped || !errors.Is(last, cause) {
+			t.Errorf("%s: %v", format, last)
+		}
 	}
 }

@@ -46,17 +46,20 @@ func (s *stream) jsonLines() error {
 	}
 }
 
-// object yields a JSON object that begins at from and ends here. The first one tells which fields are taken of all.
+// object yields a JSON object that begins at from and ends here. The first one that is an object tells which fields are taken of all.
 func (s *stream) object(raw []byte, from int64) error {
-	if s.fields == nil {
-		f, err := s.objectFields(raw)
+	fields := s.fields
+	if fields == nil {
+		f, ok, err := s.objectFields(raw)
 		if err != nil {
 			return err
 		}
-		s.chosen(f)
-		s.fields = &f
+		if fields = &f; ok {
+			s.chosen(f)
+			s.fields = fields
+		}
 	}
-	return s.emit(Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, fields: s.fields})
+	return s.emit(Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, fields: fields})
 }
 
 // readLine returns the next line in memory that no other line has, io.EOF at the end, or a skip for a line beyond the

@@ -126,7 +126,7 @@ func (m *members) jump(g Gap) error {
 		m.raw.rewind(g.ResumedAt)
 		m.disk.Reset(m.raw)
 	}
-	if _, err := m.disk.Discard(int(g.ResumedAt - m.next())); err != nil {
+	if _, err := io.CopyN(io.Discard, m.disk, g.ResumedAt-m.next()); err != nil { // Discard takes an int, and the gap may be beyond one
 		return err
 	}
 	m.follow(g.At)

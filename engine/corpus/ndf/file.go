@@ -9,11 +9,11 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A File is an open fingerprint file of either format. It may be read from
+// A File is an open fingerprint file of any format. It may be read from
 // many goroutines.
 type File struct {
 	path   string
-	recipe *simhash.Recipe // nil for raw files
+	recipe *simhash.Recipe // nil for raw files: arrays, and fingerprints as text
 	each   int             // fingerprints of a document as text; 0 is what the recipe says
 	chunks []chunk
 	docs   uint64
@@ -114,7 +114,7 @@ func (f *File) TextBytes(yield func([]uint32) bool) {
 	}
 }
 
-// IDs yields the documents' IDs in order of row; nothing for a raw file.
+// IDs yields the documents' IDs in order of row; nothing where [File.HasIDs] is false.
 func (f *File) IDs(yield func(string, error) bool) {
 	for i := range f.chunks {
 		for _, id := range f.chunks[i].listed {

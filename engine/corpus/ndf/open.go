@@ -34,7 +34,7 @@ func Open(path string) (*File, error) {
 }
 
 // Read returns the fingerprint file that comes from a pipe. All of it is read into
-// memory, up to twice its size while that goes on. name is for messages, and says what the file is as for [Open].
+// memory, up to three times its size while that goes on. name is for messages, and says what the file is as for [Open].
 func Read(r io.Reader, name string) (*File, error) {
 	words, n, err := readWords(r)
 	if err != nil {
@@ -84,7 +84,7 @@ func openRaw(path string) (*File, error) {
 // raw returns the file of an array of uint64, or of fingerprints as text.
 func raw(path string, data []byte, unmap func() error) (*File, error) {
 	switch {
-	case isText(data) && IsText(data) || filepath.Ext(path) != ".bin" && IsText(data):
+	case IsText(data) && (filepath.Ext(path) != ".bin" || isText(data)):
 		defer unmap()
 		return readText(path, data)
 	case isNpy(data):
