@@ -56,6 +56,7 @@ type Log struct {
 	number  uint64        // of the file that the next record goes to
 	first   Position      // the first record of that file
 	writing chan struct{} // closed when the writer below is free again; nil when it is
+	asking  int           // callers of write that wait for it
 	err     error         // of the first call that failed, or ErrClosed
 	cause   error         // of err, where that was a call to the disk
 	failing atomic.Bool   // err is not nil, and not ErrClosed

@@ -69,6 +69,10 @@ func (l *Log) Sync(ctx context.Context, at Position) error {
 		case at >= l.next:
 			l.mu.Unlock()
 			panic(fmt.Sprintf("wal: Sync of position %d, of %d", at, l.next-1))
+		case l.writing == nil && l.asking > 0:
+			l.mu.Unlock()
+			runtime.Gosched() // who asked has been told, and takes the writer as soon as it runs
+			continue
 		case l.writing == nil:
 			l.lead(nil)
 			continue
@@ -83,21 +87,23 @@ func (l *Log) Sync(ctx context.Context, at Position) error {
 	}
 }
 
-// write writes all that was appended, and calls then while no one else writes.
+// write writes all that was appended, and calls then while no one else writes. Callers of Sync let it pass: the writes of others
+// serve them all, but not this one, and on one processor it would find the writer taken again whenever it runs.
 func (l *Log) write(then func() error) error {
-	for {
-		l.mu.Lock()
-		if l.err != nil {
-			defer l.mu.Unlock()
-			return l.err
-		}
-		if l.writing == nil {
-			return l.lead(then)
-		}
+	l.mu.Lock()
+	l.asking++
+	for l.err == nil && l.writing != nil {
 		wait := l.writing
 		l.mu.Unlock()
 		<-wait
+		l.mu.Lock()
 	}
+	l.asking--
+	if l.err != nil {
+		defer l.mu.Unlock()
+		return l.err
+	}
+	return l.lead(then)
 }
 
 // lead writes what was appended, and syncs it where that is wanted, for all who wait; then, unless

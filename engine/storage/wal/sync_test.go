@@ -1,0 +1,190 @@
+package wal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ndd/engine/storage/disk"
+)
+
+// TestParseSync reads what String writes.
+func TestParseSync(t *testing.T) {
+	for _, s := range []Sync{Always, Never, Sync(100 * time.Millisecond), Sync(time.Minute)} {
+		if got, err := ParseSync(s.String()); got != s || err != nil {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+	}
+	for _, text := range []string{"", "Always", "interval", "interval=", "interval=0s", "interval=-1s", "interval=10", "interval=1us"} {
+		if _, err := ParseSync(text); err == nil || !strings.Contains(err.Error(), "always, never and interval=") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// counting is a disk that counts how often files are synced.
+func counting() (d *disk.Disk, syncs func() int) {
+	var n atomic.Int64
+	d = disk.Failing(func(c disk.Call, _ string) error {
+		if c == disk.CallSync {
+			n.Add(1)
+		}
+		return nil
+	})
+	return d, func() int { return int(n.Load()) }
+}
+
+// TestSyncPolicies counts the calls to the system: one for a record, one at each interval, or none. The clock is the test's own.
+func TestSyncPolicies(t *testing.T) {
+	for policy, want := range map[Sync]func(syncs int) bool{
+		Always:                     func(n int) bool { return n >= 50 },
+		Sync(5 * time.Millisecond): func(n int) bool { return n >= 9 && n <= 13 }, // 49 ms, and those of a new file
+		Never:                      func(n int) bool { return n <= 2 },
+	} {
+		t.Run(policy.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, syncs := counting()
+				dir := t.TempDir()
+				l, _, _ := open(t, d, dir, Options{Sync: policy})
+				for i := range 50 {
+					put(t, l, fmt.Sprint(i))
+					if r, err := Check(dir, Options{}, func(Position, []byte) error { return nil }); err != nil || r.Records != uint64(i+1) {
+						t.Fatalf("after %d records the file has %+v, %v", i+1, r, err)
+					}
+					time.Sleep(time.Millisecond)
+				}
+				if got := syncs(); !want(got) {
+					t.Errorf("%d calls", got)
+				}
+				closed(t, l)
+			})
+		})
+	}
+}
+
+// TestCancelled is a caller that does not wait for the system.
+func TestCancelled(t *testing.T) {
+	hold, held := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if c == disk.CallSync {
+			once.Do(func() { close(held); <-hold })
+		}
+		return nil
+	})
+	l, _, _ := open(t, d, t.TempDir(), Options{})
+	first, err := l.Append([]byte("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var leader sync.WaitGroup
+	leader.Go(func() {
+		if err := l.Sync(t.Context(), first); err != nil {
+			t.Error(err)
+		}
+	})
+	<-held
+	second, err := l.Append([]byte("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := l.Sync(ctx, second); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	close(hold)
+	leader.Wait()
+	if err := l.Sync(t.Context(), second); err != nil {
+		t.Error(err)
+	}
+	closed(t, l)
+}
+
+// TestOneSyncServesMany holds the first call to the system back until 31 more records have been appended: one more call makes all of
+// them durable.
+func TestOneSyncServesMany(t *testing.T) {
+	const others = 31
+	var begun atomic.Bool
+	var syncs atomic.Int64
+	hold, held := make(chan struct{}), make(chan struct{})
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if c == disk.CallSync && begun.Load() && syncs.Add(1) == 1 {
+			close(held)
+			<-hold
+		}
+		return nil
+	})
+	l, _, _ := open(t, d, t.TempDir(), Options{})
+	put(t, l, "which makes the file")
+	begun.Store(true)
+	var all sync.WaitGroup
+	await := func(at Position) {
+		all.Go(func() {
+			if err := l.Sync(t.Context(), at); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for i := range 1 + others {
+		at, err := l.Append(fmt.Append(nil, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if await(at); i == 0 {
+			<-held
+		}
+	}
+	close(hold)
+	all.Wait()
+	if n := syncs.Load(); n != 2 {
+		t.Errorf("%d calls for a record and %d others, want 2", n, others)
+	}
+	closed(t, l)
+}
+
+// TestNotOvertaken has eight callers write all the time, on one processor, while another wants the writer for itself, as to begin a
+// new file does, or the sync of an interval: it gets it when the present call is over, not when the eight happen to leave it a gap.
+func TestNotOvertaken(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var writes atomic.Int64
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if c == disk.CallWrite {
+			writes.Add(1)
+		}
+		return nil
+	})
+	l, _, _ := open(t, d, t.TempDir(), Options{Sync: Never})
+	var stop atomic.Bool
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for !stop.Load() {
+				put(t, l, "r")
+			}
+		})
+	}
+	var waited []int64
+	for range 9 {
+		before := writes.Load()
+		if err := l.SyncAll(); err != nil {
+			t.Error(err)
+		}
+		waited = append(waited, writes.Load()-before)
+		runtime.Gosched()
+	}
+	stop.Store(true)
+	all.Wait()
+	closed(t, l)
+	if slices.Sort(waited); waited[4] > 20 {
+		t.Errorf("calls of others that were made before the own one: %d", waited)
+	}
+}
