@@ -26,7 +26,8 @@ type load struct {
 	refusable   bool    // in a closed loop, too, some may be refused, and come again a little later
 	lasts       time.Duration
 	body        func(i int) []byte
-	check       func(i int, answer []byte) error // of answers with status 200
+	again       int                              // bodies that are made before, and sent again and again; 0: each is made as it is sent
+	check       func(i int, answer []byte) error // of answers with status 200; nil: they are read and not kept
 }
 
 // A loaded is what became of a load.
@@ -66,15 +67,24 @@ const (
 	refusedPause = 10 * time.Millisecond
 )
 
-// run sends the load.
+// run sends the load, on connections that are made before it begins.
 func (l *load) run(ctx context.Context) (*loaded, error) {
+	conns, err := l.dial()
+	defer closeAll(conns)
+	if err != nil {
+		return nil, err
+	}
+	made := make([][]byte, l.again)
+	for i := range made {
+		made[i] = l.request(nil, i)
+	}
 	var next atomic.Int64
 	began, spent := time.Now(), processorTime()
 	results := make([]loaded, l.connections)
 	errs := make([]error, l.connections)
 	var group sync.WaitGroup
 	for c := range l.connections {
-		group.Go(func() { errs[c] = l.connection(ctx, began, &next, &results[c]) })
+		group.Go(func() { errs[c] = l.connection(ctx, conns[c], made, began, &next, &results[c]) })
 	}
 	group.Wait()
 	sum := &loaded{lasts: l.lasts, seconds: max(time.Since(began), l.lasts).Seconds(), spent: processorTime() - spent}
@@ -92,15 +102,35 @@ func (l *load) run(ctx context.Context) (*loaded, error) {
 	return sum, errors.Join(errs...)
 }
 
-// connection sends requests on one connection, until the time is over.
-func (l *load) connection(ctx context.Context, began time.Time, next *atomic.Int64, to *loaded) error {
-	c, err := net.Dial("tcp", l.address)
-	if err != nil {
-		return err
+// dial makes the connections; with an error, those that could be made.
+func (l *load) dial() (all []net.Conn, err error) {
+	for range l.connections {
+		c, err := net.Dial("tcp", l.address)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, c)
 	}
-	defer c.Close()
+	return all, nil
+}
+
+func closeAll(conns []net.Conn) {
+	for _, c := range conns {
+		c.Close()
+	}
+}
+
+// request appends a request.
+func (l *load) request(to []byte, i int) []byte {
+	body := l.body(i)
+	to = fmt.Appendf(to, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", l.path, l.media, len(body))
+	return append(to, body...)
+}
+
+// connection sends requests on one connection, until the time is over.
+func (l *load) connection(ctx context.Context, c net.Conn, made [][]byte, began time.Time, next *atomic.Int64, to *loaded) error {
 	in, answer := bufio.NewReader(c), new(bytes.Buffer)
-	var request []byte
+	var own, request []byte
 	for ctx.Err() == nil {
 		i := int(next.Add(1)) - 1
 		due := time.Now()
@@ -111,16 +141,19 @@ func (l *load) connection(ctx context.Context, began time.Time, next *atomic.Int
 			return nil
 		}
 		time.Sleep(time.Until(due))
-		body := l.body(i)
+		if len(made) > 0 {
+			request = made[i%len(made)]
+		} else {
+			own = l.request(own[:0], i)
+			request = own
+		}
 		if time.Since(due) > lateMax {
 			to.late++
 		}
-		request = fmt.Appendf(request[:0], "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", l.path, l.media, len(body))
-		request = append(request, body...)
 		if _, err := c.Write(request); err != nil {
 			return err
 		}
-		status, err := readAnswer(in, answer)
+		status, err := l.readAnswer(in, answer)
 		switch {
 		case err != nil:
 			return err
@@ -146,14 +179,35 @@ func (l *load) connection(ctx context.Context, began time.Time, next *atomic.Int
 	return ctx.Err()
 }
 
-// readAnswer reads an answer whole, and returns its status.
-func readAnswer(in *bufio.Reader, body *bytes.Buffer) (int, error) {
+// readAnswer reads an answer whole, and returns its status. What is not looked at is not kept.
+func (l *load) readAnswer(in *bufio.Reader, body *bytes.Buffer) (int, error) {
 	r, err := http.ReadResponse(in, nil)
 	if err != nil {
 		return 0, err
 	}
 	defer r.Body.Close()
 	body.Reset()
+	if r.StatusCode == http.StatusOK && l.check == nil {
+		return r.StatusCode, skip(r.Body)
+	}
 	_, err = io.Copy(body, r.Body)
 	return r.StatusCode, err
+}
+
+// skips are where answers go that nobody looks at.
+var skips = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// skip reads all.
+func skip(in io.Reader) error {
+	to := skips.Get().(*[64 << 10]byte)
+	defer skips.Put(to)
+	for {
+		switch _, err := in.Read(to[:]); err {
+		case nil:
+		case io.EOF:
+			return nil
+		default:
+			return err
+		}
+	}
 }

@@ -110,16 +110,6 @@ func batchOf(prints []uint64, n int) func(i int) []byte {
 	}
 }
 
-// batchesAgain returns the bodies of batches, of which some are made at once and sent again and again: a generator that offers much more than can
-// be answered is to take little of the processors.
-func batchesAgain(prints []uint64, n int) func(i int) []byte {
-	made := make([][]byte, 32)
-	for i := range made {
-		made[i] = batchOf(prints, n)(i)
-	}
-	return func(i int) []byte { return made[i%len(made)] }
-}
-
 // buildServed builds the index that is served.
 func buildServed(ctx context.Context, index, path string) error {
 	design, err := permute.Named("halves", distance, 1)
@@ -230,7 +220,7 @@ func (b *bench) overload(ctx context.Context, dir string, r *Result, args []stri
 		return err
 	}
 	defer s.stop()
-	l := load{address: s.address, path: "/v1/batch?unique=true", media: "application/octet-stream", connections: 8 * runtime.GOMAXPROCS(0), refusable: true, lasts: lasts, body: batchesAgain(prints, heavyPrints)}
+	l := load{address: s.address, path: "/v1/batch?unique=true", media: "application/octet-stream", connections: 8 * runtime.GOMAXPROCS(0), refusable: true, lasts: lasts, body: batchOf(prints, heavyPrints), again: 32}
 	peak, spent, err := s.under(ctx, &l)
 	if err != nil {
 		return err

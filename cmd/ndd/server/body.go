@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ndd/cmd/ndd/server/admit"
+	"ndd/cmd/ndd/server/conns"
 	"ndd/cmd/ndd/server/fastpath"
 	"ndd/engine"
 )
@@ -135,7 +136,7 @@ func (s *service) early(x *engine.Index, to *route, r *http.Request) *problem {
 		return nil
 	}
 	if len(r.Header["Expect"]) == 0 && r.ContentLength <= discardMost {
-		discard(r.Body)
+		discard(visitOf(r.Context()).conn, r.Body)
 	}
 	return shed(err)
 }
@@ -146,10 +147,13 @@ const discardEach = 16 << 10
 // discards are where bytes go that nobody reads.
 var discards = sync.Pool{New: func() any { return new([discardEach]byte) }}
 
-// discard reads a body for nothing, unless it is very large. A client that has gone needs no answer.
-func discard(body io.Reader) {
+// discard takes a body of a connection for nothing, unless it is very large: what was not read yet is not copied where the kernel can do
+// without. A client that has gone needs no answer.
+func discard(from *conns.Conn, body io.Reader) {
 	to := discards.Get().(*[discardEach]byte)
 	defer discards.Put(to)
+	from.Drop(to[:])
+	defer from.Drop(nil)
 	for n := 0; n < discardMost; {
 		m, err := body.Read(to[:])
 		if n += m; err != nil {

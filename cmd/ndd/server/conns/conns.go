@@ -182,12 +182,13 @@ func (l *Listener) forget(c *Conn) {
 // A Conn is a connection of a Listener.
 type Conn struct {
 	net.Conn
-	of    *Listener
-	begun atomic.Bool // something has come
-	used  bool        // a request came
-	spare bool        // more were at work than the limit when its request began
-	idle  bool        // no handler runs
-	since time.Time   // idle
+	of      *Listener
+	begun   atomic.Bool          // something has come
+	dropped atomic.Pointer[byte] // where reading throws away; nil: nowhere
+	used    bool                 // a request came
+	spare   bool                 // more were at work than the limit when its request began
+	idle    bool                 // no handler runs
+	since   time.Time            // idle
 
 	before, after *Conn // of the idle ones
 
@@ -196,7 +197,7 @@ type Conn struct {
 
 // Read reads what has come.
 func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.reading.during(func() (int, error) { return c.Conn.Read(p) })
+	n, err := c.reading.during(func() (int, error) { return c.readOrDrop(p) })
 	if n > 0 && !c.begun.Load() {
 		c.begun.Store(true)
 	}
