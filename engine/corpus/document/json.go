@@ -83,14 +83,17 @@ func (j *jsonSplitter) value(c byte) error {
 	s.line = j.line
 	from := s.at
 	raw, err := j.take()
-	if skip := (*Skip)(nil); errors.As(err, &skip) {
-		return s.skip(skip)
-	}
-	if err != nil {
+	skip := (*Skip)(nil)
+	switch {
+	case errors.As(err, &skip):
+	case err != nil:
 		return err
+	case c != '{':
+		skip = &Skip{Source: s.file.Path, Line: s.line, Reason: Broken, Err: errors.New("no JSON object")}
 	}
-	if c != '{' {
-		return s.skip(&Skip{Source: s.file.Path, Line: s.line, Reason: Broken, Err: errors.New("no JSON object")})
+	if skip != nil {
+		skip.At, skip.To = from, s.at
+		return s.skip(skip)
 	}
 	return s.object(raw, from)
 }

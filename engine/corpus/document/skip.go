@@ -39,7 +39,8 @@ func (r Reason) LosesData() bool {
 type Skip struct {
 	Source string // file
 	Line   int    // from 1; 0 if it is the whole file
-	At     int64  // where it begins, if it is a WARC record, or what cannot be read of a file: bytes of the decompressed file
+	At     int64  // where it begins, if it is a WARC record, a value of a JSON file, or what cannot be read of a file: bytes of the decompressed file
+	To     int64  // where it ends, if it is a value of a JSON file; else 0
 	Reason Reason
 	Rows   int64 // how many rows are lost with it, from Line on, if it is DamagedRows
 	Err    error // what exactly went wrong; may be nil

@@ -64,6 +64,25 @@ func (f *File) HasLengths() bool { return f.file != nil }
 // HasIDs reports whether documents have IDs beside their rows.
 func (f *File) HasIDs() bool { return f.file != nil || f.hasIDs }
 
+// HaveIDs reports whether the documents of some files have IDs. That some have and others have not is an error, which wraps
+// [simhash.ErrMixed]: a row would get another's. Files without documents count only where there are no others.
+func HaveIDs(files []*File) (bool, error) {
+	var first *File
+	for _, f := range files {
+		switch {
+		case first == nil || first.Len() == 0 && f.Len() > 0:
+			first = f
+		case f.Len() > 0 && f.HasIDs() != first.HasIDs():
+			with, without := first, f
+			if f.HasIDs() {
+				with, without = f, first
+			}
+			return false, fmt.Errorf("%w: the documents of %s have IDs, those of %s have none", simhash.ErrMixed, with.path, without.path)
+		}
+	}
+	return first != nil && first.HasIDs(), nil
+}
+
 // IDBytes returns how many bytes the documents' IDs take in the file, about.
 func (f *File) IDBytes() (sum uint64) {
 	if f.file != nil {

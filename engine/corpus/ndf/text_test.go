@@ -88,6 +88,29 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestHaveIDs: files with IDs and without them do not go together, whichever comes first; one without documents goes with all.
+func TestHaveIDs(t *testing.T) {
+	with, err1 := opened(t, "with", []byte("0123456789abcdef\ta\n"))
+	without, err2 := opened(t, "without.bin", make([]byte, 64))
+	empty, err3 := opened(t, "empty.bin", nil)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		files []*File
+		have  bool
+	}{{nil, false}, {[]*File{empty}, false}, {[]*File{without, without}, false}, {[]*File{with, with}, true}, {[]*File{empty, with}, true}, {[]*File{with, empty}, true}} {
+		if have, err := HaveIDs(c.files); have != c.have || err != nil {
+			t.Errorf("%v of %d files: %v", have, len(c.files), err)
+		}
+	}
+	for _, mixed := range [][]*File{{with, without}, {without, with}, {empty, without, without, with}} {
+		if _, err := HaveIDs(mixed); !errors.Is(err, simhash.ErrMixed) || !strings.Contains(err.Error(), "with have IDs, those of ") || !strings.HasSuffix(err.Error(), "without.bin have none") {
+			t.Error(err)
+		}
+	}
+}
+
 // npy is an array of NumPy as its documentation describes it.
 func npy(version byte, descr, shape string, numbers ...uint64) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)

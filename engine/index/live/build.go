@@ -124,7 +124,7 @@ func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 
 // input returns what a segment of the documents of some files is built from. Where each document has two fingerprints it has
 // two rows one after the other, of which the first has the ID. The error wraps [ErrNoLengths] where lengths are to be kept and a
-// file has none.
+// file has none, and [ErrMixed] where some files have IDs that are to be kept and others have none.
 func input(files []*ndf.File, lengths, noIDs bool) (in segment.Input, err error) {
 	for _, f := range files {
 		for c := range f.Chunks {
@@ -134,7 +134,13 @@ func input(files []*ndf.File, lengths, noIDs bool) (in segment.Input, err error)
 			return in, fmt.Errorf("%s: %w", f.Path(), ErrNoLengths)
 		}
 	}
-	if len(files) > 0 && files[0].HasIDs() && !noIDs {
+	var ids bool
+	if !noIDs {
+		if ids, err = ndf.HaveIDs(files); err != nil {
+			return in, err
+		}
+	}
+	if ids {
 		in.IDs = func(yield func(string, error) bool) { yieldIDs(files, yield) }
 	}
 	if lengths {

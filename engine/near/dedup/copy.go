@@ -160,8 +160,8 @@ type scanned struct {
 	gaps        []document.Gap // where it is damaged and goes on
 	whole       int64          // where it is damaged and does not
 
-	values []cut // all units
-	stays  int   // units up to the last that stays
+	values []cut // all units, and values of JSON that are none
+	stays  int   // of these, up to the last that stays
 }
 
 // list returns what to leave out of JSON: a value with what lies between it and the next one, and what follows the last value that stays, up
@@ -194,6 +194,10 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			case skip.ResumedAt > 0:
 				x.gaps = append(x.gaps, document.Gap{At: skip.At, ResumedAt: skip.ResumedAt})
 				continue // a record begins there that comes up itself
+			case skip.To > skip.At: // of JSON
+				x.values = append(x.values, cut{skip.At, skip.To})
+				x.stays = len(x.values)
+				continue
 			case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
 				x.whole = skip.At
 			}

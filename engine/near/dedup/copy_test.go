@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/shingle"
@@ -345,5 +346,43 @@ func TestCopyRepacked(t *testing.T) {
 	}
 	if _, err := NewCopies(t.Context(), []string{"in"}, "out"); err == nil || !strings.Contains(err.Error(), "would have the name of another's") && !strings.Contains(err.Error(), "named twice") {
 		t.Error(err)
+	}
+}
+
+// TestCopyJSON: what is no document stays in a JSON file, wherever it stands beside what goes: a number, a string, a document that
+// is too long to be compared.
+func TestCopyJSON(t *testing.T) {
+	const a = `{"text":"Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"}`
+	const b = `{"text":"Bread needs four things: flour, water, salt and time, and the last is what most bakers are short of"}`
+	long := `{"text":"` + strings.Repeat("long ", 100) + `"}`
+	for _, c := range []struct{ in, want string }{
+		{"[" + a + ", " + a + ", 5, " + b + "]", "[" + a + ", 5, " + b + "]"},
+		{"[" + a + ", 5, " + a + ", " + b + "]", "[" + a + ", 5, " + b + "]"},
+		{"[" + a + ", " + b + ", " + a + ", 5]", "[" + a + ", " + b + ", 5]"},
+		{"[" + a + ", \"x\", " + a + "]", "[" + a + ", \"x\"]"},
+		{"[" + a + ", " + a + ", " + long + ", " + a + "]", "[" + a + ", " + long + "]"},
+		{a + "\n" + a + " " + long + "\n" + b + "\n" + b, a + "\n" + long + "\n" + b},
+	} {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile("in.json", []byte(c.in), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		names, err := NewCopies(t.Context(), []string{"in.json"}, "out")
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := ingest.Config{Document: document.Options{Format: document.JSON, MaxDocumentBytes: 200}}
+		corpus, _, err := ReadDocuments(t.Context(), []string{"in.json"}, read, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Find(t.Context(), corpus, Options{K: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := copyAll(t.Context(), r, names)
+		if err != nil || got["in.json"] != c.want {
+			t.Errorf("of %s:\n%s, want\n%s; %v", c.in, got["in.json"], c.want, err)
+		}
 	}
 }

@@ -204,8 +204,8 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	return c, report, err
 }
 
-// ReadPrints returns the corpus of one or more .ndf files, or raw .bin files, whose IDs are the rows. It
-// verifies checksums, and that all files have one recipe.
+// ReadPrints returns the corpus of one or more fingerprint files; of documents without IDs the rows are the IDs. It
+// verifies checksums. The error wraps [simhash.ErrMixed] unless all files have one recipe, and IDs or none.
 func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, err error) {
 	c := NewCorpus(nil, o)
 	defer func() {
@@ -233,6 +233,9 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		if s := f.Store(); s != nil {
 			c.ids.bytes += uint64(s.Bytes()) // a lower bound: they are compressed there
 		}
+	}
+	if _, err := ndf.HaveIDs(files); err != nil {
+		return nil, err
 	}
 	c.o.Prints = files[0].PrintsEach()
 	if err := c.expect(n); err != nil {

@@ -205,7 +205,7 @@ func (r *reported) unrelated(c *Corpus, rows []uint32, verify, n float64) Unrela
 		return u
 	}
 	random := rand.New(rand.NewPCG(3, 4))
-	apart, looked := 0, min(unrelatedMax, len(rows)*len(rows))
+	apart, looked := 0, min(unrelatedMax, len(rows)*min(len(rows), 1<<10)) // in 32 bits, too
 	for range looked {
 		i := random.IntN(len(rows))
 		j := (i + 1 + random.IntN(len(rows)-1)) % len(rows)
