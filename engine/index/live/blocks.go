@@ -22,12 +22,13 @@ import (
 // K = 3 they have 16 fingerprints each. An insert appends to K+1 buckets; one that is full moves to
 // twice the room, and the old one stays for who reads it. With that a document takes about 35 bytes a block.
 //
-// One writer appends, and readers take no lock: a head is one word, stored behind what it says is there.
-// They find at least what was there when they began.
+// One appends at a time (memtable.indexing), and readers take no lock: a head is one word, stored behind what it says is there.
+// They find at least what was there when they began. The newest rows come some at a time: unindexed.go.
 type blocks struct {
-	heads [][]uint64 // of each block, by value
-	shift []int      // of a block's leading bits
-	mask  uint64     // as many ones as a block's leading bits
+	heads [][]uint64   // of each block, by value
+	shift []int        // of a block's leading bits
+	mask  uint64       // as many ones as a block's leading bits
+	rows  atomic.Int64 // those before are in the buckets, and some behind may be already
 	arena arena
 }
 
@@ -138,11 +139,12 @@ func (b *blocks) fill(n int, pages func(yield func(row int, prints []uint64) boo
 			}
 		}
 	}
+	b.rows.Store(int64(n))
 }
 
-// search calls yield with each fingerprint within k of a query, at most K, and its row, until that returns false.
-// Those of a row come once, in no order. positions is room.
-func (b *blocks) search(query uint64, k int, positions []uint32, yield func(f uint64, row uint32) bool) {
+// search calls yield with each fingerprint within k of a query, at most K, and its row, of rows before end, until that returns
+// false; then it does, too. Those of a row come once, in no order. positions is room.
+func (b *blocks) search(query uint64, k int, end uint32, positions []uint32, yield func(f uint64, row uint32) bool) bool {
 	var found [blocksMax + 1]head
 	for i := range k + 1 {
 		found[i] = head(atomic.LoadUint64(&b.heads[i][b.value(i, query)]))
@@ -156,14 +158,15 @@ func (b *blocks) search(query uint64, k int, positions []uint32, yield func(f ui
 		for at := 0; at < len(prints); {
 			n, done := asm.Within64(positions, prints[at:], query, k)
 			for _, p := range positions[:n] {
-				f := prints[at+int(p)]
-				if b.first(f^query) == i && !yield(f, rows[at+int(p)]) {
-					return
+				f, row := prints[at+int(p)], rows[at+int(p)]
+				if b.first(f^query) == i && row < end && !yield(f, row) {
+					return false
 				}
 			}
 			at += done
 		}
 	}
+	return true
 }
 
 // prefetchHeads begins the misses of the heads that a search for the queries looks at.
@@ -188,7 +191,7 @@ func (b *blocks) prefetchBuckets(queries []uint64, k int) {
 	}
 }
 
-// prefetchRoom begins those of adding a fingerprint, once a search has looked at its buckets. Any goroutine may call it.
+// prefetchRoom begins those of adding a fingerprint, once its heads are there.
 func (b *blocks) prefetchRoom(f uint64) {
 	for i, heads := range b.heads {
 		if h := head(atomic.LoadUint64(&heads[b.value(i, f)])); h != 0 && h.n() < h.room() {

@@ -33,7 +33,8 @@ func skewed(rng *rand.Rand, n, k int) []Doc {
 }
 
 // TestMemtableSearch holds searches of memtables against a comparison with all documents, for every K and every k
-// up to it: made one by one, and at once.
+// up to it: with blocks made at once, when all is there; made piece by piece, with some rows in none yet; and with rows
+// of which a search does not know that they are in blocks by now.
 func TestMemtableSearch(t *testing.T) {
 	most := 6000
 	if testing.Short() {
@@ -46,13 +47,24 @@ func TestMemtableSearch(t *testing.T) {
 		one.pages = make([]atomic.Pointer[page], (most+pageDocs-1)/pageDocs)
 		all := &memtable{first: 1000, most: most, likely: most, k: K, each: 1, deferred: true}
 		all.pages = make([]atomic.Pointer[page], len(one.pages))
-		for _, m := range []*memtable{one, all} {
+		late := &memtable{first: 1000, most: most, likely: most, k: K, each: 1, pages: make([]atomic.Pointer[page], len(one.pages))}
+		for _, m := range []*memtable{all, late} {
 			if n := m.add(docs, nil, 1<<40); n != most {
 				t.Fatalf("%d documents are in", n)
 			}
 		}
 		all.finish()
-		for _, m := range []*memtable{one, all} {
+		for n := 0; n < most-unindexedDocs; one.index() {
+			n += one.add(docs[n:min(n+1+rng.IntN(300), most-unindexedDocs)], nil, 1<<40)
+		}
+		one.add(docs[one.len():], nil, 1<<40)
+		if K <= blocksMax {
+			late.blocks.Load().rows.Add(-100)
+			if n := one.unindexed(); n != unindexedDocs {
+				t.Fatalf("%d of the rows are in no block, want %d", n, unindexedDocs)
+			}
+		}
+		for _, m := range []*memtable{one, all, late} {
 			if got := m.blocks.Load() != nil; got != (K <= blocksMax) {
 				t.Fatalf("K = %d: with blocks: %t", K, got)
 			}
@@ -69,6 +81,7 @@ func TestMemtableSearch(t *testing.T) {
 		}
 		one.free()
 		all.free()
+		late.free()
 	}
 }
 
@@ -103,7 +116,7 @@ func checkMemtable(t *testing.T, m *memtable, docs []Doc, w View, query uint64, 
 }
 
 // TestBlocksRead has readers look for documents while others come in: who began with a clock finds all
-// before it, in buckets that move to more room meanwhile.
+// before it, each once, while they go into blocks and these into buckets with more room.
 func TestBlocksRead(t *testing.T) {
 	const n = 40_000
 	rng := rand.New(rand.NewPCG(14, 8))
@@ -128,13 +141,24 @@ func TestBlocksRead(t *testing.T) {
 				row := rng.IntN(seen)
 				a := memSearch{view: View{clock: DocID(seen)}, k: 3, positions: positions}
 				query := sets.Near(rng, uint64(docs[row].Fingerprint), rng.IntN(4))
-				if !slices.ContainsFunc(m.search(nil, &a, []uint64{query}, 0), func(f Match) bool { return f.doc == DocID(row) }) {
-					t.Errorf("document %d of %d is not found", row, seen)
+				found := 0
+				for _, f := range m.search(nil, &a, []uint64{query}, 0) {
+					if f.doc == DocID(row) {
+						found++
+					}
+				}
+				if found != 1 {
+					t.Errorf("document %d of %d is found %d times", row, seen, found)
 					return
 				}
 			}
 		})
 	}
+	group.Go(func() { // beside the writer
+		for clock.Load() < n {
+			m.index()
+		}
+	})
 	for i := range docs {
 		m.add(docs[i:i+1], nil, 1<<40)
 		clock.Store(int64(i + 1))

@@ -53,6 +53,7 @@ func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcom
 	c.queries = queries
 	c.lengthsOf(docs)
 	near := make([]Outcome, len(docs))
+	clear(near) // it is new memory, which is there when it is written to: now, and not under the lock
 	seen, err := c.near(near, queries, k, most)
 	if err != nil {
 		return nil, err
@@ -85,6 +86,7 @@ func (c *Searcher) conclude(ctx context.Context, docs []Doc, near []Outcome, see
 	if err != nil {
 		return nil, err
 	}
+	x.index(c.slot)
 	if at == 0 { // what kept all of them out must be durable, too
 		at = wal.Position(x.logged.Load())
 	}
@@ -107,7 +109,7 @@ func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (
 			return nil, 0, err
 		}
 	}
-	p := x.prepare()
+	p := x.prepare(&c.pending)
 	w := View{index: x, version: v, clock: v.end(), now: x.wall.now()}
 	for i, d := range docs {
 		if near[i].Near == nil {
@@ -155,7 +157,6 @@ func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, e
 	if err != nil {
 		return 0, err
 	}
-	w.version.prefetchRoom(queries)
 	if len(a.Hits) > 0 {
 		err = c.give(near, w, a, most)
 	}

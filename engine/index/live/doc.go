@@ -25,7 +25,8 @@
 // A memtable is one exact structure for all that is in no file (blocks.go): of two fingerprints that
 // differ in at most k of 64 bits, k + 1 blocks of which the bits are cut in, one block is the same in both. A bucket for
 // each value of each block has the fingerprints with it: a query of a million documents, with k = 3, looks
-// at four buckets of 16, in some 300 ns, whatever else there is. It costs about 150 bytes a document until that is in a
+// at four buckets of 16, in some 300 ns, whatever else there is. The newest rows, some 64 as a rule, are in no block yet and are scanned
+// (unindexed.go). It costs about 150 bytes a document until that is in a
 // segment. With K above 7 blocks are too short: memtables have 65,536 documents at most, and are scanned. IDs of a memtable are beside it, with a
 // hash table of them.
 //
@@ -75,8 +76,9 @@
 //
 // What an index holds is searched without a lock, so that calls run side by side; under the lock
 // only the documents are scanned that came in since the search began. They are in memtables, unless
-// the call waited for long: then it searches once more under the lock. Who is told that a document
-// is near waits until that is durable.
+// the call waited for long: then it searches once more under the lock. What is admitted is written behind the row before it, and goes into
+// blocks behind the lock, some 64 documents at a time, by the call that finds them: of two callers, one by one, each holds the lock for a
+// sixth of a call. Who is told that a document is near waits until that is durable.
 //
 // # What is refused
 //
@@ -103,6 +105,7 @@
 //	folder.mu           the next manifest: written and published under it
 //	writer.mu           one writer: what is inserted, edits, marks of busy segments; never during a
 //	                    call to the disk, but to resume a log after a full disk
+//	memtable.indexing   who puts rows into blocks: behind writer.mu, or without it; under that only where many rows came at once
 //	tombstones, log     for the time of a map access, and of a copy of a record
 //	versions.mu         which version has which segment; for as long as a segment takes to be unmapped
 //
@@ -112,7 +115,7 @@
 // # Cost
 //
 // A check-and-insert is a query (1 to 2 microseconds at 100 M) and about half a microsecond for the
-// memtable: four buckets to look at and four to append to. The heads of the buckets are prefetched before segments are searched, and those
+// memtable: four buckets to look at, and four to append to, together with those of other documents. The heads of the buckets are prefetched before segments are searched, and those
 // are searched together, so that the misses of all overlap; each segment more takes some 0.5 microseconds. An insert that is durable waits for one sync
 // of the disk, shared by all that wait. Recovery appends what the log has, and makes the blocks at the end, on all processors.
 package live

@@ -66,7 +66,7 @@ func (x *Index) Insert(ctx context.Context, docs []Doc) ([]Outcome, error) {
 	if err := x.lockToInsert(ctx); err != nil {
 		return nil, err
 	}
-	p := x.prepare()
+	p := x.prepare(&x.pending)
 	out := make([]Outcome, len(docs))
 	for i, d := range docs {
 		var err error
@@ -80,6 +80,7 @@ func (x *Index) Insert(ctx context.Context, docs []Doc) ([]Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.index(0)
 	return out, x.sync(ctx, at)
 }
 
@@ -103,9 +104,8 @@ type pending struct {
 // pendingDocs are how many documents of an insert keep their memory for the next one.
 const pendingDocs = 4096
 
-// prepare begins an insert. There is one at a time, in memory that is used again.
-func (x *Index) prepare() *pending {
-	p := &x.pending
+// prepare begins an insert in p, memory that is used again. It needs x.mu.
+func (x *Index) prepare(p *pending) *pending {
 	if cap(p.docs) > pendingDocs { // a large one is rare, and its memory is not kept
 		*p = pending{}
 	}

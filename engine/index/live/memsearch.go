@@ -117,11 +117,13 @@ func (m *memtable) appendFirst(dst []Match, a *memSearch, q int, query uint64, m
 // eachNear calls yield with each row that is within k of a query, those of a fingerprint ascending, until that returns false. Rows that
 // the view does not see may be among them.
 func (m *memtable) eachNear(a *memSearch, query uint64, yield func(f uint64, row uint32) bool) {
+	from := 0 // of what is scanned: looked at first, since rows go into buckets meanwhile
 	if b := m.blocks.Load(); b != nil {
-		b.search(query, a.k, a.positions, yield)
-	} else {
-		m.scan(0, m.before(a.view.clock), query, a.k, a.positions, yield)
+		if from = int(b.rows.Load()); !b.search(query, a.k, uint32(from), a.positions, yield) {
+			return
+		}
 	}
+	m.scan(from, m.before(a.view.clock), query, a.k, a.positions, yield)
 }
 
 // since appends a match for each document from number from on that is within k of a query.
@@ -193,15 +195,15 @@ func (v *version) prefetch(queries []uint64, k int) {
 	for _, m := range v.memtables {
 		if b := m.blocks.Load(); b != nil {
 			b.prefetchHeads(queries, k)
+			m.prefetchUnindexed(int(b.rows.Load()))
 		}
 	}
 }
 
-// prefetchRoom begins the misses of inserting what a search has found nothing near of.
-func (v *version) prefetchRoom(queries []uint64) {
-	if b := v.memtables[len(v.memtables)-1].blocks.Load(); b != nil && len(queries) <= prefetchQueries {
-		for _, q := range queries {
-			b.prefetchRoom(q)
-		}
-	}
+// prefetchUnindexed begins the misses of the rows from row from on, of which another processor may have written the last ones.
+func (m *memtable) prefetchUnindexed(from int) {
+	m.eachPage(from, m.len(), func(_ int, prints []uint64) bool {
+		asm.PrefetchAll(prints)
+		return false
+	})
 }

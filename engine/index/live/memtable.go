@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/binary"
 	"slices"
+	"sync"
 	"sync/atomic"
 )
 
@@ -32,7 +33,7 @@ type memtable struct {
 	k      int // the index's K
 	each   int // rows of a document, which stay together
 	pages  []atomic.Pointer[page]
-	blocks atomic.Pointer[blocks] // of all rows; nil while these are few, or scanned whole
+	blocks atomic.Pointer[blocks] // of all rows but the newest; nil while these are few, or all are scanned
 	dead   tombstones
 
 	key      *idKey // nil where documents have no IDs
@@ -42,10 +43,11 @@ type memtable struct {
 	deferred bool   // the writer's: blocks are made when all is there
 	versions int    // that have it; guarded by versions.mu
 
-	_    [lineBytes]byte // what each insert writes is on no line that each search reads
-	n    atomic.Int64
-	size atomic.Uint64 // bytes that it takes without tombstones
-	_    [lineBytes]byte
+	_        [lineBytes]byte // what each insert writes is on no line that each search reads
+	n        atomic.Int64
+	size     atomic.Uint64 // bytes that it takes without tombstones
+	indexing sync.Mutex    // held by who puts rows into blocks; nothing but memory is waited for under it
+	_        [lineBytes]byte
 }
 
 // A page has some rows.
@@ -91,6 +93,9 @@ func (m *memtable) add(docs []Doc, expires []moment, bytes uint64) int {
 		row++
 	}
 	m.n.Store(int64(row))
+	if !m.deferred && m.unindexed() >= unindexedMax {
+		m.index()
+	}
 	return row - begin
 }
 
@@ -114,13 +119,6 @@ func (m *memtable) put(row int, d *Doc, expires moment) {
 	}
 	if p.ids != nil && d.ID != "" {
 		m.putID(p, row, d.ID)
-	}
-	if b := m.blocks.Load(); b != nil {
-		before := b.bytes()
-		b.add(uint64(d.Fingerprint), uint32(row))
-		m.size.Add(b.bytes() - before)
-	} else if row+1 == scanDocs && !m.deferred {
-		m.index(row + 1)
 	}
 }
 
@@ -152,22 +150,10 @@ func (m *memtable) putID(p *page, row int, id string) {
 	m.size.Add(m.ids.bytes() + m.rows.bytes() - before)
 }
 
-// index makes the blocks of the first n rows, unless K is too great.
-func (m *memtable) index(n int) {
-	b := newBlocks(m.k, m.likely)
-	if b == nil {
-		return
-	}
-	b.fill(n, func(yield func(int, []uint64) bool) { m.eachPage(0, n, yield) })
-	m.size.Add(b.bytes())
-	m.blocks.Store(b)
-}
-
 // finish ends the deferring of blocks.
 func (m *memtable) finish() {
-	if m.deferred = false; m.len() >= scanDocs {
-		m.index(m.len())
-	}
+	m.deferred = false
+	m.index()
 }
 
 // eachPage calls yield with the fingerprints of rows [from, to), those of a page at a time, and the

@@ -79,6 +79,7 @@ type Searcher struct {
 	refused    uint64 // likewise
 	lengths    Lengths
 	textBytes  []uint32 // room
+	pending    pending
 }
 
 // Searcher returns a searcher of the index, to be given back by [Searcher.Done].
