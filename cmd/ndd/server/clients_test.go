@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
 )
 
@@ -63,13 +64,20 @@ func TestReadersThatStop(t *testing.T) {
 	x := newIndex(t, 3, nil, nil)
 	insertNamed(t, x, 4000, 2000)
 	b := startWith(t, x, "", Limits{Queue: waitMax, times: times{write: 10 * waitMax, stall: 10 * waitMax}}) // nobody is cut off
+	// On whatever machine: answers of 8 MB for twice as many are less than a client may have, 128 MiB.
+	const slots = 3
+	few := func(name string) *admit.Gate {
+		return admit.NewGate(admit.Options{Name: name, Slots: slots, Places: 100, WaitMax: waitMax}, nil)
+	}
+	b.queries, b.batches, b.inserts = few("query"), few("batch"), few("insert")
+	b.Config.Handler = b.handler(true)
 	var stopped []net.Conn
 	for _, c := range []struct{ path, body string }{
 		{"/v1/query", `{"fingerprint": "0000000000000000", "limit": 65536}`},                       // 8 MB
 		{"/v1/batch", strings.Repeat("\x00", 8*100)},                                               // 800 MB
 		{"/v1/check-and-insert", `{"id": "a", "fingerprint": "0000000000000000", "limit": 65536}`}, // 8 MB
 	} {
-		for range 2 * max(b.queries.State().Slots, b.batches.State().Slots) {
+		for range 2 * slots {
 			r := dialRaw(t, b, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", c.path, len(c.body), c.body))
 			if line, err := bufio.NewReaderSize(r, 16).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
 				t.Fatalf("%s: %q, %v", c.path, line, err)
@@ -118,8 +126,6 @@ func TestPausedUploads(t *testing.T) {
 // Every time limit of a connection ends it: a header, a body, an answer and the next request that do not come.
 func TestConnectionTimesOut(t *testing.T) {
 	const brief = 100 * time.Millisecond
-	const never = 10 * waitMax
-	long := times{header: never, body: never, write: never, idle: never, stall: never}
 	x := func() *engine.Index {
 		x := newIndex(t, 3, nil, nil)
 		insertNamed(t, x, 4000, 2000)
@@ -136,10 +142,10 @@ func TestConnectionTimesOut(t *testing.T) {
 		{"a reader of an answer", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 56\r\n\r\n" + `{"fingerprint": "0000000000000000", "limit":    65536  }`, func(l *times) { l.stall = brief }},
 		{"a reader of lines", "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n" + strings.Repeat("\x00", 800), func(l *times) { l.stall = brief }},
 	} {
-		limits := Limits{Queue: waitMax, times: long}
+		limits := Limits{Queue: waitMax, times: patient}
 		c.set(&limits.times)
 		b := startWith(t, x(), "", limits)
-		dialRaw(t, b, c.text)
+		io.WriteString(dialRaw(t, b, ""), c.text) // on a slow machine it is ended before all was sent
 		eventually(t, c.name+" is waited for", func() bool { n := b.front.Counts(); return n.Taken == 1 && n.Open == 0 })
 		eventually(t, "all is given back", func() bool { return b.held() == "" })
 	}
@@ -147,6 +153,9 @@ func TestConnectionTimesOut(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// patient are times that never end a connection of a test.
+var patient = times{header: 10 * waitMax, body: 10 * waitMax, write: 10 * waitMax, idle: 10 * waitMax, stall: 10 * waitMax}
 
 // Small answers have a time to be written, too: what the kernel's buffers do not take.
 func TestServersHaveAllTimes(t *testing.T) {
@@ -160,7 +169,7 @@ func TestServersHaveAllTimes(t *testing.T) {
 // Idle connections keep nobody out; when all connections are at work, health is told, and the rest that there are too many.
 func TestConnectionsAreBounded(t *testing.T) {
 	const most = 24
-	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, Connections: most})
+	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, Connections: most, times: patient})
 	for range 3 * most {
 		dialRaw(t, b, "")
 	}

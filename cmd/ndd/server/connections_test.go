@@ -17,7 +17,7 @@ import (
 func TestRunLimitsConnections(t *testing.T) {
 	const most = 8
 	var s *service
-	r := runServer(t, Options{Limits: Limits{Connections: most}, started: func(started *service) { s = started }}, func(context.Context, *Loading) (*engine.Index, error) {
+	r := runServer(t, Options{Limits: Limits{Connections: most, times: patient}, started: func(started *service) { s = started }}, func(context.Context, *Loading) (*engine.Index, error) {
 		return newIndex(t, 3, nil, []uint64{0}), nil
 	})
 	address := r.address()

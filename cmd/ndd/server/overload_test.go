@@ -125,8 +125,7 @@ var (
 func TestSlowClients(t *testing.T) {
 	x := newIndex(t, 3, nil, nil)
 	insertNamed(t, x, 4000, 2000)
-	long := 10 * waitMax
-	b := startWith(t, x, "", Limits{Queue: waitMax, Connections: max(1024, 8**slowClients), times: times{header: long, body: long, write: long, idle: long, stall: long}})
+	b := startWith(t, x, "", Limits{Queue: waitMax, Connections: max(1024, 8**slowClients), times: patient})
 	alone := goodClients(t, b)
 	for range *slowClients {
 		dialRaw(t, b, "")
