@@ -83,17 +83,16 @@ func (s *stream) objectFields(raw []byte) (f Fields, ok bool, err error) {
 		return has(name)
 	})
 	if !ok {
-		var have []string
-		object.Visit(func(key []byte, _ *fastjson.Value) { have = append(have, string(key)) })
-		return f, false, s.noFields(&FieldError{have})
+		return f, false, s.noFields(&FieldError{fieldNames(v)})
 	}
 	return f, true, nil
 }
 
-// noFields is the error of a file whose records have no text: the end where the user named the file, and a skip in a folder.
+// noFields is the error of a file whose records have no text: the end where the user named the file, and a skip of the whole
+// file in a folder.
 func (s *stream) noFields(err error) error {
 	if s.file.inFolder() {
-		return &Skip{Source: s.file.Path, Line: s.line, Reason: NoText, Err: err}
+		return &Skip{Source: s.file.Path, Reason: NoFields, Err: err}
 	}
 	return err
 }

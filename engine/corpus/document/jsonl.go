@@ -124,7 +124,7 @@ func (e *Extractor) jsonFields(line []byte, names *Fields) (id string, text []by
 	}
 	field := jsonField(v, names.Text)
 	if field == nil {
-		return "", nil, Value{}, NoText, fmt.Errorf("no field %q", names.Text)
+		return "", nil, Value{}, NoText, fmt.Errorf("no field %q among %.200q", names.Text, fieldNames(v))
 	}
 	if field.Type() != fastjson.TypeString {
 		return "", nil, Value{}, NoText, fmt.Errorf("field %q is a JSON %s, not a string", names.Text, field.Type())
@@ -141,6 +141,12 @@ func (e *Extractor) jsonFields(line []byte, names *Fields) (id string, text []by
 		}
 	}
 	return id, text, value, "", nil
+}
+
+// fieldNames returns the names of an object's fields, in order.
+func fieldNames(object *fastjson.Value) (names []string) {
+	object.GetObject().Visit(func(key []byte, _ *fastjson.Value) { names = append(names, string(key)) })
+	return names
 }
 
 // jsonScalar returns the content of a string, or a number as it is written.

@@ -22,6 +22,7 @@ const (
 	TooLarge   Reason = "too large"     // longer than Options.MaxDocumentBytes
 	Broken     Reason = "broken"        // a line or record that cannot be parsed
 	NoText     Reason = "no text field" // a line or record without the text field, or whose text is no string
+	NoFields   Reason = "left out"      // a whole file in a folder whose first record has no field that is known to hold the text
 
 	DamagedRows Reason = "damaged rows" // rows of a Parquet file, from a place where their row group is damaged to its end
 )
@@ -134,6 +135,8 @@ func (r Reason) words() [2]string {
 		return [2]string{"row of a damaged Parquet file", "rows of damaged Parquet files"}
 	case NoText:
 		return [2]string{"record without text", "records without text"}
+	case NoFields:
+		return [2]string{"file without a text field", "files without a text field"}
 	}
 	return [2]string{string(r), string(r)}
 }
