@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -41,8 +44,10 @@ the passages that only one of them has. With --prints 2 the distance is that of 
 nearer fingerprints.
 
 A and B are files with one document each, one of which may be - for standard input;
-with --in they are the ids of documents in those files and folders.`,
+or FILE:ROW, a line or record of a file, from 1, as the tables of 'ndd dedup' name
+them; with --in they are the ids of documents in those files and folders.`,
 		Example: `  ndd compare old.html new.html
+  ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711
   ndd compare --in crawl.jsonl.zst https://example.org/a https://example.org/b
   ndd compare --format json a.txt b.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -103,7 +108,7 @@ func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlag
 func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string, o document.Options) (two [2]document.Document, err error) {
 	if len(in) == 0 {
 		for i, path := range []string{a, b} {
-			if two[i], err = oneDocument(ctx, g, path, o); err != nil {
+			if two[i], err = namedDocument(ctx, g, path, o); err != nil {
 				return two, err
 			}
 		}
@@ -142,6 +147,39 @@ func place(doc *document.Document) string {
 		return fmt.Sprintf("%s:%d", doc.Source, doc.Line)
 	}
 	return doc.Source
+}
+
+// namedDocument reads the document that a path, or a file and its row with a colon between, names.
+func namedDocument(ctx context.Context, g *cli.Globals, name string, o document.Options) (document.Document, error) {
+	file, row, ok := cutRow(name)
+	if !ok {
+		return oneDocument(ctx, g, name, o)
+	}
+	for doc, err := range document.Read(ctx, []string{file}, o, g.Stdin) {
+		if skip, ok := errors.AsType[*document.Skip](err); ok && (o.Strict || skip.Line == 0 || skip.Line == row) {
+			return doc, skip
+		} else if err != nil && !ok {
+			return doc, err
+		}
+		if err == nil && doc.Line == row {
+			return doc, nil
+		}
+	}
+	return document.Document{}, fmt.Errorf("%s: holds no document in row %d", file, row)
+}
+
+// cutRow returns the file and the row, from 1, of file:row, where there is that file and none of the whole name.
+func cutRow(name string) (file string, row int, ok bool) {
+	at := strings.LastIndexByte(name, ':')
+	if at <= 0 {
+		return "", 0, false
+	}
+	row, err := strconv.Atoi(name[at+1:])
+	if _, whole := os.Lstat(name); err != nil || row < 1 || !errors.Is(whole, fs.ErrNotExist) {
+		return "", 0, false
+	}
+	_, err = os.Stat(name[:at])
+	return name[:at], row, err == nil
 }
 
 // oneDocument reads a file that must hold a single document.
