@@ -26,7 +26,10 @@ func Advice(cmd *cobra.Command, err error) string {
 		return ", or replace it with --force"
 	}
 	if errors.Is(err, os.ErrExist) && cmd.Name() == "backup" {
-		return ": a backup never takes the place of another; name a new folder"
+		return ": a backup never takes the place of another"
+	}
+	if errors.Is(err, engine.ErrLocked) {
+		return adviceOnLock(cmd)
 	}
 	if e, ok := errors.AsType[*spill.Error](err); ok && e.What == scan.Spilled {
 		return ": --temp names another folder"
@@ -79,6 +82,14 @@ func Advice(cmd *cobra.Command, err error) string {
 		return adviceOnIndex(cmd, e)
 	}
 	return ""
+}
+
+// adviceOnLock is [Advice] where another process writes to the index.
+func adviceOnLock(cmd *cobra.Command) string {
+	if cmd.Name() == "merge" {
+		return "; if that is a server, it merges by itself: end it to merge into one segment"
+	}
+	return "; end that first, and meanwhile 'ndd query', 'check' and 'backup' work"
 }
 
 // adviceOnIndex is [Advice] where there is no index.

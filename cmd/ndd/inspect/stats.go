@@ -152,6 +152,7 @@ func (s *statistics) index(ctx context.Context, g *cli.Globals, verify live.Veri
 	defer x.Close()
 	s.Kind, s.Choice, s.Design = "index", x.Live().Config().Choice, x.Design().Name
 	held := x.Stats()
+	s.K, s.Layout = x.Design().K, string(x.Live().Config().Table.Layout) // those of the segments, if there are any yet
 	s.Deleted, s.Expired, s.Unflushed = held.Deleted, held.Expired, held.Unflushed
 	for _, p := range x.Live().Parts() {
 		if p.File == nil {
