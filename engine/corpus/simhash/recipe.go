@@ -131,7 +131,7 @@ func (r Recipe) String() string {
 // TooShort says how much of a text there was that got no fingerprint, and how much is needed.
 func (r Recipe) TooShort(features int) string {
 	if r.Sketch == SketchMinwise {
-		return fmt.Sprintf("%d of %d bins have a feature, %d must", features, bins, r.MinBins)
+		return fmt.Sprintf("its words fill %d of %d bins, and %d must be filled: have at least %d different words", features, bins, r.MinBins, r.MinBins+1)
 	}
 	noun := "features"
 	if features == 1 {

@@ -22,7 +22,7 @@ func CheckOrigin(local bool) func(*http.Request) *Refused {
 	origin := http.NewCrossOriginProtection()
 	return func(r *http.Request) *Refused {
 		if local && !IsLoopback(hostName(r.Host)) {
-			return &Refused{http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.80q is not a name of this machine for itself, such as localhost", r.Host)}
+			return &Refused{http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.80q is not a name of this machine for itself: a proxy sends Host: localhost, and a server that listens on another address takes any", r.Host)}
 		}
 		if origin.Check(r) != nil {
 			return &Refused{http.StatusForbidden, "header Origin: requests of other web sites are not answered"}
