@@ -121,19 +121,42 @@ func TestHealth(t *testing.T) {
 func TestPrintUnit(t *testing.T) {
 	dir := t.TempDir()
 	unit := filepath.Join(dir, "ndd.service")
-	out, err := exec.Command(ndd(t), "serve", "-i", filepath.Join(dir, "an index"), "--listen", "127.0.0.1:7744", "--print-unit").Output()
-	if err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "an index"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if want := ` serve -i "` + dir + `/an index" --listen 127.0.0.1:7744` + "\n"; !strings.Contains(string(out), want) || !strings.Contains(string(out), `ReadWritePaths="`+dir+`/an index"`) {
-		t.Errorf("%s\nwithout %s", out, want)
-	}
-	if err := os.WriteFile(unit, out, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if check, err := exec.LookPath("systemd-analyze"); err == nil {
-		if said, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil || strings.Contains(string(said), unit) {
-			t.Errorf("systemd-analyze: %v %s", err, said)
+	for _, c := range []struct{ args, line, paths, user string }{
+		{"-i,an index", `-i "` + dir + `/an index"`, `ReadWritePaths="` + dir + `/an index"`, "User=ndd"},
+		{"-i,new,--create", "-i " + dir + "/new --create", "ReadWritePaths=" + dir + "\n", "User=ndd"}, // which can be named: it is there
+		{"", "", "StateDirectory=ndd", "DynamicUser=yes"},
+		{"-i,/var/lib/ndd/pages,--create", "-i /var/lib/ndd/pages --create", "StateDirectory=ndd", "DynamicUser=yes"},
+		{"--token-file,tokens", "--token-file " + dir + "/tokens", "StateDirectory=ndd", "User=ndd"}, // who can read them
+	} {
+		args := append(strings.FieldsFunc(c.args, func(r rune) bool { return r == ',' }), "--listen", "127.0.0.1:7744", "--print-unit")
+		for i, a := range args {
+			if a == "an index" || a == "new" || a == "tokens" {
+				args[i] = filepath.Join(dir, a)
+			}
+		}
+		out, err := exec.Command(ndd(t), append([]string{"serve"}, args...)...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := strings.ReplaceAll(" serve "+c.line+" --listen 127.0.0.1:7744\n", "  ", " ")
+		for _, want := range []string{line, c.paths, "\n" + c.user + "\n"} {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s\nwithout %s", out, want)
+			}
+		}
+		if strings.Contains(string(out), "DynamicUser") == strings.Contains(string(out), "User=ndd") || !strings.Contains(c.paths, "ReadWrite") && strings.Contains(string(out), "ReadWrite") {
+			t.Errorf("two users, or one who may write elsewhere:\n%s", out)
+		}
+		if err := os.WriteFile(unit, out, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if check, err := exec.LookPath("systemd-analyze"); err == nil {
+			if said, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil || strings.Contains(string(said), unit) {
+				t.Errorf("systemd-analyze: %v %s", err, said)
+			}
 		}
 	}
 }

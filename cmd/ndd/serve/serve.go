@@ -56,7 +56,7 @@ new index is served, and what was inserted is gone when the server stops.
 The server listens at once (GET /livez, GET /readyz) and prints one line when it
 is ready, with a command to try. A browser shows the index at / and the reference of
 all endpoints at /docs; GET /openapi.json describes them for programs; 'ndd help
-crawler' has programs to copy:
+crawler' has programs to copy, 'ndd help operations' sizes, backup and what to watch:
 
   POST /v1/query             find what is near a fingerprint or a document
   POST /v1/batch             the same for many fingerprints (little-endian 64-bit)
@@ -113,7 +113,7 @@ is refused with 413 or 429, and the answer names the flag.`,
 	registerLimits(f, &s.options.Limits)
 	f.StringVar(&s.copies, "copies", "", "index of 'ndd copies build' to answer /v1/copies with")
 	f.StringVar(&s.options.Backups, "backup-dir", "", "folder in which POST /v1/backup {\"name\": NAME} makes backups (hard links where it is on the file system of -i)")
-	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE'; a role is read, write or admin")
+	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE', for its owner alone to read: a token has 16 characters or more, a role is read, write or admin")
 	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain (PEM) for https on --listen, and on --admin where that is no loopback address")
 	f.StringVar(&s.options.TLSKey, "tls-key", "", "key (PEM) of --tls-cert")
 	f.StringVar(&s.options.TLSClientCA, "tls-client-ca", "", "certificates (PEM) of authorities: clients need a certificate that one of them has signed")
@@ -161,7 +161,7 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return printUnit(g.Stdout, program, g.Args, s.dir, s.options.Listen)
+		return s.writeUnit(g.Stdout, program, g.Args)
 	}
 	if err := s.place(cmd); err != nil {
 		return err

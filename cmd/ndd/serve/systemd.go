@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -58,8 +59,7 @@ Restart=on-failure
 LimitNOFILE=65536
 StateDirectory=ndd
 WorkingDirectory=%%S/ndd
-%sDynamicUser=yes
-NoNewPrivileges=yes
+%sNoNewPrivileges=yes
 ProtectSystem=strict
 ProtectHome=read-only
 PrivateTmp=yes
@@ -80,20 +80,39 @@ WantedBy=multi-user.target
 # WantedBy=sockets.target
 `
 
-// printUnit writes a unit that runs a server with the arguments that were given.
-func printUnit(out io.Writer, program string, args []string, index, listen string) error {
+// stateFolder is what StateDirectory=ndd makes, and gives to the user of the unit.
+const stateFolder = "/var/lib/ndd"
+
+// writeUnit writes a unit that runs s with the arguments that were given. Where all that it touches lies in the state folder, its user
+// is one that systemd makes for the time that it runs; files that somebody has given to a user need that user.
+func (s *serving) writeUnit(out io.Writer, program string, args []string) error {
 	var line strings.Builder
 	for _, a := range args {
 		if a != "--print-unit" && a != "--print-unit=true" {
 			line.WriteString(" " + quoteUnit(a))
 		}
 	}
-	more := ""
-	if filepath.IsAbs(index) {
-		more = "ReadWritePaths=" + quoteUnit(index) + "\n"
+	more, own := "", s.options.TokenFile != "" || s.options.TLSKey != ""
+	for _, path := range []string{s.dir, s.options.Backups} {
+		if filepath.IsAbs(path) && !strings.HasPrefix(filepath.Clean(path), stateFolder+"/") {
+			more, own = more+"ReadWritePaths="+quoteUnit(existing(path))+"\n", true
+		}
 	}
-	_, err := fmt.Fprintf(out, unit, quoteUnit(program), line.String(), more, listen)
+	if own {
+		more += "# useradd --system ndd; it must own the folders and files that the flags name\nUser=ndd\n"
+	} else {
+		more += "DynamicUser=yes\n"
+	}
+	_, err := fmt.Fprintf(out, unit, quoteUnit(program), line.String(), more, s.options.Listen)
 	return err
+}
+
+// existing returns a path, or where nothing is there yet the folder in which it will be: a unit may only name what there is.
+func existing(path string) string {
+	if _, err := os.Stat(path); err != nil {
+		return filepath.Dir(path)
+	}
+	return path
 }
 
 // quoteUnit writes a word of a unit's command line as systemd reads it.
