@@ -66,7 +66,8 @@ func figure1(ctx context.Context, b *bench, r *Result) error {
 	r.chart("figure-1", result.FigureChart())
 	if synthetic > 0 {
 		r.note("%d invented texts and %d edited copies of them: words replaced, inserted, deleted, moved, cut off", synthetic, len(pairs))
-		r.note("those texts have nothing in common by chance, so precision says little here; give --pairs and documents of your own")
+		r.note("precision is that of the invented texts among themselves, none of which is like another: - where no two are within k, 0 where some are by chance;")
+		r.note("it says little here: give --pairs and --documents of your own")
 	} else {
 		r.note("%d documents, %d labelled pairs", corpus.Len(), len(pairs))
 	}

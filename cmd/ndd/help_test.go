@@ -48,6 +48,26 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestTopicLines holds the command lines in the pages of topics against the flags and arguments that there are.
+func TestTopicLines(t *testing.T) {
+	lines := 0
+	for _, topic := range topics {
+		page, err := pages.ReadFile("help/" + topic[0] + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range commandLines(strings.ReplaceAll(string(page), "&&", ";")) {
+			if strings.Contains(string(page), "\n      "+line) || strings.Contains(string(page), "\n        "+line) { // not the words of a paragraph
+				parses(t, "ndd help "+topic[0], line)
+				lines++
+			}
+		}
+	}
+	if lines < 5 {
+		t.Errorf("only %d lines", lines)
+	}
+}
+
 // commandLines are the calls of ndd in a text of indented lines: what stands before
 // a comment, a pipe or another command.
 func commandLines(text string) (calls []string) {

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -68,6 +69,19 @@ func TestMetrics(t *testing.T) {
 		if value(t, text, name) <= 0 {
 			t.Errorf("%s is 0", name)
 		}
+	}
+	page, err := os.ReadFile("../help/operations.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := regexp.MustCompile(`\bndd_[a-z_]+`).FindAllString(string(page), -1)
+	for _, name := range told {
+		if !strings.Contains(text, "\n"+name+"{") && !strings.Contains(text, "\n"+name+" ") && !strings.Contains(text, "\n"+name+"_count{") {
+			t.Errorf("ndd help operations has %s watched, which is no metric", name)
+		}
+	}
+	if len(told) < 10 {
+		t.Errorf("ndd help operations names %d metrics", len(told))
 	}
 	if n := value(t, text, `ndd_disk_sync_seconds_count{file="log"}`); n < 3 {
 		t.Errorf("%v syncs of the log for 3 inserts", n)
