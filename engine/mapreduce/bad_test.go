@@ -6,9 +6,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -402,6 +404,38 @@ func TestNotWritten(t *testing.T) {
 	cancel()
 	err = mapreduce.Map(ctx, mapreduce.Pairs{K: 3}, mapreduce.Options{In: strings.NewReader(input), Out: &bytes.Buffer{}, Partitions: 64})
 	wantError(t, err, context.Canceled, "")
+}
+
+// TestRemoteFormats: each file of HDFS has the format of its own name, whatever came before it, as files on disk have.
+func TestRemoteFormats(t *testing.T) {
+	const text = "Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"
+	files := map[string]string{"a.jsonl": `{"id":"1","text":"` + text + `"}` + "\n", "b.csv": "id,text\n2,\"" + text + "\"\n", "c.txt": text, "d.ndjson": `{"id":"4","text":"` + text + `"}`}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		content := files[path.Base(r.URL.Path)]
+		if r.URL.Query().Get("op") == "GETFILESTATUS" {
+			fmt.Fprintf(w, `{"FileStatus":{"length":%d}}`, len(content))
+			return
+		}
+		io.WriteString(w, content)
+	}))
+	defer server.Close()
+	in := "hdfs://n/a.jsonl\nhdfs://n/b.csv\nhdfs://n/c.txt\nhdfs://n/d.ndjson\n"
+	got, err := step(t, mapOf(mapreduce.Fingerprint{Recipe: simhash.Default()}), strings.NewReader(in), func(o *mapreduce.Options) {
+		o.Form, o.WebHDFS = mapreduce.Paths, server.URL
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for line := range strings.Lines(got) {
+		if key, value, _ := strings.Cut(line, "\t"); key != "~end" {
+			id, _, _ := strings.Cut(value, " ")
+			ids = append(ids, id)
+		}
+	}
+	if want := []string{"1", "2", "hdfs://n/c.txt", "4"}; !slices.Equal(ids, want) {
+		t.Errorf("%q, want %q", ids, want)
+	}
 }
 
 // TestWebHDFS: chunks come whole from WebHDFS, through its redirections, or not at all.

@@ -48,7 +48,7 @@ func riceBits(mean uint64) uint {
 	if mean < 2 {
 		return 0
 	}
-	return uint(bits.Len64(mean*11/16) - 1) // log2 of mean times ln 2
+	return uint(bits.Len64(mean/16*11+mean%16*11/16) - 1) // log2 of mean times ln 2
 }
 
 // appendBlock appends the block of a sorted set of numbers below 2^width.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
 	"strconv"
 	"strings"
 
@@ -119,10 +118,11 @@ func readDocuments(ctx context.Context, t *task, o document.Options,
 			return err
 		}
 		defer body.Close()
-		if o.Format == "" || o.Format == document.Auto {
-			o.Format = formatOf(file)
+		of := o // this file's
+		if of.Format == "" || of.Format == document.Auto {
+			of.Format = document.FormatByName(file)
 		}
-		return read([]string{document.Stdin}, o, body, func(id string) (string, error) {
+		return read([]string{document.Stdin}, of, body, func(id string) (string, error) {
 			if id == document.Stdin {
 				return file, nil
 			}
@@ -141,22 +141,4 @@ func ownID(id string) (string, error) {
 		return "", fmt.Errorf("it has no ID")
 	}
 	return id, nil
-}
-
-// formatOf returns the format that a file's name tells, and Auto where it tells none.
-func formatOf(file string) document.Format {
-	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".gz"), ".zst")
-	switch strings.TrimPrefix(path.Ext(name), ".") {
-	case "jsonl", "ndjson":
-		return document.JSONL
-	case "json":
-		return document.JSON
-	case "csv", "tsv":
-		return document.CSV
-	case "warc", "wet":
-		return document.WARC
-	case "html", "htm":
-		return document.HTML
-	}
-	return document.Auto
 }

@@ -85,7 +85,7 @@ func (t *task) remoteChunks(ctx context.Context, p inputPath, each func(chunk) e
 	if ndf.IsArray(p.name, start) {
 		return t.remoteArray(ctx, p, in, each)
 	}
-	reserved, err := t.reserve("reading "+p.name, 2*length)
+	reserved, err := t.reserve("reading "+p.name, 3*length)
 	if err != nil {
 		return err
 	}

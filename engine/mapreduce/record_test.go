@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -95,6 +96,13 @@ func TestBlock(t *testing.T) {
 	}
 	checkBlock(t, []uint64{1<<64 - 1})
 	checkBlock(t, []uint64{0, 1, 2, 1<<64 - 2, 1<<64 - 1})
+	for i := range uint64(11) { // eleven times these is little more than a multiple of 2^64
+		mean := math.MaxUint64/11*i + i + 1
+		if r, most := riceBits(mean), uint(bits.Len64(mean)); r > most || r+2 < most {
+			t.Fatalf("%d bits for differences of %d bits: a code would have no end", r, most)
+		}
+		checkBlock(t, []uint64{mean})
+	}
 }
 
 func checkBlock(t *testing.T, set []uint64) {

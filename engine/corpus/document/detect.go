@@ -25,7 +25,7 @@ func (s *stream) detect() (Format, error) {
 	}
 	format, known := formatByMagic(head)
 	if !known {
-		format = formatByName(s.file.Path)
+		format = FormatByName(s.file.Path)
 		if isBinary(head) {
 			return "", s.binary(format, head)
 		}
@@ -41,8 +41,8 @@ func (s *stream) detect() (Format, error) {
 	return format, nil
 }
 
-// formatByName goes by the extension under a compression's one; Auto if it says nothing.
-func formatByName(path string) Format {
+// FormatByName returns the format of a file by its extension, or by the one under a compression's; Auto if that says nothing.
+func FormatByName(path string) Format {
 	path = strings.ToLower(path)
 	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2"} {
 		path = strings.TrimSuffix(path, packed)
