@@ -61,9 +61,12 @@ func (s *Store) Open(ctx context.Context, path string) (*Object, error) {
 // repeat calls do until it succeeds, fails for good, or has failed too often.
 func repeat(ctx context.Context, do func() error) (err error) {
 	wait := backoffFirst
-	for range attemptsMax {
+	for n := 1; ; n++ {
 		if err = do(); err == nil || final(err) {
 			return err
+		}
+		if n == attemptsMax {
+			return fmt.Errorf("%w (tried %d times)", err, attemptsMax)
 		}
 		select {
 		case <-ctx.Done():
@@ -72,7 +75,6 @@ func repeat(ctx context.Context, do func() error) (err error) {
 		}
 		wait *= 2
 	}
-	return fmt.Errorf("%w (tried %d times)", err, attemptsMax)
 }
 
 // Read reads on from where the last call ended. When the connection breaks, it is made anew, and reading goes on.
