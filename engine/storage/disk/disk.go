@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// A Disk is where files are written. A nil Disk is the system's own; [Failing] and [Hooked] make
-// those of tests.
+// A Disk is where files are written. A nil Disk is the system's own; [Hooked] makes one whose calls are
+// observed, and [Failing] one for tests.
 type Disk struct{ hook Hook }
 
 // A Call names a call to the system that changes a file or a folder, or makes a change durable.
@@ -53,7 +53,7 @@ type Hook interface {
 // ErrSkip is returned by [Hook.Before] for a call that is to succeed without being made.
 var ErrSkip = errors.New("skip this call")
 
-// Hooked returns the system's disk with an observer of every call, for tests.
+// Hooked returns the system's disk with an observer of every call, such as one that counts them.
 func Hooked(h Hook) *Disk { return &Disk{h} }
 
 // Failing returns the system's disk, on which a call is not made, and fails, when fails returns

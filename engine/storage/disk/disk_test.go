@@ -127,6 +127,7 @@ func TestReplaceFolder(t *testing.T) {
 		}
 		return f.Commit()
 	}
+	var failed error
 	faults.Each(t, 1, func(d *disk.Disk) error {
 		entries, err := filepath.Glob(filepath.Join(dir, "*"))
 		hidden, err2 := filepath.Glob(filepath.Join(dir, ".*"))
@@ -141,8 +142,12 @@ func TestReplaceFolder(t *testing.T) {
 		if err := write(nil, "old"); err != nil { // nothing is there: as CreateFolder
 			t.Fatal(err)
 		}
-		return write(d, "new")
+		failed = write(d, "new")
+		return failed
 	}, func(f faults.Fault, whole bool) {
+		if old, _ := filepath.Glob(filepath.Join(dir, ".*.old")); strings.Contains(failed.Error(), "what it replaces is at") != (len(old) > 0) {
+			t.Errorf("%+v: %v, and there is %s", f, failed, old)
+		}
 		want := map[bool]string{false: "old", true: "new"}[whole]
 		for _, name := range []string{"a", "b/c"} {
 			if got := read(t, filepath.Join(path, name)); got != want {

@@ -145,9 +145,12 @@ func (f *Folder) replace() error {
 	return os.RemoveAll(old)
 }
 
-// restore gives what was to be replaced its name back, unless the new folder has it: then that name
+// restore gives what was to be replaced its name back, if it has lost it, unless the new folder has that: then the name
 // may not outlast a power cut, and the other folder is kept.
 func (f *Folder) restore(old string) error {
+	if _, err := os.Lstat(old); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	if _, err := os.Lstat(f.path); err == nil {
 		return fmt.Errorf("what it replaces is at %s", old)
 	}
