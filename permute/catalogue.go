@@ -8,7 +8,7 @@ import (
 
 // Named returns the design of a name: one of the [Catalogue], or any other of these forms:
 //
-//	one halves thirds quarters ... ninths    Parts
+//	one halves thirds quarters ... ninths    parts
 //	weave-M-LEAD                             weave
 //	choose-M-LEAD                            Choose, LEAD = M-k or less
 //	nested-M-M-...                           nested

@@ -12,7 +12,7 @@ type bitWriter struct {
 	n    int    // how many
 }
 
-// put appends the lowest n bits of v, at most 64.
+// put appends v, which has n bits, at most 64, and no others.
 func (w *bitWriter) put(v uint64, n int) {
 	if n > 32 {
 		w.put(v&0xffffffff, 32)

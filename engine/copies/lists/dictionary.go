@@ -108,6 +108,9 @@ func (d *dictionary) find(hash uint64) (value uint64, ok bool, err error) {
 			return 0, false, b.corrupt()
 		}
 	}
+	if h != hash && b.bits.bad {
+		return 0, false, b.corrupt()
+	}
 	if h != hash {
 		return 0, false, nil
 	}
