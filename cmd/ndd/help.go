@@ -14,6 +14,7 @@ import (
 var topics = [][2]string{
 	{"cluster", "More than one machine: Hadoop, Spark, a shell; when it is worth it"},
 	{"concepts", "The terms: fingerprint, distance, probe, candidate, design, ..."},
+	{"corpus", "A corpus of a hundred gigabytes: in parts, what goes and why, MinHash"},
 	{"crawler", "A crawler's calls: curl, Python, Scrapy, Go"},
 	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
 	{"operations", "A server for years: start, sizes, backup, upgrade, what to watch"},

@@ -68,6 +68,57 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// TestCorpusPage gives the lines of ndd that the page shows to a shell, in their order: each is done, and what was dropped is
+// what there is twice.
+func TestCorpusPage(t *testing.T) {
+	page, err := pages.ReadFile("help/corpus.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script strings.Builder
+	for line := range strings.Lines(string(page)) {
+		if code, ok := strings.CutPrefix(line, "        "); ok && shellLine.MatchString(code) {
+			script.WriteString(code)
+		}
+	}
+	t.Chdir(t.TempDir())
+	lines := ""
+	for i := range 20 { // the one of row 17 is the one of row 4
+		i = i % 13
+		lines += fmt.Sprintf(`{"key": "%d", "body": "on day %d of month %x the %xth ship of the %x line came in with %x crates of %x and %x"}`+"\n", i, i, i*i, 7*i, i^5, 3*i, i*i*i, 11*i)
+	}
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"crawl", "prints"} {
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"crawl/a.jsonl.zst": lines, "crawl/b.jsonl.zst": lines, "crawl.jsonl.zst": lines + "broken\n", "crawl.jsonl": lines, "new.jsonl": lines +
+		`{"key": "new", "body": "nothing of this was heard before the harvest, and the old clerk wrote it all down"}` + "\n"} {
+		data := []byte(text)
+		if strings.HasSuffix(name, ".zst") {
+			data = z.EncodeAll(data, nil)
+		}
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said, err := shell(t, script.String()+"ndd check prints/*.ndf known\nwc -l <fresh/new.jsonl\n")
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, script.String(), said)
+	}
+	for _, want := range []string{"skipped: 1 broken record", "Near: the fingerprints differ in 0 bits", "known: sound: 41 documents, 14 fingerprints", "\n1\n"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%s\nwithout %q:\n%s", script.String(), want, said)
+		}
+	}
+}
+
+var shellLine = regexp.MustCompile(`^(ndd (?:build|compare|dedup|fingerprint) -|for |done|  [o[])`)
+
 var (
 	fenced     = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 	servedLine = regexp.MustCompile(`(?m)^(ndd serve .*) &\n`)
