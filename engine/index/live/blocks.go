@@ -194,9 +194,15 @@ func (b *blocks) prefetchBuckets(queries []uint64, k int) {
 // prefetchRoom begins those of adding a fingerprint, once its heads are there.
 func (b *blocks) prefetchRoom(f uint64) {
 	for i, heads := range b.heads {
-		if h := head(atomic.LoadUint64(&heads[b.value(i, f)])); h != 0 && h.n() < h.room() {
-			words, room := b.arena.at(h.address()), h.room()
-			asm.PrefetchAt(words[:bucketWords(h.class())], []uint64{uint64(h.n()), uint64(room + h.n()/2)})
+		h := head(atomic.LoadUint64(&heads[b.value(i, f)]))
+		if h == 0 {
+			continue
+		}
+		words := b.arena.at(h.address())[:bucketWords(h.class())]
+		if n, room := h.n(), h.room(); n < room {
+			asm.PrefetchAt(words, []uint64{uint64(n), uint64(room + n/2)})
+		} else { // it moves
+			asm.PrefetchAll(words)
 		}
 	}
 }

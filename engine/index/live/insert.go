@@ -251,7 +251,7 @@ func (c *change) clock(i int, clock DocID) DocID {
 // add appends documents to memtables, as many as it takes. It needs x.mu.
 func (x *Index) add(docs []Doc, expires []moment) {
 	v := x.current.Load()
-	last := v.memtables[len(v.memtables)-1]
+	last := v.newest()
 	for {
 		before := last.size.Load()
 		n := last.add(docs, expires, x.memtableBytes())

@@ -79,12 +79,15 @@ func (b *blocks) append(row int, prints []uint64) {
 // index puts the newest documents into blocks where many have come together, unless somebody else does. Whoever has inserted calls
 // it behind the writer's lock, with a reader's slot.
 func (x *Index) index(slot uint32) {
+	if v := x.current.Load(); v == nil || v.newest().unindexed() < unindexedDocs {
+		return // closed, or as a rule; only the memory of blocks needs a hold
+	}
 	v, err := x.hold(slot)
 	if err != nil {
-		return // closed
+		return
 	}
-	m := v.memtables[len(v.memtables)-1]
-	if m.unindexed() < unindexedDocs || !m.indexing.TryLock() {
+	m := v.newest()
+	if !m.indexing.TryLock() {
 		x.release(v, slot)
 		return
 	}

@@ -30,8 +30,11 @@ type version struct {
 	retired   atomic.Bool
 }
 
+// newest returns the memtable that takes inserts.
+func (v *version) newest() *memtable { return v.memtables[len(v.memtables)-1] }
+
 // end returns the number of the next document.
-func (v *version) end() DocID { return v.memtables[len(v.memtables)-1].end() }
+func (v *version) end() DocID { return v.newest().end() }
 
 // A slot counts some of the readers that hold a version.
 type slot struct {
