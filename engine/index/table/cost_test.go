@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"math"
 	"math/bits"
 	"math/rand/v2"
 	"runtime"
@@ -50,31 +49,35 @@ func TestProbingForesees(t *testing.T) {
 }
 
 // What a query costs by probing is known at once, whatever the keys, the radius and the leading bits: for every radius in
-// about the time and the memory that it takes for none, in which the flips of 64 bits can be neither walked nor written out.
+// about the time and the memory that it takes for none, in which the flips of 64 bits can be neither walked nor written out. What
+// else runs here only adds to a time: of each the least is taken, of as many as it needs.
 func TestProbingIsQuick(t *testing.T) {
 	var memory [2]runtime.MemStats
 	for name, keys := range skewed(30_000) {
 		tab := build(t, keys, Options{Layout: LayoutPlanar})
 		for _, p := range []int{1, 13, 24, 40, 64} {
-			var none time.Duration
+			took := func(radius int) time.Duration {
+				began := time.Now()
+				if got := tab.Probing(p, radius, permute.MaxK); got.Leading > p || got.NS <= 0 {
+					t.Errorf("%s: radius %d of %d bits: %+v", name, radius, p, got)
+				}
+				return time.Since(began)
+			}
+			none := took(0)
+			for range 20 {
+				none = min(none, took(0))
+			}
 			for radius := range permute.MaxK + 1 {
-				least := time.Duration(math.MaxInt64)
 				runtime.ReadMemStats(&memory[0])
-				const times = 5
-				for range times {
-					began := time.Now()
-					if got := tab.Probing(p, radius, permute.MaxK); got.Leading > p || got.NS <= 0 {
-						t.Errorf("%s: radius %d of %d bits: %+v", name, radius, p, got)
-					}
-					least = min(least, time.Since(began))
-				}
+				least := took(radius)
 				runtime.ReadMemStats(&memory[1])
-				if bytes := memory[1].TotalAlloc - memory[0].TotalAlloc; bytes > times<<16 {
-					t.Errorf("%s: radius %d of %d bits: %d bytes to say what queries cost", name, radius, p, bytes/times)
+				if bytes := memory[1].TotalAlloc - memory[0].TotalAlloc; bytes > 1<<16 {
+					t.Errorf("%s: radius %d of %d bits: %d bytes to say what queries cost", name, radius, p, bytes)
 				}
-				if radius == 0 {
-					none = least
-				} else if least > 30*none { // a radius more is a step more in each comparison
+				for try := 0; least > 30*none && try < 1000; try++ { // a radius more is a step more in each comparison
+					least = min(least, took(radius))
+				}
+				if least > 30*none {
 					t.Errorf("%s: radius %d of %d bits: %v to say what queries cost, without flips %v", name, radius, p, least, none)
 				}
 			}
