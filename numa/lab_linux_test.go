@@ -89,15 +89,7 @@ func TestLabPlacement(t *testing.T) {
 				return
 			}
 			defer a.Free()
-			where := a.Placement()
-			for range 20 { // pages may be under way
-				if where.On == where.Pages {
-					break
-				}
-				t.Logf("node %d: asked again, since %v", p.ID, where)
-				time.Sleep(50 * time.Millisecond)
-				where = a.Placement()
-			}
+			where := placement(t, a)
 			if !a.Bound || where.Asked != where.Pages || where.On != where.Pages || where.Pages != bytes/pageBytes+1 {
 				t.Errorf("bound %t, %v: %d pages, %d asked for, %d there, %d missing", a.Bound, where, where.Pages, where.Asked, where.On, where.Missing)
 			}
