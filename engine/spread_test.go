@@ -28,12 +28,21 @@ import (
 
 // twoNodes draws a host of two nodes, each with a processor that this machine
 // has, and some MiB free. To bind memory to the second fails on most machines.
-func twoNodes(mib int) fs.FS {
-	root := fstest.MapFS{"sys/devices/system/node/online": {Data: []byte("0-1\n")}}
-	for i := range 2 {
+func twoNodes(mib int) fs.FS { return drawn(drawnNode{"0", mib}, drawnNode{"0", mib}) }
+
+// A drawnNode has processors and some MiB free.
+type drawnNode struct {
+	cpus string
+	mib  int
+}
+
+// drawn draws a host of nodes.
+func drawn(nodes ...drawnNode) fs.FS {
+	root := fstest.MapFS{"sys/devices/system/node/online": {Data: fmt.Appendf(nil, "0-%d\n", len(nodes)-1)}}
+	for i, n := range nodes {
 		dir := fmt.Sprintf("sys/devices/system/node/node%d/", i)
-		root[dir+"cpulist"] = &fstest.MapFile{Data: []byte("0\n")}
-		root[dir+"meminfo"] = &fstest.MapFile{Data: fmt.Appendf(nil, "Node %d MemTotal: 9999999 kB\nNode %d MemFree: %d kB\n", i, i, 1024*(mib+9999999/1024/64+1))}
+		root[dir+"cpulist"] = &fstest.MapFile{Data: []byte(n.cpus + "\n")}
+		root[dir+"meminfo"] = &fstest.MapFile{Data: fmt.Appendf(nil, "Node %d MemTotal: 9999999 kB\nNode %d MemFree: %d kB\n", i, i, 1024*(n.mib+9999999/1024/64+1))}
 	}
 	return root
 }
@@ -272,69 +281,6 @@ func TestSpreadClose(t *testing.T) {
 	freed(t, x)
 	if _, err := x.Query(t.Context(), 1, 3, 0); !errors.Is(err, ErrClosed) {
 		t.Error(err)
-	}
-}
-
-// TestSpreadAdded: what is inserted into an index that is spread is spread, too, when it is in a file, and
-// again when it is merged, also where there was nothing before; answers are those of brute force all the while.
-func TestSpreadAdded(t *testing.T) {
-	design, set := halves(t), sets.All(4_000, 500, 3, 8)[0]
-	for name, how := range spreads(numa.New(numa.Options{Root: twoNodes(1 << 20)})) {
-		for _, from := range []int{0, 2000} {
-			if how == nil {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s/from=%d", name, from), func(t *testing.T) {
-				dir := filepath.Join(t.TempDir(), "index")
-				if from > 0 {
-					dir = built(t, set.Base[:from], segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-				} else if err := Create(dir, 3, Options{Design: &design, NoIDs: true}); err != nil {
-					t.Fatal(err)
-				}
-				x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Spread: how})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer x.Close()
-				tables := func(segments int) {
-					t.Helper()
-					for x.Live().Held() > 0 {
-						runtime.Gosched()
-					}
-					r, ok := x.Live().Spread()
-					sum, bytes := 0, uint64(0)
-					for _, n := range r.Nodes {
-						sum, bytes = sum+n.Tables, bytes+n.Placement.Bytes
-					}
-					if want := segments * len(design.Tables) * r.Copies; !ok || sum != want || bytes == 0 {
-						t.Errorf("%d tables of %d bytes on nodes, want %d", sum, bytes, want)
-					}
-				}
-				segments := min(from, 1)
-				for at := from; at < len(set.Base); at += 1000 {
-					docs := make([]Doc, 1000)
-					for i := range docs {
-						docs[i].Fingerprint = simhash.Fingerprint(set.Base[at+i])
-					}
-					if _, err := x.Insert(t.Context(), docs...); err != nil {
-						t.Fatal(err)
-					}
-					if err := x.Live().Flush(t.Context()); err != nil {
-						t.Fatal(err)
-					}
-					segments++
-					asked(t, x, set.Queries, 3, oracle.Search(set.Base[:at+1000], set.Queries, 3))
-				}
-				if from > 0 { // else they are merged in the background
-					tables(segments)
-				}
-				if err := x.Live().Merge(t.Context(), 1); err != nil {
-					t.Fatal(err)
-				}
-				tables(1)
-				asked(t, x, set.Queries, 3, oracle.Search(set.Base, set.Queries, 3))
-			})
-		}
 	}
 }
 

@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/index/worker"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
+	"ndd/numa"
+)
+
+// TestSpreadAdded: what is inserted into an index that is spread is spread, too, when it is in a file, and
+// again when it is merged, also where there was nothing before; answers are those of brute force all the while.
+func TestSpreadAdded(t *testing.T) {
+	design, set := halves(t), sets.All(4_000, 500, 3, 8)[0]
+	for name, how := range spreads(numa.New(numa.Options{Root: twoNodes(1 << 20)})) {
+		for _, from := range []int{0, 2000} {
+			if how == nil {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/from=%d", name, from), func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "index")
+				if from > 0 {
+					dir = built(t, set.Base[:from], segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+				} else if err := Create(dir, 3, Options{Design: &design, NoIDs: true}); err != nil {
+					t.Fatal(err)
+				}
+				x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Spread: how})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer x.Close()
+				tables := func(segments int) {
+					t.Helper()
+					for x.Live().Held() > 0 {
+						runtime.Gosched()
+					}
+					r, ok := x.Live().Spread()
+					sum, bytes := 0, uint64(0)
+					for _, n := range r.Nodes {
+						sum, bytes = sum+n.Tables, bytes+n.Placement.Bytes
+					}
+					if want := segments * len(design.Tables) * r.Copies; !ok || sum != want || bytes == 0 {
+						t.Errorf("%d tables of %d bytes on nodes, want %d", sum, bytes, want)
+					}
+				}
+				segments := min(from, 1)
+				for at := from; at < len(set.Base); at += 1000 {
+					docs := make([]Doc, 1000)
+					for i := range docs {
+						docs[i].Fingerprint = simhash.Fingerprint(set.Base[at+i])
+					}
+					if _, err := x.Insert(t.Context(), docs...); err != nil {
+						t.Fatal(err)
+					}
+					if err := x.Live().Flush(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					segments++
+					asked(t, x, set.Queries, 3, oracle.Search(set.Base[:at+1000], set.Queries, 3))
+				}
+				if from > 0 { // else they are merged in the background
+					tables(segments)
+				}
+				if err := x.Live().Merge(t.Context(), 1); err != nil {
+					t.Fatal(err)
+				}
+				tables(1)
+				asked(t, x, set.Queries, 3, oracle.Search(set.Base, set.Queries, 3))
+			})
+		}
+	}
+}
+
+// TestSpreadAddedMeanwhile: what is inserted goes to a node that had no room for any table before, while queries are answered in the
+// copy that is near: three nodes have a copy each, and the fourth, where all processors but the first are, comes to a part of the
+// third. The race detector sees to what queries read of nodes then.
+func TestSpreadAddedMeanwhile(t *testing.T) {
+	prints := sets.Uniform(300_000, 3) // 1.5 MB a table
+	dir := built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
+	h := numa.New(numa.Options{Root: drawn(drawnNode{"0", 6}, drawnNode{"0", 6}, drawnNode{"0", 6}, drawnNode{"1-4095", 1})})
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: h, Replicate: true, Direct: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	ofFourth := func() (copies, tables int) {
+		r, _ := x.Live().Spread()
+		return r.Copies, r.Nodes[3].Tables
+	}
+	if copies, tables := ofFourth(); copies != 3 || tables != 0 {
+		t.Fatalf("%d copies, %d tables on the fourth node", copies, tables)
+	}
+	var stop atomic.Bool
+	var asked atomic.Int64
+	var group sync.WaitGroup
+	for first := range 4 {
+		group.Go(func() {
+			for i := first; !stop.Load(); i = (i + 4) % len(prints) {
+				hits, err := x.Query(t.Context(), simhash.Fingerprint(prints[i]), 3, 1)
+				if err != nil || len(hits) == 0 || hits[0].Docs[0] != DocID(i) {
+					t.Errorf("document %d: %+v, %v", i, hits, err)
+					return
+				}
+				asked.Add(1)
+			}
+		})
+	}
+	docs := make([]Doc, 1000)
+	for i := range docs {
+		docs[i].Fingerprint = simhash.Fingerprint(mixed(uint64(i)))
+	}
+	if _, err := x.Insert(t.Context(), docs...); err != nil {
+		t.Error(err)
+	}
+	if err := x.Live().Flush(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for least := asked.Load() + 100; asked.Load() < least && !t.Failed(); {
+		runtime.Gosched()
+	}
+	stop.Store(true)
+	group.Wait()
+	if _, tables := ofFourth(); tables == 0 {
+		t.Error("nothing was added to the fourth node")
+	}
+}
