@@ -224,13 +224,13 @@ func compression(ctx context.Context, b *bench, r *Result) error {
 			return fmt.Errorf("%s: %w", layout, err)
 		}
 		bytes := float64(table.Bytes(tab)) / float64(len(keys))
-		r.row(fmt.Sprintf("%s, %s, measured", layout, humanize.Comma(int64(b.n))), number(bytes), number(bytes/8), number(bytes*8/plan.BoundBits(uint64(b.n))), word("-"))
+		r.row(fmt.Sprintf("%s, %s, measured", layout, humanize.Comma(int64(b.n))), number(bytes), number(bytes/8), number(bytes*8/distribution.Bound(uint64(b.n))), word("-"))
 		p, err := plan.New(ctx, plan.Request{Fingerprints: paperN, K: distance, Layout: layout, Designs: []permute.Design{design}})
 		if err != nil {
 			return err
 		}
 		bytes = float64(p.Choice.TableBytes) / paperN / float64(len(design.Tables))
-		r.row(fmt.Sprintf("%s, 8e9, by the model", layout), number(bytes), number(bytes/8), number(bytes*8/plan.BoundBits(paperN)), number(0.5))
+		r.row(fmt.Sprintf("%s, 8e9, by the model", layout), number(bytes), number(bytes/8), number(bytes*8/distribution.Bound(paperN)), number(0.5))
 	}
 	r.note("one table; verified: walked, it has the keys that were packed")
 	return nil

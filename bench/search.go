@@ -16,7 +16,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/plan"
+	"ndd/engine/index/distribution"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
@@ -154,7 +154,7 @@ func (b *bench) searchDesign(ctx context.Context, dir, path string, s searchedDe
 
 // bound returns the entropy of so many tables, in bytes a fingerprint.
 func (b *bench) bound(tables int) float64 {
-	return plan.BoundBits(uint64(b.n)) / 8 * float64(tables)
+	return distribution.Bound(uint64(b.n)) / 8 * float64(tables)
 }
 
 // onlineQueries are asked one after the other in a round.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ndd/asm"
+	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
@@ -113,7 +114,7 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, design permute.Design, r *
 		return err
 	}
 	ns := times[1]
-	bound := plan.BoundBits(n) / 8 * float64(len(design.Tables))
+	bound := distribution.Bound(n) / 8 * float64(len(design.Tables))
 	r.row(humanize.Comma(int64(n)), number(bytes), number(bytes/bound), number(build), number(float64(n)/build/1e6), times[0], ns,
 		number(ns.Value/p.Choice.BatchNS), all.scale(1e9/float64(len(queries))), number(ns.Value/machineMemory().IndependentNs), number(float64(hits)))
 	return nil

@@ -2,7 +2,6 @@ package distribution
 
 import (
 	"math"
-	"math/big"
 	"math/bits"
 	"math/rand/v2"
 	"strings"
@@ -63,18 +62,21 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestBound holds the formula against the binomial of a smaller world, where
-// it can be counted, scaled: log2(2^w choose n)/n - (w - 64).
+// TestBound holds the formula against log2 of 2^64 choose n, by the sum of its factors: what Stirling's leaves out
+// is log2(e) / 12 n bits in all, and so n times less of each.
 func TestBound(t *testing.T) {
-	for _, n := range []int64{1, 2, 100, 1000} {
-		exact := new(big.Int).Binomial(1<<40, n)
-		want := float64(exact.BitLen()-1)/float64(n) + 24
-		if got := Bound(uint64(n)); math.Abs(got-want) > 1.0/float64(n)+0.1 {
-			t.Errorf("n = %d: %v, want %v", n, got, want)
+	for _, n := range []int{1, 2, 10, 1000, 200_000} {
+		exact := 0.0
+		for i := range n {
+			exact += math.Log2((0x1p64 - float64(i)) / float64(i+1))
+		}
+		each := float64(n)
+		if over := Bound(uint64(n)) - exact/each; over < -1e-9 || over > 0.13/(each*each)+1e-9 {
+			t.Errorf("%d fingerprints: %.7f bits each, %.7f too many", n, Bound(uint64(n)), over)
 		}
 	}
-	if got := Bound(1e8); math.Abs(got-(64-math.Log2(1e8)+1.4427)) > 1e-4 {
-		t.Errorf("%v", got)
+	if got := Bound(1 << 33); math.Abs(got-32.4427) > 1e-3 {
+		t.Errorf("2^33 fingerprints: %v bits each", got)
 	}
 	if Bound(0) != 0 {
 		t.Error("nothing needs bits")

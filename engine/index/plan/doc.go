@@ -40,16 +40,20 @@
 //	read    one random line: a function of the bytes it may lie in, since
 //	        caches hold a part of them; amortised when many are in flight, in
 //	        full when the next depends on it
+//	beside  one more line of half a huffman block, asked for with a random one: a core waits for a dozen or so lines at a time,
+//	        wherever they lie
 //
 // The costs are those of one machine, written down in [Reference]. [Measure] takes those of
 // the machine that runs it: the first four on small tables and segments that stay in cache,
 // with the very code and kernels that will answer, the reads on a
-// buffer of huge pages as large as the tables will be, up to 256 MiB. A query of
+// buffer of huge pages as large as the tables will be, up to 256 MiB or what the last cache does not hold: what a miss of that takes cannot be
+// told from less. Before, the buffer is read through, as tables in use have been. A query of
 // a batch then costs
 //
-//	tables * table + probes * probe + units * unit + lines * read(bytes of the tables)
+//	index + tables * table + probes * probe + units * unit + lines * read(bytes of the tables)
 //
-// and one alone at least the latency of each pass that waits for the one before.
+// and one alone at least the latency of each pass that waits for the one before. An index adds 20 ns to each, as a call starts goroutines,
+// for a batch of a thousand or so.
 // Names, ids and answers do not count. Napkin, for 2 planar tables of 100 M keys:
 // 58 probes of 12 ns, 42 lines of buckets of 9 ns and 18 of runs of 14 ns.
 //
@@ -60,17 +64,16 @@
 // in bench, one run, 10 M, while other programs ran; bytes agree to the third digit everywhere):
 //
 //	design        layout   online  batch  measured, ns
-//	one           planar     0.97   0.94  37,356  38,422
-//	halves        planar     0.90   1.01   1,174     868
-//	mixed-3-1000  planar     0.77   1.09   1,110     512
-//	cover-6-4-3   planar     0.82   0.94   1,420     685
-//	cover-11-6-3  planar     0.60   0.64   1,611     335
+//	one           planar     0.78   0.82  46,876  44,263
+//	halves        planar     1.38   1.52     916     589
+//	mixed-3-1000  planar     1.32   1.57     841     370
+//	cover-6-4-3   planar     1.19   1.26   1,256     525
+//	cover-11-6-3  planar     1.10   1.20   1,323     247
+//	halves        huffman    1.05   1.05   6,559   5,885
+//	paper-10      huffman    0.93   1.12   6,623   1,658
 //
-// Furthest off are eleven tables of one probe each, whose instructions hide fewer of their misses than
-// assumed. The costs of huffman tables in [Reference] are too high: by them halves was foretold to take 2.82 and 3.05 times as long as it
-// did, and paper-10 1.28 and 1.00, by a model that has a lone query wait for one read more in each table. With costs measured on the
-// machine itself, batches of 1 M were foretold within 0.79 to 1.06 in either layout and of 10 M within 0.82 to 1.09, where the run was not
-// disturbed; queries alone within 0.74 to 1.38 (bench/record). Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
+// The costs are older than some of the code, which has become faster since. With costs measured on the
+// machine itself, batches of 1 M and 10 M were foretold within 0.92 to 1.28 in either layout, queries alone within 0.80 to 1.28 (bench/record). Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
 //
 // # Skew
 //

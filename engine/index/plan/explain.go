@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+
+	"ndd/engine/index/distribution"
 )
 
 // explain says why the choice was made, and what other memory would buy.
@@ -34,7 +36,7 @@ func (p *Plan) explain() {
 	}
 	if n := r.Fingerprints; n > 0 {
 		say("A table takes %.2f bits per fingerprint; uniform fingerprints have an entropy of %.2f bits.",
-			8*float64(c.TableBytes)/float64(c.Tables)/float64(n), BoundBits(n))
+			8*float64(c.TableBytes)/float64(c.Tables)/float64(n), distribution.Bound(n))
 	}
 	if c.IDBytes > 0 {
 		say("%s of it are for document IDs.", size(c.IDBytes))

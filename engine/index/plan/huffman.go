@@ -17,6 +17,7 @@ const (
 	huffmanHead   = 88
 	timedPerBlock = 164 // keys of a block when the cost of a unit was measured: timedKeys uniform ones
 	seekLines     = 3   // of the last keys: package asm's Interpolate
+	firstBeside   = 5   // lines of half a block that a probe asks for beside its head: raw bits, from the end to the middle on average
 )
 
 func (huffmanModel) layout() table.Layout { return table.LayoutHuffman }
@@ -49,17 +50,21 @@ func (huffmanModel) units(w *work) float64 {
 // ends of half a block, are asked for at once (bench: 0.8 to 0.9 reads at 1 M in four to eleven tables, 1.2 at 10 M).
 func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := m.Layouts[md.layout()]
-	online = indexNS + c.CallNS
+	online, batch = indexNS+c.CallNS, indexBatchNS
 	for i := range tables {
 		w := &tables[i]
 		blocks := md.blocks(w.keys, w.entry)
-		seek := m.extra(float64(len(tables)) * 8 * blocks)
-		read := m.extra(float64(len(tables)) * blocks * huffman.BlockBytesDefault)
 		units := md.units(w)
+		// A line of the last keys is read again after as many others as there are, and what those probes read of the blocks.
+		all := float64(len(tables)) * blocks * huffman.BlockBytesDefault
+		last := float64(len(tables)) * 8 * blocks
+		others := (1 + firstBeside + (units-1)*huffman.BlockBytesDefault/64) / seekLines
+		seek := m.extra(min(all, last*(1+others)))
+		read := m.extra(all)
 
 		const lines = huffman.BlockBytesDefault / 64
 		line := m.lineAmong(read)
-		first := 2*read.Together + (lines/4-1)*line
+		first := read.Together + firstBeside*line
 		further := lines * line
 		// A block of skewed keys has more of them to decode.
 		unit := c.UnitNS * max(1, w.entry.perBlock(huffman.BlockBytesDefault)/timedPerBlock)

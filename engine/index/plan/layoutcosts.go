@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -54,7 +53,7 @@ func (m timer) layoutCosts(md model, keys []uint64) (c Costs, err error) {
 		return c, err
 	}
 	c = s.costs()
-	return c, errors.Join(s.err, m.callCosts(md, &c), m.ctx.Err())
+	return c, errors.Join(s.err, callCosts(m, md, &c), m.ctx.Err())
 }
 
 // medianCosts returns the median of each cost.
@@ -84,7 +83,9 @@ func (m timer) tableTimer(md model, keys []uint64) (*tableTimer, error) {
 		return nil, err
 	}
 	n := float64(len(keys))
-	return &tableTimer{timer: m, table: t, model: md, keys: n, entry: uniformEntry(n)}, nil
+	timed := &tableTimer{timer: m, table: t, model: md, keys: n, entry: uniformEntry(n)}
+	timed.take = timed.timeOf
+	return timed, nil
 }
 
 // spacedKeys returns about n sorted keys with the gaps of uniform ones.
@@ -111,6 +112,7 @@ type tableTimer struct {
 	model   model
 	keys    float64
 	entry   entry
+	take    func(table.Search) float64 // timeOf
 	scratch table.Scratch
 	matches []table.Match
 	err     error
@@ -124,7 +126,7 @@ func (t *tableTimer) costs() (c Costs) {
 	alone, dozen := permute.Flips(0, 0), permute.Flips(11, 1)
 	one, further := t.probe()
 	all := one + further*float64(dozen.Len()-1)
-	unprepared := t.timeOf(table.Search{Leading: narrow, Flips: dozen, K: 1}) / timedTogether
+	unprepared := t.take(table.Search{Leading: narrow, Flips: dozen, K: 1}) / timedTogether
 	many := t.search(broad, 0, alone) / timedTogether
 	passing := t.search(broad, distance, alone) / timedTogether
 
@@ -161,7 +163,7 @@ const timedTogether = 64
 func (t *tableTimer) search(leading, k int, flips permute.FlipSet) float64 {
 	s := table.Search{Leading: leading, Flips: flips, K: k}
 	s.Prepare(t.table)
-	return t.timeOf(s)
+	return t.take(s)
 }
 
 // timeOf returns the time in ns of a search for other queries each time.
@@ -191,58 +193,89 @@ func timedQueries(n int) [][]uint64 {
 // segmentKeys make segments whose ten tables the second-level cache holds.
 const segmentKeys = 1 << 14
 
+// A segmentTimes is what a query of a small segment takes, by itself and in a batch.
+type segmentTimes struct {
+	tables       float64
+	further      float64 // what its probes, one a table, take beyond their first units
+	alone, batch float64
+}
+
+// A segmentTimer measures small segments and their tables.
+type segmentTimer interface {
+	smallProbe(md model, keys []uint64) (float64, error)
+	segmentTimes(md model, design string, k int, keys []uint64, c *Costs) (segmentTimes, error)
+}
+
 // callCosts completes the costs by what is around the probes: the permutation
 // of queries, the test which table reports a hit, and the call itself. Two
-// segments, of one table and of ten, tell the share of a table from the rest. In a batch it is what is left of
-// it without a probe of so few keys: a huffman one takes a third longer than the probes of larger tables that ProbeNS is.
-func (p timer) callCosts(md model, c *Costs) error {
-	const k = 3
+// segments, of one table and of ten, tell the share of a table from the rest.
+func callCosts(t segmentTimer, md model, c *Costs) error {
 	keys := spacedKeys(segmentKeys)
-	var alone, batch [2]float64 // with the cost of probes taken off
-	t, err := p.tableTimer(md, keys)
+	probe, err := t.smallProbe(md, keys)
 	if err != nil {
 		return err
 	}
-	_, small := t.probe()
-	tables := [2]float64{1, 10}
-	for i, name := range []string{"one", "paper-10"} {
-		design, err := permute.Named(name, k*i, 1)
-		if err != nil {
-			return err
-		}
-		var memory store.Memory
-		options := segment.Options{Design: design, Table: table.Options{Layout: md.layout()}, Threads: 1}
-		if err := segment.Write(context.Background(), &memory, segment.Input{Fingerprints: keys}, options); err != nil {
-			return err
-		}
-		s, err := segment.Open(memory.Source())
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		var scratch segment.Scratch
-		var matches []segment.Match
-		search := func(n int) float64 {
-			turn, lists := 0, timedQueries(n)
-			return p.time(4, func() { turn++ }, func() {
-				var e error
-				matches, e = s.Search(matches[:0], lists[turn%len(lists)], k*i, &scratch)
-				err = errors.Join(err, e)
-			}) / float64(n)
-		}
-		alone[i], batch[i] = search(1), search(batchQueries)
-		if err != nil {
-			return err
-		}
-		for _, t := range design.Tables {
-			w := newUniformWork(md, t, float64(len(keys)), k*i, uniformEntry(float64(len(keys))))
-			further := (md.units(&w)-1)*c.UnitNS + w.passing()*c.PassNS
-			alone[i] -= c.ProbeNS + further
-			batch[i] -= max(0, small) + further
-		}
+	one, err := t.segmentTimes(md, "one", 0, keys, c)
+	if err != nil {
+		return err
 	}
-	c.QueryNS = max(0, (alone[1]-alone[0])/(tables[1]-tables[0]))
-	c.CallNS = max(0, alone[0]-c.QueryNS)
-	c.TableNS = max(0, batch[1]/tables[1])
-	return t.err
+	ten, err := t.segmentTimes(md, "paper-10", 3, keys, c)
+	if err != nil {
+		return err
+	}
+	c.solveCalls(one, ten, probe)
+	return nil
+}
+
+// smallProbe returns what one more probe of a query takes in a table of keys.
+func (m timer) smallProbe(md model, keys []uint64) (float64, error) {
+	t, err := m.tableTimer(md, keys)
+	if err != nil {
+		return 0, err
+	}
+	_, further := t.probe()
+	return max(0, further), t.err
+}
+
+// solveCalls completes the costs by the times of a segment of one table and of one of several. In a batch a table is what is left of
+// it without a probe of so few keys: a huffman one takes a third longer than the probes of larger tables that ProbeNS is.
+func (c *Costs) solveCalls(one, several segmentTimes, smallProbe float64) {
+	around := func(s segmentTimes) float64 { return s.alone - s.tables*c.ProbeNS - s.further }
+	c.QueryNS = max(0, (around(several)-around(one))/(several.tables-one.tables))
+	c.CallNS = max(0, around(one)-one.tables*c.QueryNS)
+	c.TableNS = max(0, (several.batch-several.further)/several.tables-smallProbe)
+}
+
+// segmentTimes measures a segment of keys whose tables are those of a design.
+func (m timer) segmentTimes(md model, name string, k int, keys []uint64, c *Costs) (times segmentTimes, err error) {
+	design, err := permute.Named(name, k, 1)
+	if err != nil {
+		return times, err
+	}
+	var memory store.Memory
+	options := segment.Options{Design: design, Table: table.Options{Layout: md.layout()}, Threads: 1}
+	if err := segment.Write(m.ctx, &memory, segment.Input{Fingerprints: keys}, options); err != nil {
+		return times, err
+	}
+	s, err := segment.Open(memory.Source())
+	if err != nil {
+		return times, err
+	}
+	defer s.Close()
+	var scratch segment.Scratch
+	var matches []segment.Match
+	search := func(n int) float64 {
+		turn, lists := 0, timedQueries(n)
+		return m.time(4, func() { turn++ }, func() {
+			var e error
+			matches, e = s.Search(matches[:0], lists[turn%len(lists)], k, &scratch)
+			err = errors.Join(err, e)
+		}) / float64(n)
+	}
+	times = segmentTimes{tables: float64(len(design.Tables)), alone: search(1), batch: search(batchQueries)}
+	for _, t := range design.Tables {
+		w := newUniformWork(md, t, float64(len(keys)), k, uniformEntry(float64(len(keys))))
+		times.further += (md.units(&w)-1)*c.UnitNS + w.passing()*c.PassNS
+	}
+	return times, err
 }

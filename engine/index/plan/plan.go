@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ndd/engine/index/distribution"
 	"ndd/engine/index/succinct"
 	"ndd/engine/index/table"
 	"ndd/permute"
@@ -264,7 +265,7 @@ func (e *NoRoomError) Error() string {
 		if e.IDBytes > 0 {
 			ids = fmt.Sprintf(" and their IDs %s", size(e.IDBytes))
 		}
-		what += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", size(bound), BoundBits(e.Fingerprints), ids)
+		what += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", size(bound), distribution.Bound(e.Fingerprints), ids)
 	}
 	of := ""
 	if e.Tables > 0 {

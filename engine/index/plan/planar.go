@@ -135,7 +135,7 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	check := passing * rest.Together
 
 	t := float64(len(tables))
-	batch = t*c.TableNS + work + seek + scan + check
+	batch = indexBatchNS + t*c.TableNS + work + seek + scan + check
 	// Of a query alone, the misses of tables that lie apart, and their pages, overlap but for a tenth (BenchmarkPlan in
 	// bench: 2, 4, 6 and 11 tables of 10 M).
 	apart := t * (lines.Alone + low.Alone) / 10

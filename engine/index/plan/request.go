@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ndd/engine/index/distribution"
 	"ndd/engine/index/table"
 	"ndd/permute"
 )
@@ -68,19 +69,9 @@ func (r *Request) check() error {
 	return nil
 }
 
-// BoundBits returns the entropy of a set of n distinct uniform 64-bit keys, in bits
-// a key: log2 of C(2^64, n), by Stirling's formula 64 - log2 n + 1.44 for all n
-// that matter. Nothing that can answer "is x in the set" exactly takes less.
-func BoundBits(n uint64) float64 {
-	if n == 0 {
-		return 0
-	}
-	return 64 - math.Log2(float64(n)) + math.Log2E
-}
-
 // boundBytes returns what n distinct uniform keys take at least.
 func boundBytes(n uint64) uint64 {
-	return uint64(math.Ceil(float64(n) * BoundBits(n) / 8))
+	return uint64(math.Ceil(float64(n) * distribution.Bound(n) / 8))
 }
 
 // An Option is a design in a layout, with what it is expected to cost.
