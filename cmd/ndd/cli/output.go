@@ -66,7 +66,7 @@ func (g *Globals) RegisterForce(cmd *cobra.Command) {
 
 // CheckOutput refuses an output file that is there already, before the work, without --force.
 // Standard output, pipes and devices are not replaced but written to.
-// So does an output that another one of the same command is already written to, with --force or without.
+// An output that another one of the same command is already written to is refused with --force, too.
 func (g *Globals) CheckOutput(path string) error {
 	if IsStdout(path) {
 		return nil

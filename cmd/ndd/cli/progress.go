@@ -21,7 +21,7 @@ import (
 )
 
 // A Bar shows progress on standard error, when that is a terminal, and
-// otherwise nothing. set may be called from many goroutines and as often as
+// otherwise nothing. Set may be called from many goroutines and as often as
 // one likes.
 type Bar struct {
 	progress *mpb.Progress
@@ -126,7 +126,7 @@ func (b *Bar) Set(done int64) {
 	b.bar.SetCurrent(done)
 }
 
-// SetOf is set where the total comes with what is done.
+// SetOf is [Bar.Set] where the total comes with what is done.
 func (b *Bar) SetOf(done, total uint64) {
 	if b.bar != nil && total > 0 {
 		b.bar.SetTotal(int64(total), false)
@@ -197,7 +197,7 @@ func compared(m *cluster.Meter) string {
 	return fmt.Sprintf("%d %%, %s near so far", percent, humanize.Comma(m.Joined.Load()))
 }
 
-// NewMeterBar returns a bar that calls read ten times a second, for what is done and the total, 0 if it is unknown.
+// newMeterBar returns a bar that calls read ten times a second, for what is done and the total, 0 if it is unknown.
 func newMeterBar(on *Bar, read func() (done, total int64)) *meterBar {
 	b := &meterBar{Bar: on, stop: make(chan struct{}), done: make(chan struct{}), cancel: func() {}}
 	go func() {

@@ -3,6 +3,7 @@ package copies
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -73,7 +74,7 @@ const missingNamed = 10
 // deleteCopies deletes documents from the index in folder dir.
 func deleteCopies(ctx context.Context, g *cli.Globals, dir string, ids []string) error {
 	if i := slices.Index(ids, document.Stdin); i >= 0 {
-		read, err := readLines(g)
+		read, err := readLines(ctx, g)
 		if err != nil {
 			return err
 		}
@@ -99,15 +100,20 @@ func deleteCopies(ctx context.Context, g *cli.Globals, dir string, ids []string)
 }
 
 // readLines returns the lines of standard input that are not empty.
-func readLines(g *cli.Globals) (lines []string, err error) {
-	s := bufio.NewScanner(g.Stdin)
-	for s.Scan() {
+func readLines(ctx context.Context, g *cli.Globals) (lines []string, err error) {
+	s := bufio.NewScanner(document.Patient(ctx, g.Stdin))
+	n := 1
+	for ; s.Scan(); n++ {
 		if s.Text() != "" {
 			lines = append(lines, s.Text())
 		}
 	}
-	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("standard input: %w", err)
+	err = s.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("not an ID: longer than %d bytes", bufio.MaxScanTokenSize)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("standard input, line %d: %w", n, err)
 	}
 	return lines, nil
 }

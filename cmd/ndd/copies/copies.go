@@ -38,9 +38,9 @@ func newCopies(g *cli.Globals) *cobra.Command {
 part. Fingerprints within k bits find only near-duplicates of the whole.
 
 Methods: spotsigs compares the words that follow stop words (Jaccard similarity at
-least 0.5; with --chain 3 or more, 0.45). ccdet, for Chinese, compares the characters before the ends of sentences,
-and winnow some sequences of words or characters (both: containment of the smaller
-document, at least 0.6 and 0.65). shingles compares all rows of 3 words or 5 characters
+least 0.5; with --chain 3 or more, 0.45). ccdet, for Chinese, compares the characters
+before the ends of sentences, and winnow some sequences of words or characters (both:
+containment of the smaller document, at least 0.6 and 0.65). shingles compares all rows of 3 words or 5 characters
 (Jaccard similarity at least 0.4): it suits short documents, and takes more memory.
 auto uses ccdet or spotsigs by the language of each document. Documents too short for
 these are compared by shingles with each other, and by winnow with the others.

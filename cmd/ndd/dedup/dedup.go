@@ -206,7 +206,7 @@ func (d *deduping) say(read dedup.ReadOptions, prints bool, n int, bytes uint64)
 	d.g.Log.Debug(fmt.Sprintf("comparing %s takes up to %s of memory, %s", cli.Number(n, "document"), humanize.IBytes(bytes), limit))
 }
 
-// find reads the corpus and finds its clusters. partly is errPartly when some
+// find reads the corpus and finds its clusters. partly is [cli.ErrPartly] when some
 // of the input was skipped.
 func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o dedup.Options, read dedup.ReadOptions) (
 	c *dedup.Corpus, r *dedup.Result, partly, err error) {

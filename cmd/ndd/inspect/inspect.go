@@ -2,11 +2,13 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -14,6 +16,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
+	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
@@ -34,7 +37,7 @@ Only headers, footers and small sections are verified; 'ndd check' verifies all.
 		Example: `  ndd inspect pages.ndf
   ndd inspect index`,
 		Args: cli.SomeArgs("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := format.Check(g); err != nil {
 				return err
 			}
@@ -47,7 +50,7 @@ Only headers, footers and small sections are verified; 'ndd check' verifies all.
 				show = func(d *description) error { rows = append(rows, d.rows()...); return nil }
 			}
 			for _, path := range args {
-				if err := inspectPath(g, path, show); err != nil {
+				if err := inspectPath(cmd.Context(), g, path, show); err != nil {
 					return err
 				}
 			}
@@ -118,17 +121,17 @@ type tableInfo struct {
 }
 
 // inspectPath describes the file at path, or all files of the index there.
-func inspectPath(g *cli.Globals, path string, show func(*description) error) error {
+func inspectPath(ctx context.Context, g *cli.Globals, path string, show func(*description) error) error {
 	folder, _, err := cli.KindOf(path)
 	if err != nil {
 		return err
 	}
 	if folder {
-		return inspectIndex(g, path, show)
+		return inspectIndex(ctx, g, path, show)
 	}
 	d := &description{Path: path}
 	if cli.IsRead(path) {
-		if err := d.prints(g); err != nil {
+		if err := d.prints(ctx, g); err != nil {
 			return err
 		}
 		return show(d)
@@ -140,9 +143,9 @@ func inspectPath(g *cli.Globals, path string, show func(*description) error) err
 	case wal.IsLog(path):
 		err = d.log()
 	case !ok, kind == store.KindFingerprints:
-		err = d.prints(g)
+		err = d.prints(ctx, g)
 	default:
-		err = d.part(kind)
+		err = d.part(ctx, kind)
 	}
 	if err != nil {
 		return err
@@ -152,15 +155,15 @@ func inspectPath(g *cli.Globals, path string, show func(*description) error) err
 
 // inspectIndex describes the manifest, the segments that it names with what stands beside them, and the
 // log.
-func inspectIndex(g *cli.Globals, dir string, show func(*description) error) error {
+func inspectIndex(ctx context.Context, g *cli.Globals, dir string, show func(*description) error) error {
 	if copies.IsIndex(dir) {
-		return inspectCopies(g, dir, show)
+		return inspectCopies(ctx, g, dir, show)
 	}
 	path, err := live.ManifestPath(dir)
 	if err != nil {
 		return err
 	}
-	if err := inspectPath(g, path, show); err != nil {
+	if err := inspectPath(ctx, g, path, show); err != nil {
 		return err
 	}
 	m, err := live.ReadManifest(dir)
@@ -172,11 +175,11 @@ func inspectIndex(g *cli.Globals, dir string, show func(*description) error) err
 		return err
 	}
 	for i, part := range parts {
-		if err := inspectPath(g, part, show); err != nil {
+		if err := inspectPath(ctx, g, part, show); err != nil {
 			return err
 		}
 		if b := m.Segments[i].Beside; b != nil {
-			if err := inspectPath(g, filepath.Join(dir, b.File), show); err != nil {
+			if err := inspectPath(ctx, g, filepath.Join(dir, b.File), show); err != nil {
 				return err
 			}
 		}
@@ -189,7 +192,7 @@ func inspectIndex(g *cli.Globals, dir string, show func(*description) error) err
 		return err
 	}
 	for _, path := range logs {
-		if err := inspectPath(g, path, show); err != nil {
+		if err := inspectPath(ctx, g, path, show); err != nil {
 			return err
 		}
 	}
@@ -197,13 +200,13 @@ func inspectIndex(g *cli.Globals, dir string, show func(*description) error) err
 }
 
 // inspectCopies describes the manifest and the postings of an index to find copies.
-func inspectCopies(g *cli.Globals, dir string, show func(*description) error) error {
+func inspectCopies(ctx context.Context, g *cli.Globals, dir string, show func(*description) error) error {
 	m, err := copies.ReadManifest(dir)
 	if err != nil {
 		return err
 	}
 	for _, path := range m.Paths(dir) {
-		if err := inspectPath(g, path, show); err != nil {
+		if err := inspectPath(ctx, g, path, show); err != nil {
 			return err
 		}
 	}
@@ -223,7 +226,7 @@ func (d *description) log() error {
 }
 
 // prints describes a fingerprint file.
-func (d *description) prints(g *cli.Globals) (err error) {
+func (d *description) prints(ctx context.Context, g *cli.Globals) (err error) {
 	defer store.CatchFault(&err)()
 	f, err := g.OpenPrintFile(d.Path)
 	if err != nil {
@@ -236,16 +239,13 @@ func (d *description) prints(g *cli.Globals) (err error) {
 			return err
 		}
 	}
-	var c distribution.Counts
-	for chunk := range f.Chunks {
-		c.Add(chunk)
-	}
+	c, err := countPrints(ctx, f)
 	d.Distribution = c.Words()
-	return nil
+	return err
 }
 
 // part describes a file of an index.
-func (d *description) part(kind store.Kind) (err error) {
+func (d *description) part(ctx context.Context, kind store.Kind) (err error) {
 	defer store.CatchFault(&err)()
 	f, err := store.Open(d.Path, kind)
 	if err != nil {
@@ -256,7 +256,7 @@ func (d *description) part(kind store.Kind) (err error) {
 		return err
 	}
 	if kind == store.KindPostings {
-		documents, stats, err := copies.CheckSegment(context.Background(), d.Path, 1)
+		documents, stats, err := copies.CheckSegment(ctx, d.Path, 1)
 		d.Documents, d.Distribution = documents, DescribeLists(stats)
 		return err
 	}
@@ -277,7 +277,7 @@ func (d *description) part(kind store.Kind) (err error) {
 	for _, t := range design.Tables {
 		d.Tables = append(d.Tables, tableInfo{fmt.Sprintf("%016x", t.Mask), t.Leading(), t.Radius})
 	}
-	c, err := countSegment(s)
+	c, err := countSegment(ctx, s)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
@@ -295,12 +295,28 @@ func segmentPrints(path string) uint64 {
 	return uint64(m.Recipe.PrintsEach())
 }
 
-func countSegment(s *segment.Segment) (*distribution.Counts, error) {
+// countSegment counts the bits of a segment's fingerprints, until ctx ends.
+func countSegment(ctx context.Context, s *segment.Segment) (*distribution.Counts, error) {
 	c := new(distribution.Counts)
-	return c, s.Walk(func(fingerprints []uint64) bool {
+	err := s.Walk(func(fingerprints []uint64) bool {
 		c.Add(fingerprints)
-		return true
+		return ctx.Err() == nil
 	})
+	return c, cmp.Or(err, ctx.Err())
+}
+
+// countPrints counts the bits of a file's fingerprints, until ctx ends.
+func countPrints(ctx context.Context, f *ndf.File) (*distribution.Counts, error) {
+	c := new(distribution.Counts)
+	for chunk := range f.Chunks {
+		for part := range slices.Chunk(chunk, 1<<20) {
+			if err := ctx.Err(); err != nil {
+				return c, err
+			}
+			c.Add(part)
+		}
+	}
+	return c, nil
 }
 
 // container describes what every file of ndd has. Metadata is copied: it outlives the file.

@@ -158,7 +158,7 @@ func (s *statistics) index(ctx context.Context, g *cli.Globals, verify live.Veri
 		if p.File == nil {
 			continue // of the log
 		}
-		if err := s.segment(p.File, p.Segment); err != nil {
+		if err := s.segment(ctx, p.File, p.Segment); err != nil {
 			return err
 		}
 	}
@@ -185,10 +185,10 @@ func (s *statistics) segmentFile(ctx context.Context, g *cli.Globals, verify liv
 	}
 	defer open.Close()
 	s.Kind = f.Kind().String()
-	return s.segment(f, open)
+	return s.segment(ctx, f, open)
 }
 
-func (s *statistics) segment(f *store.File, g *segment.Segment) error {
+func (s *statistics) segment(ctx context.Context, f *store.File, g *segment.Segment) error {
 	d := g.Design()
 	s.Documents += g.Documents() / segmentPrints(f.Path())
 	s.Fingerprints += g.Fingerprints()
@@ -208,7 +208,7 @@ func (s *statistics) segment(f *store.File, g *segment.Segment) error {
 		file.Tables = append(file.Tables, ts)
 	}
 	s.Files = append(s.Files, file)
-	c, err := countSegment(g)
+	c, err := countSegment(ctx, g)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path(), err)
 	}
@@ -233,10 +233,9 @@ func (s *statistics) prints(ctx context.Context, g *cli.Globals) error {
 		s.Kind, s.Bytes = "raw fingerprints", 8*f.Len()
 		s.Files = append(s.Files, fileStats{Path: s.Path, Bytes: s.Bytes})
 	}
-	for chunk := range f.Chunks {
-		s.counts.Add(chunk)
-	}
-	return nil
+	c, err := countPrints(ctx, f)
+	s.counts.Merge(c)
+	return err
 }
 
 // file adds a file's bytes; sections of one name are added up.

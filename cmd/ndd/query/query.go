@@ -87,7 +87,8 @@ func newQuery(g *cli.Globals) *cobra.Command {
 		Short: "Find near-duplicates of fingerprints or documents",
 		Long: `Find everything in an index within k bits of each query. Queries are fingerprints
 as 16 hexadecimal digits (- reads them from standard input, one per line, as 'ndd
-fingerprint' prints them; two with a comma where documents have two), or with --document documents, which are fingerprinted with the index's own recipe.
+fingerprint' prints them; two with a comma where documents have two), or with
+--document documents, which are fingerprinted with the index's own recipe.
 
 --verify 'jaccard>=0.7' compares the texts of documents as well: an index holds
 fingerprints only, so --against-docs names the files that it was made from.
