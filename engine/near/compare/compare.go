@@ -8,8 +8,8 @@
 // package shingle. A passage is a longest row of tokens that no shared shingle covers: one replaced word is a passage of
 // one word. Text that only moved is shared, but for its ends.
 //
-// Cost: about three times that of two fingerprints, and 40 bytes of memory a token. Texts is safe for many
-// goroutines.
+// Cost: about 1 us and 200 bytes of memory a token of both texts, some 40 times the time of two fingerprints: it is for pairs that
+// somebody looks at. Texts is safe for many goroutines.
 package compare
 
 import (
