@@ -16,6 +16,7 @@ type planarScratch struct {
 	lines   [rangeMax]uint64           // of rest, to prefetch
 	ranges  []probeRange
 	long    []longExtent
+	listed  []listedRun
 	shared  *sharedSearch
 }
 
@@ -74,8 +75,9 @@ const (
 	linesAhead  = 4
 	lowsPerLine = 64 / (lowBits / 8)
 	// fewProbes make a round all of whose lines are prefetched before the first is read, and all extents before the first
-	// is scanned. A query alone has ranges of one probe where a table takes one: three of them ahead are far too few.
-	fewProbes = locateAhead * rangeMax
+	// is scanned: those of a query in two segments of 50 to 60 probes each, and more. A query alone has ranges of one probe where a table takes
+	// one: three of them ahead are far too few.
+	fewProbes = 6 * rangeMax
 	// spanBits is how many leading bits less than a bucket has a search may fix
 	// and still probe bucket by bucket: up to eight of them.
 	spanBits = 3
@@ -111,10 +113,16 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 		err := r.searchShared()
 		return r.dst, err
 	}
-	r.ranges = r.ranges[:0]
+	r.ranges, r.listed = r.ranges[:0], r.listed[:0]
 	n, err := 0, error(nil)
 	for i, t := range tables {
 		s := &searches[i]
+		if s.isListed() && s.preparedFor == s.Flips {
+			if n, err = r.addListed(n, i); err != nil {
+				return r.dst, err
+			}
+			continue
+		}
 		more, below, buckets := t.probed(s)
 		if s.prepared != nil && s.preparedFor == s.Flips {
 			for query, q := range s.Queries {
@@ -200,10 +208,20 @@ func (r *planarRound) answer(n int) error {
 	if n <= fewProbes {
 		lines, extents = len(r.ranges), len(r.ranges)
 	}
-	prefetched, located, hits, long := 0, 0, 0, 0
+	prefetched, located, long := 0, 0, 0
 	parallel.StageLocate.Begin()
 	for ; prefetched < min(len(r.ranges), lines); prefetched++ {
 		r.ranges[prefetched].prefetchLines(r)
+	}
+	for ; located < min(len(r.ranges), extents); located++ {
+		if err := r.locate(located, located+lines); err != nil {
+			return err
+		}
+	}
+	r.locateListed(r.listed)
+	hits, err := r.scanListed()
+	if err != nil {
+		return err
 	}
 	for i := range r.ranges {
 		s := &r.ranges[i]
@@ -214,7 +232,6 @@ func (r *planarRound) answer(n int) error {
 			}
 		}
 		before := hits
-		var err error
 		parallel.StageScan.Begin()
 		if hits, err = r.scan(hits, s.table, r.extents[s.from:s.from+s.extents]); err != nil {
 			return err
@@ -226,7 +243,7 @@ func (r *planarRound) answer(n int) error {
 		}
 		r.prefetchRest(s.table, min(before, hits), hits)
 	}
-	err := r.settle(hits)
+	err = r.settle(hits)
 	parallel.StageLocate.Begin() // of the probes of the next round
 	r.ranges = r.ranges[:0]
 	return err

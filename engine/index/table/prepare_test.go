@@ -46,6 +46,14 @@ func TestPrepare(t *testing.T) {
 						t.Fatal(err)
 					}
 					s.Prepare(table)
+					for _, few := range []int{1, listedQueries} {
+						alone := s
+						alone.Queries = queries[:few]
+						compareAlone(t, table, &alone, want, &c)
+					}
+					if leading == 8 && radius == 0 {
+						compareMany(t, table, &s, &c)
+					}
 					if few := s.Flips.Len() <= PreparedMost/8; few && s.prepared == nil {
 						t.Fatalf("%d keys, %d leading bits, radius %d: nothing is made in advance", n, leading, radius)
 					}
@@ -72,6 +80,52 @@ func TestPrepare(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// compareAlone searches for the first few queries, and finds of them what is wanted of all.
+func compareAlone(t *testing.T, table Table, s *Search, want []Match, c *Scratch) {
+	t.Helper()
+	got, err := table.Search(nil, s, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := func(a, b Match) int { return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Key, b.Key)) }
+	want = slices.DeleteFunc(slices.Clone(want), func(m Match) bool { return m.Query >= len(s.Queries) })
+	slices.SortFunc(want, order)
+	slices.SortFunc(got, order)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%d keys, %d leading bits, radius %d, k = %d, %d queries: %d matches, want %d", table.Len(), s.Leading, s.Flips.Radius, s.K, len(s.Queries), len(got), len(want))
+	}
+}
+
+// compareMany makes the search for a few queries in very many tables, which fill more than a round, and finds in each what it finds in one.
+func compareMany(t *testing.T, table Table, s *Search, c *Scratch) {
+	t.Helper()
+	few := *s
+	few.Queries = few.Queries[:listedQueries]
+	const tables = probesPerRound/listedQueries + 7
+	want, err := table.Search(nil, &few, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := SearchAll(nil, slices.Repeat([]Table{table}, tables), slices.Repeat([]Search{few}, tables), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range tables {
+		var of []Match
+		for _, m := range got {
+			if m.Table == i {
+				of = append(of, Match{Query: m.Query, Key: m.Key})
+			}
+		}
+		order := func(a, b Match) int { return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Key, b.Key)) }
+		slices.SortFunc(of, order)
+		slices.SortFunc(want, order)
+		if !slices.Equal(of, want) {
+			t.Fatalf("%d keys, k = %d, table %d of %d: %d matches, want %d", table.Len(), s.K, i, tables, len(of), len(want))
 		}
 	}
 }
