@@ -75,9 +75,10 @@ const (
 	linesAhead  = 4
 	lowsPerLine = 64 / (lowBits / 8)
 	// fewProbes make a round all of whose lines are prefetched before the first is read, and all extents before the first
-	// is scanned: those of a query in two segments of 50 to 60 probes each, and more. A query alone has ranges of one probe where a table takes
-	// one: three of them ahead are far too few.
-	fewProbes = 6 * rangeMax
+	// is scanned, and so do fewAlone of one query: those of two segments with two tables each. It has ranges of one probe where a table takes one:
+	// three of them ahead are far too few. Three queries and more take 4 % longer so.
+	fewProbes = locateAhead * rangeMax
+	fewAlone  = 2 * fewProbes
 	// spanBits is how many leading bits less than a bucket has a search may fix
 	// and still probe bucket by bucket: up to eight of them.
 	spanBits = 3
@@ -205,7 +206,7 @@ func (r *planarRound) answer(n int) error {
 	}
 	r.long = r.long[:0]
 	lines, extents := directoryAhead-locateAhead, locateAhead
-	if n <= fewProbes {
+	if n <= fewProbes || n <= fewAlone && len(r.searches[0].Queries) == 1 {
 		lines, extents = len(r.ranges), len(r.ranges)
 	}
 	prefetched, located, long := 0, 0, 0
