@@ -102,7 +102,7 @@ func (g *growing) run(ctx context.Context) error {
 		stop()
 		return err
 	}
-	if err := g.row(ctx, "after the inserts", nil); err != nil {
+	if err := peak.without(func() error { return g.row(ctx, "after the inserts", nil) }); err != nil {
 		stop()
 		return err
 	}
@@ -112,7 +112,7 @@ func (g *growing) run(ctx context.Context) error {
 	for g.x.Live().Merging() {
 		time.Sleep(time.Millisecond)
 	}
-	if err := g.row(ctx, "in tiers", nil); err != nil {
+	if err := peak.without(func() error { return g.row(ctx, "in tiers", nil) }); err != nil {
 		stop()
 		return err
 	}
@@ -246,12 +246,23 @@ func insertAll(ctx context.Context, x *engine.Index, prints []uint64) error {
 
 // folderPeak watches how large a folder becomes.
 type folderPeak struct {
-	dir  string
-	most atomic.Uint64
+	dir    string
+	most   atomic.Uint64
+	paused atomic.Bool
+}
+
+// without does something meanwhile that looking at the folder would disturb.
+func (p *folderPeak) without(do func() error) error {
+	p.paused.Store(true)
+	defer p.paused.Store(false)
+	return do()
 }
 
 // look looks once.
 func (p *folderPeak) look() {
+	if p.paused.Load() {
+		return
+	}
 	if n, err := treeBytes(p.dir); err == nil {
 		p.most.Store(max(p.most.Load(), n))
 	}
