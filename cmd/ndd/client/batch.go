@@ -18,8 +18,9 @@ type Row struct {
 	ID          string `json:"id"`
 }
 
-// rowMax is the longest line of an answer: an ID of 2,048 characters, each of them escaped.
-const rowMax = 64 << 10
+// rowMax is more than the longest line of an answer: an ID of 32 KiB, as an index built of files may have them, each byte of
+// it escaped with six.
+const rowMax = 256 << 10
 
 // Batch returns what is stored near fingerprints, at most as many as the server takes in one call (65,536), in order
 // of the fingerprints, and for each the nearest first; with unique, one row for each stored fingerprint. Rows are

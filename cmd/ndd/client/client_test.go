@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -244,6 +245,24 @@ func (e endingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	a.Body = io.NopCloser(bytes.NewReader(data))
 	time.AfterFunc(20*time.Millisecond, e.cancel) // as it waits, or before: the error is the same
 	return a, err
+}
+
+// TestBatchLongID: the longest ID that an index may have is read, though each byte of it is escaped.
+func TestBatchLongID(t *testing.T) {
+	long := strings.Repeat("\x01", 32<<10)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		json.NewEncoder(w).Encode(client.Row{Fingerprint: "0000000000000001", ID: long})
+	}))
+	defer s.Close()
+	n := 0
+	for row, err := range client.New(s.URL, client.Options{HTTP: s.Client()}).Batch(t.Context(), []uint64{1}, nil, false) {
+		if n++; err != nil || row.ID != long {
+			t.Fatalf("%d bytes, %v", len(row.ID), err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d rows", n)
+	}
 }
 
 // An answer that breaks off is not taken for a whole one.
