@@ -11,8 +11,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// ErrTooMany says that there are more documents or stored signatures than 32 bits can number.
-var ErrTooMany = errors.New("more than 2^32 documents or signatures")
+// ErrTooMany says that there are more documents than 31 bits can number, or more signatures in one of them, or with the same leading bits.
+var ErrTooMany = errors.New("more than 2^31 documents or signatures of one kind")
 
 // A Room says where sets are kept. The zero value is in memory, without a limit.
 type Room struct {
@@ -76,7 +76,7 @@ func (b *Builder) spill() {
 
 // seal makes all sets readable; nothing may be added any more.
 func (b *Builder) seal() error {
-	if uint64(len(b.ends)) > math.MaxUint32 {
+	if uint64(len(b.ends)) > math.MaxInt32 {
 		return ErrTooMany
 	}
 	if b.err != nil || b.file == nil || b.unmap != nil || b.total() == 0 {
@@ -165,6 +165,15 @@ func (b *Builder) size(doc uint32) int {
 		return int(b.ends[0])
 	}
 	return int(b.ends[doc] - b.ends[doc-1])
+}
+
+// sizes returns how many signatures documents have.
+func (b *Builder) sizes(docs []uint32) []uint32 {
+	sizes := make([]uint32, len(docs))
+	for i, doc := range docs {
+		sizes[i] = uint32(b.size(doc))
+	}
+	return sizes
 }
 
 // chunks returns the sets of documents in pieces, those of neighbours together.

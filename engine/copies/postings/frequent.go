@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// sortedBytes is the memory of a signature while it is sorted.
+const sortedBytes = 32
+
 // frequent returns the signatures of more than o.MaxDocuments documents, ascending, and counts the documents that are
 // touched by that.
 func (b *Builder) frequent(ctx context.Context, docs []uint32, o *Options, r *Report) (hashes []uint64, err error) {

@@ -6,103 +6,73 @@ import (
 	"slices"
 )
 
-// A grouped partition is its signatures, those with candidates first, and the documents of each.
-type grouped struct {
-	counts []uint32 // of each: documents
-	hashes []uint64 // where they are looked up later: the signatures
-	ranks  []uint32 // documents, ascending, of one signature behind those of the other
-	rare   int      // signatures that find candidates; those behind them are too frequent
-}
+// A class is the signatures of a partition that the same number of documents have.
+type class struct{ documents, signatures uint32 }
 
 // A grouper finds the equal signatures of a partition. It belongs to one thread.
 type grouper struct {
-	least    uint32   // documents that a signature must have to be kept
-	frequent []uint64 // signatures that find no candidates, ascending
-	lookups  bool     // the signatures are looked up later
+	marks []uint8  // by bits of a signature: 0, 1, or more for none, one, or several
+	some  []uint64 // signatures that several documents may have
+	of    []uint32 // the documents of these
 
-	table  []uint32 // open addressing: numbers of signatures, from 1; 0: free
-	hashes []uint64 // of the numbers
-	counts []uint32 // documents
-	ids    []uint32 // of the partition: numbers from 0
-	places []uint32 // by number: of its next document
+	table   []uint32 // open addressing: numbers of signatures, from 1; 0: free
+	hashes  []uint64 // of the numbers
+	counts  []uint32 // documents
+	ids     []uint32 // of some: numbers from 0
+	places  []uint32 // by number: of its next document
+	classes []uint32 // by documents: signatures, and then where those of the next one go; all 0 between calls
 }
 
-// group returns what is kept of a partition.
-func (g *grouper) group(hashes []uint64, ranks []uint32) (to grouped, err error) {
-	if uint64(len(hashes)) >= nowhere {
-		return to, ErrTooMany
-	}
-	g.number(hashes)
-	kept, end := 0, uint32(0)
-	for _, count := range g.counts {
-		if count >= g.least {
-			kept++
-		}
-	}
-	to.counts = make([]uint32, 0, kept)
-	for id, count := range g.counts {
-		g.places[id] = nowhere
-		if count >= g.least && !g.tooFrequent(id) {
-			end = g.keep(&to, id, end)
-		}
-	}
-	to.rare = len(to.counts)
-	for id, count := range g.counts {
-		if len(g.frequent) > 0 && count >= g.least && g.places[id] == nowhere {
-			end = g.keep(&to, id, end)
-		}
-	}
-	all := make([]uint32, end+1) // the last is of those that are not kept
-	for i, id := range g.ids {
-		all[min(g.places[id], end)] = ranks[i]
-		g.places[id]++
-	}
-	to.ranks = all[:end]
-	to.sort()
-	return to, nil
-}
-
-// sort puts the documents of each signature in order.
-func (g *grouped) sort() {
-	ranks := g.ranks
-	for _, count := range g.counts {
-		list := ranks[:count]
-		ranks = ranks[count:]
-		switch count {
-		case 1:
-		case 2:
-			list[0], list[1] = min(list[0], list[1]), max(list[0], list[1])
-		case 3:
-			a, b, c := list[0], list[1], list[2]
-			list[0], list[1], list[2] = min(a, b, c), max(min(a, b), min(max(a, b), c)), max(a, b, c)
-		default:
-			slices.Sort(list)
-		}
-	}
-}
-
-// nowhere is the place of documents of signatures that are not kept: behind all others, however many they are.
+// nowhere is the place of documents of signatures that one document alone has: behind all others, however many they are.
 const nowhere = math.MaxUint32 / 2
 
-// keep keeps a signature, whose documents begin at a place, and returns where they end.
-func (g *grouper) keep(to *grouped, id int, at uint32) uint32 {
-	g.places[id] = at
-	to.counts = append(to.counts, g.counts[id])
-	if g.lookups {
-		to.hashes = append(to.hashes, g.hashes[id])
+// group returns the signatures that several documents have, those of the fewest first, and the documents of each, in no order, of one
+// signature behind those of the other.
+func (g *grouper) group(signatures []scattered) (classes []class, documents []uint32, err error) {
+	if uint64(len(signatures)) >= nowhere {
+		return nil, nil, ErrTooMany
 	}
-	return at + g.counts[id]
+	g.choose(signatures)
+	g.number()
+	classes, end := g.arrange()
+	documents = make([]uint32, end+1) // the last is of those that are not kept
+	for i, id := range g.ids {
+		documents[min(g.places[id], end)] = g.of[i]
+		g.places[id]++
+	}
+	return classes, documents[:end], nil
 }
 
-// number gives the signatures numbers in order of occurrence, and counts their documents.
-func (g *grouper) number(hashes []uint64) {
-	log := max(bits.Len(uint(len(hashes))), 4) + 1 // two to four slots for each
+// choose leaves out most of the signatures that one document alone has, which of text are 60 %: all that share no mark.
+func (g *grouper) choose(signatures []scattered) {
+	n := len(signatures)
+	log := max(bits.Len(uint(n)), 4) + 2 // four to eight marks for each
+	g.marks = slices.Grow(g.marks[:0], 1<<log)[:1<<log]
+	clear(g.marks)
+	marks, shift := g.marks, 64-log
+	for i := range signatures {
+		mark := &marks[spread(signatures[i].hash())>>(shift&63)]
+		*mark = *mark<<1 | 1
+	}
+	g.some, g.of = slices.Grow(g.some[:0], n)[:n], slices.Grow(g.of[:0], n)[:n]
+	some, of, kept := g.some, g.of[:len(g.some)], 0
+	for i := range signatures {
+		hash := signatures[i].hash()
+		some[kept], of[kept] = hash, signatures[i].rank
+		kept += int(marks[spread(hash)>>(shift&63)] >> 1 & 1)
+	}
+	g.some, g.of = some[:kept], of[:kept]
+}
+
+// number gives the selected signatures numbers in order of occurrence, and counts their documents.
+func (g *grouper) number() {
+	log := max(bits.Len(uint(len(g.some))), 4) + 1 // two to four slots for each
 	g.table = slices.Grow(g.table[:0], 1<<log)[:1<<log]
 	clear(g.table)
-	g.ids = slices.Grow(g.ids[:0], len(hashes))[:len(hashes)]
+	g.ids = slices.Grow(g.ids[:0], len(g.some))[:len(g.some)]
 	g.hashes, g.counts = g.hashes[:0], g.counts[:0]
 	shift, mask := 64-log, uint64(1<<log-1)
-	for i, hash := range hashes {
+	for i, hash := range g.some {
 		at := spread(hash) >> (shift & 63)
 		for {
 			id := g.table[at&mask]
@@ -119,14 +89,35 @@ func (g *grouper) number(hashes []uint64) {
 			at++
 		}
 	}
-	g.places = slices.Grow(g.places[:0], len(g.counts))[:len(g.counts)]
 }
 
-// tooFrequent reports whether a signature finds no candidates.
-func (g *grouper) tooFrequent(id int) bool {
-	if len(g.frequent) == 0 {
-		return false
+// arrange gives the documents of each number their places, by class, and returns the classes, and where the last one ends.
+func (g *grouper) arrange() (classes []class, end uint32) {
+	most := uint32(0)
+	for _, count := range g.counts {
+		most = max(most, count)
 	}
-	_, ok := slices.BinarySearch(g.frequent, g.hashes[id])
-	return ok
+	g.classes = append(g.classes, make([]uint32, max(int(most)+1-len(g.classes), 0))...)
+	for _, count := range g.counts {
+		g.classes[count]++
+	}
+	for count := uint32(2); count <= most; count++ {
+		if n := g.classes[count]; n > 0 {
+			classes = append(classes, class{count, n})
+			g.classes[count] = end
+			end += count * n
+		}
+	}
+	g.places = slices.Grow(g.places[:0], len(g.counts))[:len(g.counts)]
+	for id, count := range g.counts {
+		g.places[id] = nowhere
+		if count >= 2 {
+			g.places[id] = g.classes[count]
+			g.classes[count] += count
+		}
+	}
+	clear(g.classes)
+	return classes, end
 }
+
+func spread(hash uint64) uint64 { return hash * 0x9e3779b97f4a7c15 }

@@ -7,11 +7,9 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 
-	"ndd/asm"
 	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
@@ -21,6 +19,12 @@ type Pair struct {
 	A, B         uint32
 	SizeA, SizeB int // signatures
 	Shared       int
+}
+
+// A Match is a document that is similar to a set.
+type Match struct {
+	Doc          uint32 // in order of [Builder.Add]
+	Size, Shared int    // signatures
 }
 
 func comparePairs(a, b Pair) int {
@@ -84,15 +88,11 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 		return nil, report, err
 	}
 	report.Empty = r.empty
-	frequent, err := b.frequent(ctx, r.docs, &o, &report)
-	if err != nil {
-		return nil, report, err
-	}
 	split := b.splitDocuments
 	if o.Split == Terms {
 		split = b.splitTerms
 	}
-	pairs, err := split(ctx, r.docs, frequent, &o, &report)
+	pairs, err := split(ctx, &r, &o, &report)
 	if err != nil {
 		return nil, report, err
 	}
@@ -115,100 +115,44 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// The memory of a signature while it is sorted, of one that several documents have while an index of all of them is made, and of one
-// while a slice that has it is joined.
-const (
-	sortedBytes = 32
-	wholeBytes  = 16
-	sliceBytes  = 64
-)
-
-// slices returns the ends of the slices of documents: as many as were asked for, or as many as memory needs, of about the
-// same number of signatures each that others may have.
-func (b *Builder) slices(docs []uint32, repeated *repeated, o *Options) (ends []int) {
-	sums := make([]uint64, len(docs))
-	total := uint64(0)
-	for i, d := range docs {
-		total += repeated.count(d)
-		sums[i] = total
-	}
-	n := uint64(o.Slices)
-	if n == 0 {
-		n = 1
-		if o.MemoryBytes > 0 {
-			n += total * sliceBytes / o.MemoryBytes
-		}
-	}
-	n = max(min(n, uint64(len(docs))), 1)
-	for i := range docs {
-		if sums[i] >= total*uint64(len(ends)+1)/n && len(ends) < int(n)-1 {
-			ends = append(ends, i+1)
-		}
-	}
-	return append(ends, len(docs))
-}
-
 // splitDocuments makes an index of each slice of the documents, and every document that is no larger than the largest of the
-// slice a query against it. Of each pair the document of lower rank is the query, so that each is found once. Where all documents are one
-// slice they are the queries, too, and nothing is looked up.
-func (b *Builder) splitDocuments(ctx context.Context, docs []uint32, frequent []uint64, o *Options, r *Report) (pairs []Pair, err error) {
-	s := slicing{docs: docs, frequent: frequent, threads: o.Threads, memory: o.MemoryBytes}
-	pairs, err = b.whole(ctx, s, o, r)
-	if errors.Is(err, errRoom) {
-		pairs, err = b.sliced(ctx, s, o, r)
-	}
-	r.Traffic.Partial = uint64(len(pairs))
-	r.Traffic.PartialBytes = pairBytes * uint64(len(pairs))
-	return pairs, err
-}
-
-// whole joins all documents as one slice, or returns errRoom where memory is too little for that, or several slices are asked for.
-func (b *Builder) whole(ctx context.Context, s slicing, o *Options, r *Report) ([]Pair, error) {
-	if o.Slices > 1 {
-		return nil, errRoom
-	}
-	if o.Slices == 0 && o.MemoryBytes > 0 {
-		s.most = max((o.MemoryBytes-o.MemoryBytes/scatterShare)/wholeBytes, 1)
-	}
-	x, err := b.index(ctx, s)
+// slice a query against it. Of each pair the document of lower rank is the query, so that each is found once.
+func (b *Builder) splitDocuments(ctx context.Context, rs *ranking, o *Options, r *Report) (pairs []Pair, err error) {
+	sizes := b.sizes(rs.docs)
+	p, err := b.findPrefixes(ctx, rs, sizes, o, r)
 	if err != nil {
 		return nil, err
 	}
-	r.Slices = 1
-	return b.joinSlice(ctx, s.docs, 0, x, nil, o, r, &progress{tell: o.Progress, total: uint64(len(s.docs))})
-}
-
-// sliced joins slice by slice.
-func (b *Builder) sliced(ctx context.Context, s slicing, o *Options, r *Report) (pairs []Pair, err error) {
-	docs := s.docs
-	if s.repeated, err = b.repeated(docs); err != nil {
-		return nil, err
-	}
-	ends := b.slices(docs, s.repeated, o)
+	defer func() { err = errors.Join(err, p.pieces.close()) }()
+	ends := p.slices(o)
 	r.Slices = len(ends)
-	s.single = true
+	progress := &progress{tell: o.Progress, total: uint64(len(ends)) * uint64(len(rs.docs))}
 	from := 0
-	progress := &progress{tell: o.Progress, total: uint64(len(ends)) * uint64(len(docs))}
 	for i, end := range ends {
-		progress.set(uint64(i) * uint64(len(docs)))
+		progress.set(uint64(i) * uint64(len(rs.docs)))
 		if from == end {
 			continue
 		}
-		s.docs = docs[from:end]
-		x, err := b.index(ctx, s)
-		if err != nil {
+		j := joining{sets: b, docs: rs.docs, sizes: sizes, prefixes: p, o: o, report: r, progress: progress}
+		if err := j.slice(ctx, span{from, end}); err != nil {
 			return nil, err
 		}
-		first := sort.Search(from, func(i int) bool { return o.largest(b.size(docs[i])) >= b.size(docs[from]) })
-		found, err := b.joinSlice(ctx, docs[first:end], from-first, x, s.repeated, o, r, progress)
-		x.numbers.free()
-		if err != nil {
-			return nil, err
-		}
-		pairs = append(pairs, found...)
+		pairs = append(pairs, j.pairs...)
 		from = end
 	}
+	r.Traffic.Partial = uint64(len(pairs))
+	r.Traffic.PartialBytes = pairBytes * uint64(len(pairs))
 	return pairs, nil
+}
+
+// findPrefixes returns the postings that pairs are found by.
+func (b *Builder) findPrefixes(ctx context.Context, rs *ranking, sizes []uint32, o *Options, r *Report) (_ *prefixes, err error) {
+	s, err := b.shared(ctx, rs.docs, rs.partitions, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.ranks.close()) }()
+	return b.prefixes(ctx, s, sizes, o, r)
 }
 
 // progress counts what is done of a join. Its methods may be called from many goroutines.
@@ -232,87 +176,61 @@ func (p *progress) add(n uint64) {
 // chunk is how many documents a goroutine takes at a time.
 const chunk = 256
 
-// joinSlice finds the pairs of queries with the documents of an index, which are those from the own-th query on.
-func (b *Builder) joinSlice(ctx context.Context, queries []uint32, own int, x *Index, repeated *repeated, o *Options, r *Report, p *progress) (pairs []Pair, err error) {
-	var mu sync.Mutex
+// A joining is a join of documents under way.
+type joining struct {
+	sets     *Builder
+	docs     []uint32 // by rank
+	sizes    []uint32 // of these
+	prefixes *prefixes
+	index    *slice
+	o        *Options
+	progress *progress
+
+	mu     sync.Mutex // of what follows
+	report *Report
+	pairs  []Pair
+}
+
+// slice finds the pairs of all documents with those of a slice.
+func (j *joining) slice(ctx context.Context, docs span) (err error) {
+	if j.index, err = j.prefixes.newSlice(ctx, docs, j.sizes, j.o); err != nil {
+		return err
+	}
+	for queries, err := range j.index.queries(ctx) {
+		if err == nil {
+			err = j.queries(ctx, queries)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queries finds the pairs of some documents with those of the slice.
+func (j *joining) queries(ctx context.Context, queries span) error {
 	produce := func(_ context.Context, yield func(int) bool) error {
-		for from := 0; from < len(queries) && yield(from); from += chunk {
+		for from := queries.from; from < queries.to && yield(from); from += chunk {
 		}
 		return nil
 	}
 	work := func(_ context.Context, froms iter.Seq[int]) (err error) {
 		defer store.CatchFault(&err)()
-		j := &join{search: newSearch(x, o), sets: b, repeated: repeated, own: own}
+		s := newSearch(j)
 		for from := range froms {
-			for i := from; i < min(from+chunk, len(queries)); i++ {
-				j.document(i, queries[i])
-			}
-			p.add(chunk)
+			s.documents(span{from, min(from+chunk, queries.to)})
+			j.progress.add(chunk)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		pairs = append(pairs, j.pairs...)
-		r.Candidates += j.verified
-		r.Lookups += j.lookups
-		r.Postings += j.postings
-		r.Traffic.Add(j.sent)
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.pairs = append(j.pairs, s.pairs...)
+		j.report.Candidates += s.verified
+		j.report.Lookups += s.lookups
+		j.report.Postings += s.postings
+		j.report.Traffic.Add(s.sent)
 		return nil
 	}
-	err = parallel.Each(ctx, parallel.Options{Workers: o.Threads}, produce, work)
-	return pairs, err
-}
-
-// join is what one goroutine does of a slice.
-type join struct {
-	search
-	sets     *Builder
-	repeated *repeated
-	kept     []uint64 // of a query
-	own      int      // the first query that is in the slice
-	pairs    []Pair
-	sent     Traffic
-}
-
-// document finds what is at least as large as a query and similar to it.
-func (j *join) document(query int, doc uint32) {
-	size := 0
-	if rank := query - j.own; rank >= 0 {
-		size = int(j.index.sizes[rank])
-		j.numbers = append(j.numbers[:0], j.index.sets.at(rank)...)
-	} else {
-		size = j.sets.size(doc)
-		j.kept = j.repeated.keep(j.kept[:0], doc, j.sets.set(doc))
-		j.look(j.kept)
-	}
-	j.prefetch(query - j.own)
-	from := max(query-j.own+1, 0)
-	j.sent.Sent++
-	j.sent.SentBytes += documentBytes + signatureBytes*uint64(size)
-	j.candidates(from, size, rarest(j.numbers, j.boundsOf(size).least), func(rank, shared int) {
-		j.pairs = append(j.pairs, Pair{doc, j.index.docs[rank], size, int(j.index.sizes[rank]), shared}.ordered())
-	})
-}
-
-// prefetch requests what documents of the index will read that are queries soon: where the lists of their rarest signatures are, and,
-// when that is there, their entries.
-func (j *join) prefetch(rank int) {
-	const ahead = 6
-	x := j.index
-	if next := rank + 2*ahead; next >= 0 && next < len(x.docs) {
-		j.places = j.places[:0]
-		for _, number := range j.rarestOf(next) {
-			j.places = append(j.places, uint64(number))
-		}
-		asm.PrefetchAt(x.lists.ends, j.places)
-	}
-	if next := rank + ahead; next >= 0 && next < len(x.docs) {
-		j.listsOf(j.rarestOf(next))
-	}
-}
-
-// rarestOf returns the numbers by which a document of the index finds others.
-func (j *join) rarestOf(rank int) []uint32 {
-	return rarest(j.index.sets.at(rank), j.boundsOf(int(j.index.sizes[rank])).least)
+	return parallel.Each(ctx, parallel.Options{Workers: j.o.Threads}, produce, work)
 }
 
 // ordered returns the pair with the lower document first.

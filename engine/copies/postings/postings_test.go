@@ -129,6 +129,14 @@ func TestJoin(t *testing.T) {
 func TestSlice(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	sets := randomSets(random, 300)
+	for i := range sets { // half of the signatures as they are, in one partition, half spread over all
+		for k, hash := range sets[i] {
+			if hash%2 == 0 {
+				sets[i][k] = spread(hash)
+			}
+		}
+		slices.Sort(sets[i])
+	}
 	members, queries := sets[:200], sets[200:]
 	for _, m := range []Measure{Jaccard, Containment} {
 		for _, f := range [][2]int64{{1, 10}, {45, 100}, {3, 5}, {1, 1}} {
@@ -192,7 +200,7 @@ func TestFrequent(t *testing.T) {
 		sets = append(sets, []uint64{1, 2, 3, 1000 + i/2, 5000 + i}) // pairs share 4 of 5, others the 3 of all
 		slices.Sort(sets[i])
 	}
-	for _, o := range []Options{{Threads: 12}, {Slices: 7}, {Split: Terms}, {Split: Terms, Slices: 3}, {MemoryBytes: 1 << 12}} {
+	for _, o := range []Options{{Threads: 12}, {Slices: 7}, {Split: Terms, Threads: 12}, {Split: Terms, Slices: 3}, {MemoryBytes: 1 << 12}} {
 		o.Measure, o.Threshold, o.MaxDocuments = Containment, 0.6, 100
 		got, report, err := joined(sets, o)
 		if err != nil || len(got) != 500 || got[0].Shared != 4 || report.Frequent != 1000 || report.Common != 3 || report.Candidates != 500 {
@@ -225,11 +233,55 @@ func TestPartitions(t *testing.T) {
 	if err != nil || len(want) < 2000 {
 		t.Fatalf("%d pairs, %v", len(want), err)
 	}
-	for _, o := range []Options{{Threads: 1}, {Threads: 2}, {Threads: 7}, {Threads: 2, MemoryBytes: 4 << 20}, {Slices: 3, Threads: 2}, {Threads: 2, MemoryBytes: 1 << 20}} {
+	for _, o := range []Options{{Threads: 1}, {Threads: 2}, {Threads: 7}, {Threads: 2, MemoryBytes: 4 << 20}, {Slices: 3, Threads: 2}, {Threads: 2, MemoryBytes: 1 << 17}} {
 		o.Threshold = 0.4
 		got, report, err := joined(sets, o)
-		if several := o.Slices > 1 || o.MemoryBytes == 1<<20; err != nil || !slices.Equal(got, want) || report.Slices > 1 != several {
+		if several := o.Slices > 1 || o.MemoryBytes == 1<<17; err != nil || !slices.Equal(got, want) || report.Slices > 1 != several {
 			t.Errorf("%+v: %d pairs in %d slices, want %d, %v", o, len(got), report.Slices, len(want), err)
+		}
+	}
+}
+
+// TestCounted: partitions have room for the sets that are compared, of equal ones the first alone.
+func TestCounted(t *testing.T) {
+	b := builder(randomSets(rand.New(rand.NewPCG(7, 8)), 500), Room{})
+	r, err := b.rank(context.Background(), 3)
+	if err != nil || len(r.equal) == 0 {
+		t.Fatal(len(r.equal), err)
+	}
+	want, got := uint64(0), uint64(0)
+	for _, size := range b.sizes(r.docs) {
+		want += uint64(size)
+	}
+	for _, size := range r.partitions.sizes() {
+		got += size
+	}
+	if got != want {
+		t.Errorf("%d signatures counted, %d to scatter", got, want)
+	}
+}
+
+// TestLarge: documents of more signatures than the counters count are found, also by a signature that comes after all that are counted.
+func TestLarge(t *testing.T) {
+	const n = 70_000
+	all := make([]uint64, n)
+	for i := range all {
+		all[i] = uint64(i) << 40
+	}
+	odd := slices.Clone(all[:n/3])
+	odd[0]++
+	// The last one's are counted last in the first, behind so many that two others have, too.
+	const frequent, rare = 40_000, 20_000
+	sets := [][]uint64{all[:frequent+rare], all[:frequent], slices.Concat(all[:frequent], all[n-1:]), all[frequent : frequent+rare], odd, {1, 2}}
+	for _, m := range []Measure{Jaccard, Containment} {
+		for _, f := range [][2]int64{{1, 2}, {9, 10}} {
+			for _, o := range []Options{{Threads: 2}, {Threads: 2, MemoryBytes: 1 << 18}} {
+				o.Measure, o.Threshold = m, float64(f[0])/float64(f[1])
+				got, _, err := joined(sets, o)
+				if want := brute(sets, m, f[0], f[1], 1000); err != nil || len(want) == 0 || !slices.Equal(got, want) {
+					t.Errorf("%+v: %v, want %v, %v", o, got, want, err)
+				}
+			}
 		}
 	}
 }

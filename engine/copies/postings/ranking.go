@@ -16,14 +16,17 @@ type ranking struct {
 	docs  []uint32   // by rank: the document; of equal ones the first alone
 	equal [][]uint32 // documents with equal sets, each group in order of the documents
 	empty int        // documents without signatures
+
+	partitions *partitioning // of the signatures of docs
 }
 
 // rank orders documents by size, and then by number, leaving out empty ones and all but the first of equal ones.
 func (b *Builder) rank(ctx context.Context, threads int) (r ranking, err error) {
+	r.partitions = b.partitioning(max(threads, 1))
 	if len(b.ends) == 0 {
 		return r, nil
 	}
-	keys, err := b.keys(threads)
+	keys, err := b.keys(r.partitions)
 	if err != nil {
 		return r, err
 	}
@@ -44,18 +47,24 @@ func (b *Builder) rank(ctx context.Context, threads int) (r ranking, err error) 
 	}
 	b.group(&r, pairs)
 	slices.SortFunc(r.equal, func(x, y []uint32) int { return cmp.Compare(x[0], y[0]) })
+	for _, group := range r.equal {
+		for _, doc := range group[1:] {
+			r.partitions.forget(doc, b.set(doc))
+		}
+	}
 	return r, b.bySize(ctx, r.docs, threads)
 }
 
-// keys returns a number for each document that is the same for equal sets, and hardly ever for others.
-func (b *Builder) keys(threads int) ([]uint64, error) {
+// keys returns a number for each document that is the same for equal sets, and hardly ever for others, and counts what partitions have.
+func (b *Builder) keys(p *partitioning) ([]uint64, error) {
 	keys := make([]uint64, len(b.ends))
-	err := fork(max(threads, 1), func(thread int) error {
-		part := span{0, len(keys)}.part(thread, max(threads, 1))
-		for doc := part.from; doc < part.to; doc++ {
+	err := fork(len(p.ranges), func(thread int) error {
+		counts, shift := p.counts[thread], p.shift&63
+		for doc := p.ranges[thread].from; doc < p.ranges[thread].to; doc++ {
 			sum := uint64(0)
 			for _, hash := range b.set(uint32(doc)) {
 				sum += (hash ^ hash>>32) * 0xff51afd7ed558ccd >> 7 // the order of a sum does not count, nor does it in a set
+				counts[hash>>shift]++
 			}
 			keys[doc] = signature.Fold(uint64(b.size(uint32(doc))), sum)
 		}

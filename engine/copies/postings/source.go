@@ -9,50 +9,34 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A source is the documents of an index with those of their signatures that it may have, in the order in which the sets lie.
+// A source is the documents that are compared, in the order in which their sets lie.
 type source struct {
 	*Builder
-	ranks    []uint32 // by document; none: it is not in the index
-	repeated *repeated
+	ranks []uint32 // by document; none: it is not among them
 }
 
 const none = math.MaxUint32
 
-// source also returns the sizes of the documents, by rank.
-func (b *Builder) source(docs []uint32, r *repeated) (s source, sizes []uint32) {
-	s = source{Builder: b, ranks: make([]uint32, len(b.ends)), repeated: r}
+func (b *Builder) source(docs []uint32) source {
+	s := source{b, make([]uint32, len(b.ends))}
 	for doc := range s.ranks {
 		s.ranks[doc] = none
 	}
 	for rank, doc := range docs {
 		s.ranks[doc] = uint32(rank)
 	}
-	sizes = make([]uint32, len(docs))
-	for doc, rank := range s.ranks {
-		if rank != none {
-			sizes[rank] = uint32(b.size(uint32(doc)))
-		}
-	}
-	return s, sizes
+	return s
 }
 
-// each calls f with the documents of a range that are in the index, and the signatures of each, which are valid until f returns. The error
-// is of ctx.
+// each calls f with the documents of a range that are compared, and the signatures of each. The error is of ctx.
 func (s *source) each(ctx context.Context, docs span, f func(doc int, set []uint64)) error {
-	var kept []uint64
 	for doc := docs.from; doc < docs.to; doc++ {
 		if doc%65536 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if s.ranks[doc] == none {
-			continue
+		if s.ranks[doc] != none {
+			f(doc, s.set(uint32(doc)))
 		}
-		set := s.set(uint32(doc))
-		if s.repeated != nil {
-			kept = s.repeated.keep(kept[:0], uint32(doc), set)
-			set = kept
-		}
-		f(doc, set)
 	}
 	return ctx.Err()
 }

@@ -16,7 +16,12 @@ type Posting struct {
 
 // splitTerms makes lists of the documents of each signature, slice by slice of the signatures, and of each list the partial
 // overlaps of its pairs; these are sorted, spilled and summed pair by pair.
-func (b *Builder) splitTerms(ctx context.Context, docs []uint32, frequent []uint64, o *Options, r *Report) (pairs []Pair, err error) {
+func (b *Builder) splitTerms(ctx context.Context, rs *ranking, o *Options, r *Report) (pairs []Pair, err error) {
+	docs := rs.docs
+	frequent, err := b.frequent(ctx, docs, o, r)
+	if err != nil {
+		return nil, err
+	}
 	t := &terms{sets: b, o: o, report: r, frequent: frequent}
 	t.runs = spill.NewRuns[[3]uint64](b.room.Disk, b.room.Dir, "partial-overlaps", 1<<20)
 	defer t.runs.Close()
