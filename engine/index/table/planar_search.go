@@ -16,7 +16,6 @@ type planarScratch struct {
 	lines   [rangeMax]uint64           // of rest, to prefetch
 	ranges  []probeRange
 	long    []longExtent
-	listed  []listedRun
 	shared  *sharedSearch
 }
 
@@ -75,10 +74,13 @@ const (
 	linesAhead  = 4
 	lowsPerLine = 64 / (lowBits / 8)
 	// fewProbes make a round all of whose lines are prefetched before the first is read, and all extents before the first
-	// is scanned, and so do fewAlone of one query: those of two segments with two tables each. It has ranges of one probe where a table takes one:
-	// three of them ahead are far too few. Three queries and more take 4 % longer so.
+	// is scanned. A query alone has ranges of one probe where a table takes one: three of them ahead are far too few.
+	//
+	// Tried for a query in a large segment and one or two small ones, and no faster: small ones first; the whole of a run prefetched; twice as
+	// many as few (4 % slower for three queries alone). Slower: lines prefetched as soon as each probe is made (0.3 us), ranges of 16 (0.5 us),
+	// and probes of tables with lists kept apart from ranges (0.1 us in a query of 1.7). A line takes 17 to 28 ns where 16 are under way, which is all
+	// that a core has, so that what segments cost is their lines: 60 of 100 M in two tables, and 50 of 9 M.
 	fewProbes = locateAhead * rangeMax
-	fewAlone  = 2 * fewProbes
 	// spanBits is how many leading bits less than a bucket has a search may fix
 	// and still probe bucket by bucket: up to eight of them.
 	spanBits = 3
@@ -114,16 +116,10 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 		err := r.searchShared()
 		return r.dst, err
 	}
-	r.ranges, r.listed = r.ranges[:0], r.listed[:0]
+	r.ranges = r.ranges[:0]
 	n, err := 0, error(nil)
 	for i, t := range tables {
 		s := &searches[i]
-		if s.isListed() && s.preparedFor == s.Flips {
-			if n, err = r.addListed(n, i); err != nil {
-				return r.dst, err
-			}
-			continue
-		}
 		more, below, buckets := t.probed(s)
 		if s.prepared != nil && s.preparedFor == s.Flips {
 			for query, q := range s.Queries {
@@ -206,23 +202,13 @@ func (r *planarRound) answer(n int) error {
 	}
 	r.long = r.long[:0]
 	lines, extents := directoryAhead-locateAhead, locateAhead
-	if n <= fewProbes || n <= fewAlone && len(r.searches[0].Queries) == 1 {
+	if n <= fewProbes {
 		lines, extents = len(r.ranges), len(r.ranges)
 	}
-	prefetched, located, long := 0, 0, 0
+	prefetched, located, hits, long := 0, 0, 0, 0
 	parallel.StageLocate.Begin()
 	for ; prefetched < min(len(r.ranges), lines); prefetched++ {
 		r.ranges[prefetched].prefetchLines(r)
-	}
-	for ; located < min(len(r.ranges), extents); located++ {
-		if err := r.locate(located, located+lines); err != nil {
-			return err
-		}
-	}
-	r.locateListed(r.listed)
-	hits, err := r.scanListed()
-	if err != nil {
-		return err
 	}
 	for i := range r.ranges {
 		s := &r.ranges[i]
@@ -233,6 +219,7 @@ func (r *planarRound) answer(n int) error {
 			}
 		}
 		before := hits
+		var err error
 		parallel.StageScan.Begin()
 		if hits, err = r.scan(hits, s.table, r.extents[s.from:s.from+s.extents]); err != nil {
 			return err
@@ -244,7 +231,7 @@ func (r *planarRound) answer(n int) error {
 		}
 		r.prefetchRest(s.table, min(before, hits), hits)
 	}
-	err = r.settle(hits)
+	err := r.settle(hits)
 	parallel.StageLocate.Begin() // of the probes of the next round
 	r.ranges = r.ranges[:0]
 	return err
