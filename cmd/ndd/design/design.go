@@ -211,7 +211,7 @@ func errorOf(m *plan.Machine) string {
 	if m.Kernel == plan.Reference().Kernel {
 		return "Bytes are within 1 % for uniform fingerprints. Times are by fixed costs, the same on every machine: yours may take half or twice as long; --measure takes its own costs."
 	}
-	return "Bytes are within 1 % for uniform fingerprints. Times are by measured costs: on the machine that was measured, queries of 1 M and 10 M took 0.77 to 1.3 times as long."
+	return "Bytes are within 1 % for uniform fingerprints. Times are by measured costs: on the machine that was measured, queries of 1 M and 10 M took 0.75 to 1.25 times as long."
 }
 
 func span(v [2]int) string {

@@ -73,7 +73,7 @@
 //	paper-10      huffman    0.93   1.12   6,623   1,658
 //
 // The costs are older than some of the code, which has become faster since. With costs measured on the
-// machine itself, batches of 1 M and 10 M were foretold within 0.92 to 1.28 in either layout, queries alone within 0.80 to 1.28 (bench/record). Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
+// machine itself, batches of 1 M and 10 M were foretold within 0.91 to 1.30 in either layout, 1.35 in one run, and queries alone within 0.81 to 1.28 (bench/record). Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
 //
 // # Skew
 //
