@@ -34,8 +34,12 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 	}
 	c := Config{Design: halves(t), Table: table.Options{Layout: layout}}
 	var segments []*segment.Segment
+	each := 5000
+	if testing.Short() { // pieces of one hit cost the square of it
+		each = 1500
+	}
 	for range 2 {
-		prints := make([]uint64, 5000)
+		prints := make([]uint64, each)
 		for i := range prints {
 			d := document(i)
 			prints[i] = uint64(d.Fingerprint)
@@ -53,7 +57,7 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { x.Close() })
-	for i := range 3000 {
+	for i := range each * 3 / 5 {
 		d := document(i)
 		if _, err := x.Insert(t.Context(), []Doc{d}); err != nil {
 			t.Fatal(err)
