@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -110,6 +108,7 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	default:
 		return Usagef("--log-format %q: must be text or json", g.LogFormat)
 	}
+	g.sayMisspelt(cmd.Root())
 	if g.Threads < asked {
 		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the most that %s can use", asked, g.Threads, Number(runtime.GOMAXPROCS(0), "processor")))
 	}
@@ -137,19 +136,4 @@ func (g *Globals) Refuse(why string, flags ...string) error {
 		}
 	}
 	return nil
-}
-
-// fromEnvironment sets the flags that were not given from NDD_* variables.
-func fromEnvironment(flags *pflag.FlagSet) (err error) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		name := "NDD_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		value, ok := os.LookupEnv(name)
-		if !ok || f.Changed || err != nil || f.Name == "help" {
-			return
-		}
-		if e := flags.Set(f.Name, value); e != nil {
-			err = Usagef("environment variable %s: %w", name, ValueError(e))
-		}
-	})
-	return err
 }

@@ -61,8 +61,11 @@ func KindOf(path string) (folder bool, kind store.Kind, err error) {
 	return false, kind, err
 }
 
-// OpenPrints opens fingerprint files, all of them or none.
+// OpenPrints opens fingerprint files, all of them or none, each once.
 func (g *Globals) OpenPrints(paths []string) (files []*ndf.File, err error) {
+	if err := ReadOnce(paths); err != nil {
+		return nil, err
+	}
 	for _, path := range paths {
 		f, err := g.OpenPrintFile(path)
 		if err != nil {

@@ -152,6 +152,9 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	if err := d.chooseQuality(); err != nil {
 		return err
 	}
+	if err := cli.ReadOnce(inputs); err != nil {
+		return err
+	}
 	prints, err := d.g.ArePrints(inputs, d.docs.Format != string(document.Auto))
 	if err != nil {
 		return err
