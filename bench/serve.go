@@ -138,10 +138,13 @@ func (b *bench) serveRow(ctx context.Context, dir string, r *Result, name, progr
 		return f, err
 	}
 	defer s.stop()
-	l.address = s.address
+	l.address, l.refusable = s.address, true // by a machine that stands still meanwhile
 	peak, spent, err := s.under(ctx, &l)
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", name, err)
+	}
+	if peak.refused > 0 {
+		r.note("%s: %d were refused, and %d answered", name, peak.refused, peak.answered)
 	}
 	n := float64(peak.answered * things)
 	l.rate = peak.rate() / 2
