@@ -19,11 +19,8 @@ import (
 	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle"
 	"ndd/permute"
 )
-
-func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 const (
 	pageA = "the quick brown fox jumps over the lazy dog while seven wizards brew strong coffee beneath a pale moon"

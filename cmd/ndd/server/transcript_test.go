@@ -16,20 +16,38 @@ var update = flag.Bool("update", false, "write the golden files")
 // TestTranscript types the lines of testdata/curl.txt that begin with $ into a shell, and holds what comes
 // against the lines behind them.
 func TestTranscript(t *testing.T) {
-	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	path := filepath.Join("testdata", "curl.txt")
 	golden, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	for is, folder := range curls(t) {
+		t.Run(is, func(t *testing.T) {
+			got := typed(t, string(golden), folder)
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(golden), got); diff != "" && !*update {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// typed returns a transcript with what its lines give now, by the curl of a folder.
+func typed(t *testing.T, transcript, folder string) string {
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	path := folder + string(filepath.ListSeparator) + os.Getenv("PATH")
 	var got strings.Builder
 	calls := 0
-	for line := range strings.Lines(string(golden)) {
+	for line := range strings.Lines(transcript) {
 		switch command, ok := strings.CutPrefix(line, "$ "); {
 		case ok:
 			calls++
 			shell := exec.Command("sh", "-c", command)
-			shell.Env = append(os.Environ(), "URL="+b.URL)
+			shell.Env = append(os.Environ(), "URL="+b.URL, "PATH="+path)
 			out, err := shell.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%s%v: %s", line, err, out)
@@ -42,12 +60,5 @@ func TestTranscript(t *testing.T) {
 	if calls < 20 {
 		t.Fatalf("only %d calls", calls)
 	}
-	if *update {
-		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(string(golden), got.String()); diff != "" && !*update {
-		t.Error(diff)
-	}
+	return got.String()
 }

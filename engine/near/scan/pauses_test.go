@@ -34,7 +34,7 @@ func TestPauses(t *testing.T) {
 		group.Go(func() {
 			for !over.Load() {
 				if *pauseControl {
-					spin(1 << 20)
+					spun.Store(spin(1 << 20))
 					runtime.Gosched() // for the next collection to begin soon
 					scans.Add(1)
 					continue
@@ -76,6 +76,9 @@ func TestPauses(t *testing.T) {
 		}
 	}
 }
+
+// spun is what spin returned last.
+var spun atomic.Uint64
 
 // spin computes without memory and calls.
 func spin(n int) (x uint64) {
