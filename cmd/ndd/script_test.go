@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,15 +16,18 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/curl"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
 
-// TestMain lets scripts run this test binary as the command ndd.
+// TestMain lets scripts run this test binary as the command ndd, and as curl where there is none.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"ndd": main,
-	})
+	commands := map[string]func(){"ndd": main}
+	if _, err := exec.LookPath("curl"); err != nil || filepath.Base(os.Args[0]) == "curl" {
+		commands["curl"] = curl.Main
+	}
+	testscript.Main(m, commands)
 }
 
 // TestScripts runs testdata/script/*.txtar: each is a session at a shell. They

@@ -1,9 +1,6 @@
 package server
 
 import (
-	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/curl"
 )
 
 // TestMain is curl where this program is called so.
@@ -19,62 +17,7 @@ func TestMain(m *testing.M) {
 		oracle.NoLeaks(m)
 		return
 	}
-	if err := curlMain(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "curl:", err)
-		os.Exit(1)
-	}
-}
-
-// curlMain does what `curl -s URL [-H HEADER] [-d BODY | --data-binary @-]` does, which is all that testdata/curl.txt has: a machine
-// may have Go and no curl.
-func curlMain(args []string) error {
-	var target string
-	var body io.Reader
-	header := http.Header{"Accept": {"*/*"}, "User-Agent": {"curl/8"}}
-	for len(args) > 0 {
-		flag, value := args[0], ""
-		if args = args[1:]; flag == "-H" || flag == "-d" || flag == "--data-binary" {
-			value, args = args[0], args[1:]
-		}
-		switch {
-		case flag == "-s":
-		case flag == "-H":
-			name, is, _ := strings.Cut(value, ": ")
-			header.Set(name, is)
-		case flag == "-d":
-			body = strings.NewReader(value)
-		case flag == "--data-binary" && value == "@-":
-			body = os.Stdin
-		case target == "" && flag[0] != '-':
-			target = flag
-		default:
-			return fmt.Errorf("%q is not known here", flag)
-		}
-	}
-	method := http.MethodGet
-	if body != nil {
-		method = http.MethodPost
-		whole, err := io.ReadAll(body)
-		if err != nil {
-			return err
-		}
-		body = strings.NewReader(string(whole)) // for a Content-Length
-		if header.Get("Content-Type") == "" {
-			header.Set("Content-Type", "application/x-www-form-urlencoded")
-		}
-	}
-	r, err := http.NewRequest(method, target, body)
-	if err != nil {
-		return err
-	}
-	r.Header = header
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	_, err = io.Copy(os.Stdout, answer.Body)
-	return err
+	curl.Main()
 }
 
 // curls returns folders of a program called curl, by what it is: this one and, where there is one, curl itself.

@@ -289,7 +289,7 @@ func TestExampleWorks(t *testing.T) {
 		if !strings.Contains(command, c.want) {
 			t.Errorf("%s: no %q in %s", c.name, c.want, command)
 		}
-		status, body := curl(t, command)
+		status, body := called(t, command)
 		if n := strings.Count(body, `"distance"`); status != http.StatusOK || n != c.hits {
 			t.Errorf("%s: %s: %d %s", c.name, command, status, body)
 		}
@@ -302,8 +302,8 @@ func TestExampleWorks(t *testing.T) {
 
 var curlForm = regexp.MustCompile(`^curl -s (\S+)(?: -H '([^']+): ([^']+)')? (-d '([^']*)'|--data-binary @(\S+))\n$`)
 
-// curl does what the command would.
-func curl(t *testing.T, command string) (int, string) {
+// called does what the command would.
+func called(t *testing.T, command string) (int, string) {
 	t.Helper()
 	m := curlForm.FindStringSubmatch(command)
 	if m == nil {
