@@ -53,6 +53,7 @@ func (b *bench) copies(ctx context.Context, r *Result, c *edited) error {
 	}
 	r.note("texts of about %d bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one is half of another; 300 in a row share a sentence; %s, threshold %g, %d threads", c.meanBytes(), c.method, c.method.Threshold(), runtime.GOMAXPROCS(0))
 	r.note("verified: every copy with 1 word in 40 replaced whose signatures are similar is found, and both splits find the same pairs (term-split up to %s texts)", humanize.Comma(termsMax))
+	r.note("signing: on one thread, up to 10,000 texts are signed for it; peak: of this process until then, 1 GiB for the machine's memory included")
 	r.note("of system: of these, what the system took, most of it for memory that was not used before; growth: processor seconds a document, of those with the fewest documents, up to %s the median of %d joins; beside that reading: what a byte takes in memory as large as all signatures, read sequentially by one thread, and misses: what one of many reads at random takes", humanize.Comma(joinsRepeated), b.rounds)
 	r.note("lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; records: documents to the slices and pairs from them; MB: 10^6 bytes")
 	return nil
@@ -207,16 +208,4 @@ func (c *edited) verify(pairs []copies.Pair, n int) error {
 }
 
 // peakBytes returns the most memory that this process has had at one time, 0 where the system does not tell.
-func peakBytes() uint64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kib, _ := strconv.ParseUint(strings.Fields(rest)[0], 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
-}
+func peakBytes() uint64 { return statusBytes(os.Getpid(), "VmHWM") }

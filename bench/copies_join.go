@@ -30,7 +30,7 @@ func costsOf(text float64, bytes int) costs {
 	})
 	around := words[:1<<(bits.Len(uint(len(words)))-1)] // scatter wants a power of two
 	missing := best(rounds, func() { scatter(around, missesIndependent) })
-	return costs{text, reading.Seconds() / float64(times*len(words)), missing.Seconds()}
+	return costs{text, reading.Seconds() / float64(8*times*len(words)), missing.Seconds()}
 }
 
 // joinedTexts is what a join found, and what it took.

@@ -97,7 +97,9 @@ func (d *rollingDay) roll(ctx context.Context, lasts time.Duration) error {
 			if !first && !time.Now().Before(end) || d.wrongs() > 0 {
 				break
 			}
-			sleep(ctx, time.Duration(d.rng.ExpFloat64()*float64(min(max(lasts/60, 50*time.Millisecond), 10*time.Second))))
+			if err := sleep(ctx, time.Duration(d.rng.ExpFloat64()*float64(min(max(lasts/60, 50*time.Millisecond), 10*time.Second)))); err != nil {
+				return err
+			}
 			if err := happenings[i].do(ctx); err != nil {
 				return fmt.Errorf("%s: %w", happenings[i].name, err)
 			}

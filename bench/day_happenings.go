@@ -110,11 +110,16 @@ func (d *rollingDay) hangUp(ctx context.Context) error {
 		return err
 	}
 	c := d.client(d.tokenList[0])
-	for limit := time.Now().Add(dayTimeout); ; sleep(ctx, 5*time.Millisecond) {
-		if _, err := c.Stats(ctx); err == nil {
+	for limit := time.Now().Add(dayTimeout); ; {
+		_, err := c.Stats(ctx)
+		if err == nil {
 			break
-		} else if time.Now().After(limit) {
+		}
+		if time.Now().After(limit) {
 			return fmt.Errorf("a new token is not known %v after SIGHUP: %w", dayTimeout, err)
+		}
+		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	if len(old) == 2 {
@@ -206,13 +211,5 @@ func (d *rollingDay) foundIn(ctx context.Context, index string, docs []*dayDoc) 
 
 // measure notes how much memory the server has taken at most.
 func (d *rollingDay) measure() {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.server.cmd.Process.Pid))
-	if err != nil {
-		return // no such file here
-	}
-	if _, after, ok := strings.Cut(string(data), "VmHWM:"); ok {
-		var kib uint64
-		fmt.Sscan(after, &kib)
-		d.memory = max(d.memory, kib<<10)
-	}
+	d.memory = max(d.memory, statusBytes(d.server.cmd.Process.Pid, "VmHWM"))
 }

@@ -33,8 +33,7 @@ func footprint(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"MiB of the index", "MiB of its own, at most", "processor, seconds a second"}
 	lasts := min(10*time.Second, max(500*time.Millisecond, time.Duration(b.n)*time.Microsecond/5))
 	if err := b.serveHeld(ctx, dir, r, "idle", sets.Uniform(b.n, 1), func(s *served) error {
-		time.Sleep(lasts)
-		return nil
+		return sleep(ctx, lasts)
 	}); err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func (b *bench) serveHeld(ctx context.Context, dir string, r *Result, name strin
 	if err := buildServed(ctx, index, path); err != nil {
 		return err
 	}
-	held, err := bytesIn(index)
+	held, err := treeBytes(index)
 	if err != nil {
 		return err
 	}
@@ -73,11 +72,13 @@ func (b *bench) serveHeld(ctx context.Context, dir string, r *Result, name strin
 	}
 	defer s.stop()
 	most, before, began := s.watch(), processTime(s.cmd.Process.Pid), time.Now()
-	if err := during(s); err != nil {
+	err = during(s)
+	spent := (processTime(s.cmd.Process.Pid) - before).Seconds() / time.Since(began).Seconds()
+	own := most()
+	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	spent := (processTime(s.cmd.Process.Pid) - before).Seconds() / time.Since(began).Seconds()
-	r.row(name, number(float64(held)/(1<<20)), number(float64(most())/(1<<20)), number(spent))
+	r.row(name, number(float64(held)/(1<<20)), number(float64(own)/(1<<20)), number(spent))
 	return stillAnswers(ctx, s.address)
 }
 
@@ -124,19 +125,4 @@ func stillAnswers(ctx context.Context, address string) error {
 	l := load{address: address, path: "/v1/query", media: "application/json", connections: 1, lasts: 100 * time.Millisecond, body: func(int) []byte { return []byte(`{"fingerprint": "0000000000000000", "limit": 1}`) }}
 	_, err := l.run(ctx)
 	return err
-}
-
-// bytesIn returns the bytes of a folder's files.
-func bytesIn(dir string) (sum int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
-			sum += info.Size()
-		}
-		return err
-	})
-	return sum, err
 }

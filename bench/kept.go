@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,6 +41,11 @@ func kept(ctx context.Context, b *bench, r *Result) error {
 	if err != nil {
 		return err
 	}
+	if n, err := countLines(filepath.Join(dir, "kept.zst")); err != nil {
+		return err
+	} else if n != left {
+		return fmt.Errorf("%d texts were written, want the %d that are kept", n, left)
+	}
 	// Different texts of the same words are within 3 bits by chance: a few of the 10^11 pairs of half a million texts.
 	different := texts - texts/3
 	if left > different || different-left > max(2, different/10_000) {
@@ -50,7 +56,7 @@ func kept(ctx context.Context, b *bench, r *Result) error {
 	r.row("read and write back", back, back.rate(mb), number(1), word("-"))
 	r.row("duplicates found, kept texts written", took, took.rate(mb), took.scale(1/back.Value), number(float64(peakBytes()-before)/1e6))
 	r.note("%d texts of invented words, %.0f MB of JSON lines in zstd at level 3; each third text is the one before it again", texts, mb)
-	r.note("verified: so many texts are kept as there are different ones, less %d of %d that are within 3 bits of another by chance", different-left, different)
+	r.note("verified: so many texts are kept as there are different ones, less %d of %d that are within 3 bits of another by chance, and so many lines were written", different-left, different)
 	return nil
 }
 
@@ -110,6 +116,30 @@ func writeBack(ctx context.Context, from, to string) error {
 		_, err = io.CopyBuffer(z, r, make([]byte, 1<<20))
 		return closing(z, err)
 	}, nil)
+}
+
+// countLines returns how many lines a compressed file has.
+func countLines(path string) (n int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	r, err := zstd.NewReader(f)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	for part := make([]byte, 1<<20); ; {
+		k, err := r.Read(part)
+		n += bytes.Count(part[:k], []byte{'\n'})
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
 }
 
 // writeKept does what 'ndd dedup --write-kept' does, and returns how many documents are kept.

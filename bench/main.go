@@ -102,12 +102,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 var errUsage = errors.New("run with --help for usage")
 
+// most is how many fingerprints or queries may be asked for: more than any memory holds.
+const most = 1e12
+
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
-		fmt.Fprintf(stderr, "usage: go run ./bench [flags] [benchmark ...]\n\nMeasures ndd on this machine and verifies what it measures.\n\n%s\nTables:\n", f.FlagUsages())
-		list(stderr)
+		fmt.Fprintf(stdout, "usage: go run ./bench [flags] [benchmark ...]\n\nMeasures ndd on this machine and verifies what it measures.\n\n%s\nBenchmarks:\n", f.FlagUsages())
+		list(stdout)
 	}
 	n := f.Float64P("fingerprints", "n", 10e6, "number of fingerprints, such as 1e9")
 	queries := f.Float64("queries", 1e6, "number of queries of a batch")
@@ -134,14 +137,25 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	if *n < 1000 || *queries < 100 || *rounds < 1 {
-		return fmt.Errorf("at least 1,000 fingerprints, 100 queries and one round; %w", errUsage)
+	if !(*n >= 1000 && *n <= most) || !(*queries >= 100 && *queries <= most) || *rounds < 1 { // nor what is no number
+		return fmt.Errorf("at least 1,000 fingerprints, 100 queries and one round, and at most 1e12 of the first two; %w", errUsage)
+	}
+	if *lasts < 0 {
+		return fmt.Errorf("--time %v: a day cannot last less than no time; %w", *lasts, errUsage)
 	}
 	if (*pairs == "") != (len(*documents) == 0) {
 		return fmt.Errorf("--pairs and --documents belong together; %w", errUsage)
 	}
+	if *pairs != "" && !slices.ContainsFunc(chosen, func(t benchmark) bool { return t.name == "paper-1" }) {
+		return fmt.Errorf("--pairs and --documents are for paper-1, which is not to be run; %w", errUsage)
+	}
 	if err := asm.Init(*kernel); err != nil {
 		return err
+	}
+	if *plots != "" { // before what may take an hour
+		if err := os.MkdirAll(*plots, 0o777); err != nil {
+			return err
+		}
 	}
 	temp, err := os.MkdirTemp(*dir, "ndd-bench-")
 	if err != nil {

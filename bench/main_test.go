@@ -59,6 +59,10 @@ func TestMessages(t *testing.T) {
 	}{
 		{[]string{"nosuch"}, `there is no benchmark "nosuch"; there are search`},
 		{[]string{"-n", "10"}, "at least 1,000 fingerprints"},
+		{[]string{"-n", "NaN"}, "at least 1,000 fingerprints"},
+		{[]string{"--queries", "+Inf"}, "at most 1e12"},
+		{[]string{"--time", "-1s", "day"}, "--time -1s"},
+		{[]string{"--pairs", "p.tsv", "--documents", "docs", "search"}, "are for paper-1"},
 		{[]string{"--pairs", "p.tsv"}, "--pairs and --documents belong together"},
 		{[]string{"--nosuch"}, "unknown flag: --nosuch"},
 		{[]string{"--kernel", "z80"}, "z80"},
@@ -83,8 +87,9 @@ func TestMedian(t *testing.T) {
 		{[]float64{9, 1, 2}, Cell{Value: 2, Least: 1, Most: 9, Rounds: 3}},
 		{[]float64{4, 1, 2, 9}, Cell{Value: 3, Least: 1, Most: 9, Rounds: 4}},
 	} {
-		if got := median(test.values); got != test.want {
-			t.Errorf("%v: %+v, want %+v", test.values, got, test.want)
+		values := slices.Clone(test.values)
+		if got := median(values); got != test.want || !slices.Equal(values, test.values) { // charts have them in their order
+			t.Errorf("%v: %+v, want %+v; now %v", test.values, got, test.want, values)
 		}
 	}
 	if got := (Cell{Value: 2, Least: 1, Most: 4, Rounds: 3}).rate(8).String(); got != "4 (2-8)" {

@@ -188,12 +188,9 @@ func (r *Report) writeJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// plot writes the charts of all tables into a folder: bars of the first column where a table has
+// plot writes the charts of all tables into a folder that is there: bars of the first column where a table has
 // drawn none of its own.
 func (r *Report) plot(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
 	for _, t := range r.Tables {
 		charts := t.charts
 		if len(charts) == 0 && len(t.Rows) > 0 {
@@ -240,7 +237,7 @@ func rounds(n int, f func() error) (Cell, error) {
 
 // median returns a cell of the median of values, with the least and the greatest.
 func median(values []float64) Cell {
-	slices.Sort(values)
+	values = slices.Sorted(slices.Values(values)) // which a chart may have in their order
 	n := len(values)
 	return Cell{Value: (values[(n-1)/2] + values[n/2]) / 2, Least: values[0], Most: values[n-1], Rounds: n}
 }

@@ -29,6 +29,7 @@ func buildProgram(ctx context.Context, dir, program string) (string, error) {
 		return binary, nil
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "ndd/"+strings.TrimPrefix(program, "./"))
+	build.Env = append(os.Environ(), "GOTMPDIR="+dir) // which is removed, also when the build is killed
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build %s: %w\n%s", program, err, out)
 	}
@@ -84,12 +85,15 @@ func (s *served) stop() {
 }
 
 // anonymous returns how many bytes of memory of its own a process has, 0 where the system does not tell by /proc.
-func anonymous(pid int) uint64 {
+func anonymous(pid int) uint64 { return statusBytes(pid, "RssAnon") }
+
+// statusBytes returns a figure of a process's memory, 0 where the system does not tell by /proc.
+func statusBytes(pid int, field string) uint64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
-	_, after, _ := strings.Cut(string(data), "RssAnon:")
+	_, after, _ := strings.Cut(string(data), "\n"+field+":")
 	fields := strings.Fields(after)
 	if len(fields) == 0 {
 		return 0
