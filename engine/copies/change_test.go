@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -285,8 +286,12 @@ func TestChangeFaults(t *testing.T) {
 			if _, _, err := Merge(context.Background(), dir, Options{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := OpenIndex(context.Background(), dir, 1); err != nil {
+			if x, err = OpenIndex(context.Background(), dir, 1); err != nil {
 				t.Fatal(err)
+			}
+			x.Close()
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 3 { // the manifest, the lock and one segment
+				t.Fatalf("merging %t, call %d fails: left behind: %v, %v", merging, fails, left, err)
 			}
 			if calls <= fails {
 				break

@@ -14,7 +14,7 @@ import (
 // Merge makes one segment of all segments of the index in folder dir, without the documents that are deleted, and returns how many
 // segments and deleted documents there were. The segment has the bytes of one that is built of the documents that remain. Who has the
 // index open goes on with the old segments; nobody may append meanwhile, which the error says that wraps [disk.ErrLocked]. An
-// index of one segment without deleted documents stays as it is. Options say what memory and threads there are.
+// index of one segment without deleted documents stays as it is; files that an interrupted merge has left are removed. Options say what memory and threads there are.
 func Merge(ctx context.Context, dir string, o Options) (segments int, deleted uint64, err error) {
 	w, err := lockIndex(dir, o)
 	if err != nil {
@@ -27,7 +27,7 @@ func Merge(ctx context.Context, dir string, o Options) (segments int, deleted ui
 	}
 	defer x.Close()
 	if segments, deleted = len(x.segments), x.Deleted(); segments == 1 && deleted == 0 {
-		return segments, 0, nil
+		return segments, 0, w.sweep() // what an interrupted merge has left
 	}
 	made, err := x.Recipe().Options()
 	if err != nil {
