@@ -117,7 +117,7 @@ func (c *testCode) encode(rng *rand.Rand, blockBytes, most int) (block []byte, k
 	return block, first, n
 }
 
-// compareDecode compares every backend with the oracle on one block.
+// compareDecode compares the backend in use with the oracle on one block.
 func compareDecode(t *testing.T, kernel string, c *testCode, block []byte, key uint64, dst []uint64, what string) {
 	t.Helper()
 	want, wantOK := decodeOracle(c, block, key, len(dst))

@@ -55,8 +55,7 @@ func soughtFor(rng *rand.Rand, keys []uint64, n int) []uint64 {
 	return sought[:n]
 }
 
-// TestInterpolate: lengths from none to 4096 and some larger, every shape, batches of every size,
-// guarded memory.
+// TestInterpolate: short and long sets of every shape, batches of many sizes, guarded memory.
 func TestInterpolate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	eachKernel(t, func(t *testing.T) {

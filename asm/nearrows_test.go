@@ -24,7 +24,7 @@ func nearPairs(keys []uint64, ends []uint32, from uint32, k int) (rows []uint32)
 	return rows
 }
 
-// nearRun is n keys of which some are near others; of the rest, none are by chance.
+// nearBucket returns n keys of which some are near others; of the rest, none are by chance.
 func nearBucket(rng *rand.Rand, n, k int) []uint64 {
 	keys := make([]uint64, n)
 	for i := range keys {

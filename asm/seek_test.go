@@ -88,7 +88,7 @@ func seekProbeOf(rng *rand.Rand, i, size int, keys []uint64) seekProbe {
 	return p
 }
 
-// runSeek returns the hits of each probe, nil and false for those that were left.
+// runSeek returns the hits of each probe, whether it was left, and whether it was because its half ends before it.
 func runSeek(t *testing.T, s *Seek, data []byte, probes []seekProbe, k int, w *Window) (hits [][]uint64, left, ended []bool) {
 	s.Reset(data)
 	for i, p := range probes {

@@ -89,7 +89,7 @@ func TestNested(t *testing.T) {
 		m []int
 	}{{0, []int{2}}, {3, nil}, {3, []int{3}}, {1, []int{64, 2}}, {4, []int{9, 9}}} {
 		if d, err := nested(c.m, c.k, 1); err == nil {
-			t.Errorf("Nested(%v, %d) made %d tables", c.m, c.k, len(d.Tables))
+			t.Errorf("nested(%v, %d) made %d tables", c.m, c.k, len(d.Tables))
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestRecursion(t *testing.T) {
 				}
 				made, err := nested(levels, k, 1)
 				if err != nil || len(made.Tables) > tables {
-					t.Errorf("Nested(%v, %d): %d tables, want at most %d: %v", levels, k, len(made.Tables), tables, err)
+					t.Errorf("nested(%v, %d): %d tables, want at most %d: %v", levels, k, len(made.Tables), tables, err)
 				}
 			}
 		}

@@ -65,7 +65,7 @@ func TestRelations(t *testing.T) {
 	for _, text := range []func(*rand.Rand, int) string{english, chinese} {
 		whole, other := text(random, 60), text(random, 60)
 		revised := text(random, 6) + whole + text(random, 6)
-		// the middle fifth, by whole sentences
+		// the middle third, by whole sentences
 		sentences := strings.SplitAfter(strings.ReplaceAll(whole, "。", "。|"), "|")
 		if len(sentences) < 10 {
 			sentences = strings.SplitAfter(whole, ". ")
@@ -96,7 +96,7 @@ func TestRelations(t *testing.T) {
 // without any signature it is told.
 func TestFallback(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	list := strings.Repeat("alpha beta gamma delta ", 1)
+	list := "alpha beta gamma delta "
 	for i := range 80 {
 		list += fmt.Sprintf("item%d ", i) // words, and no stop words
 	}
@@ -143,18 +143,23 @@ func TestBrute(t *testing.T) {
 		for _, text := range texts {
 			sets = append(sets, s.Sign(text).Own)
 		}
-		want := 0
+		var want [][2]uint32
 		for a := range sets {
 			for b := a + 1; b < len(sets); b++ {
 				shared := signature.Shared(sets[a], sets[b])
 				if len(sets[a]) >= m.MinFeatures() && len(sets[b]) >= m.MinFeatures() &&
 					m.Measure().Similarity(len(sets[a]), len(sets[b]), shared) >= m.Threshold() {
-					want++
+					want = append(want, [2]uint32{uint32(a), uint32(b)})
 				}
 			}
 		}
-		if pairs, _ := detect(t, Options{Method: m}, texts...); len(pairs) != want || want == 0 {
-			t.Errorf("%s: %d pairs, want %d", m, len(pairs), want)
+		pairs, _ := detect(t, Options{Method: m}, texts...)
+		var got [][2]uint32
+		for _, p := range pairs {
+			got = append(got, [2]uint32{p.A, p.B})
+		}
+		if !slices.Equal(got, want) || len(want) == 0 {
+			t.Errorf("%s: %d pairs, want %d: %v, want %v", m, len(got), len(want), got, want)
 		}
 	}
 }
@@ -255,7 +260,7 @@ func FuzzSign(f *testing.F) {
 // documentBytes is the size of the one long document that TestLongDocument compares.
 var documentBytes = flag.Int("document.bytes", 4<<20, "bytes of a long document")
 
-// TestLongDocument: a document as long as a corpus is found by its copy and by an excerpt, and takes memory in proportion.
+// TestLongDocument: a document as long as a corpus is found by its copy and by an excerpt, with little memory for a slice.
 func TestLongDocument(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 9))
 	var b strings.Builder
@@ -304,7 +309,7 @@ func TestInvalidText(t *testing.T) {
 		found := false
 		for _, p := range pairs {
 			found = found || p.A == 4 && p.B == 5
-			if p.A < 2 && p.B != p.A {
+			if p.A < 2 {
 				t.Errorf("%s: noise is a copy: %+v", m, p)
 			}
 		}

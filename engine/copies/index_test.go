@@ -163,15 +163,7 @@ func TestIndexBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, w, o, texts, 0)
-		f, err := store.Open(filepath.Join(dir, "00000001.postings"), store.KindPostings)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := map[string][]byte{}
-		for _, s := range f.Sections() {
-			got[s.Name] = slices.Clone(s.Data)
-		}
-		f.Close()
+		got := sections(t, dir, "00000001.postings")
 		if want == nil {
 			want = got
 		}

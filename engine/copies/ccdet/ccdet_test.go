@@ -119,24 +119,16 @@ func BenchmarkSelector(b *testing.B) {
 
 // specification reads the definition of the package comment character by character, and returns the texts of the features.
 func specification(text string) (all []string) {
-	type char struct {
-		at, end int
-		r       rune
-	}
-	var sentence []char
+	var sentence []int // where its characters begin
 	for at, r := range text {
-		size := utf8.RuneLen(r)
-		if r == utf8.RuneError && !strings.HasPrefix(text[at:], "\ufffd") {
-			size = 1 // a byte that is no UTF-8
-		}
 		switch {
 		case strings.ContainsRune(Ends, r):
 			if n := len(sentence); n > 0 {
-				all = append(all, text[sentence[max(n-10, 0)].at:at])
+				all = append(all, text[sentence[max(n-Chars, 0)]:at])
 			}
 			sentence = nil
 		case !blank(r):
-			sentence = append(sentence, char{at, at + size, r})
+			sentence = append(sentence, at)
 		}
 	}
 	return all

@@ -39,10 +39,6 @@ func specification(text string, antecedents, stops []string, d, c int) (all []st
 // hashes returns the hashes of signatures by their words.
 func hashes(t *testing.T, sigs []string) (all []uint64) {
 	t.Helper()
-	l, err := makeLists("test", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, sig := range sigs {
 		h := uint64(0)
 		words := strings.Split(sig, ":")
@@ -57,7 +53,6 @@ func hashes(t *testing.T, sigs []string) (all []uint64) {
 		}
 		all = append(all, h)
 	}
-	_ = l
 	return all
 }
 

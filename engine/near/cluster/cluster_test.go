@@ -364,7 +364,6 @@ func BenchmarkFind(b *testing.B) {
 	base, _ := sets.Planted(1_000_000, 0)
 	for b.Loop() {
 		r, err := Find(context.Background(), base, Options{K: 3, Threads: 1})
-		// As many pairs as a batch of the set against an index of itself finds.
 		if err != nil || r.Rows() == 0 {
 			b.Fatal(err)
 		}
