@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/dustin/go-humanize"
 
@@ -56,12 +57,17 @@ func scanSum(ctx context.Context, open func() (scan.Source, error), queries []ui
 	if err != nil {
 		return 0, 0, err
 	}
+	return sumOf(len(queries), scan.Answer(ctx, open, queries, distance, p, o))
+}
+
+// sumOf reads all hits, and returns the number of those of the first queries, each distinct fingerprint once a query, and their checksum.
+func sumOf(first int, all iter.Seq2[scan.Hit, error]) (hits int, sum uint64, err error) {
 	var last scan.Hit
-	for h, err := range scan.Answer(ctx, open, queries, distance, p, o) {
+	for h, err := range all {
 		if err != nil {
 			return 0, 0, err
 		}
-		if hits == 0 || h.Query != last.Query || h.Fingerprint != last.Fingerprint {
+		if h.Query < uint64(first) && (hits == 0 || h.Query != last.Query || h.Fingerprint != last.Fingerprint) {
 			hits++
 			sum += oracle.Term(int(h.Query), h.Fingerprint)
 		}
