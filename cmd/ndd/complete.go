@@ -19,6 +19,7 @@ var values = map[string][]string{
 	"compare format":      cli.ReportFormats("text"),
 	"dedup format":        result.FormatNames(result.Tables...),
 	"copies format":       result.FormatNames(result.Tables...),
+	"export format":       {"ndf", "tsv", "jsonl"},
 	"extract":             {"auto", "main", "all"},
 	"drop":                {"urls", "markup", "numbers", "dates"},
 	"method":              {"auto", "spotsigs", "ccdet", "winnow", "shingles"},

@@ -2,9 +2,6 @@ package corpus
 
 import (
 	"bufio"
-	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +9,6 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/result"
-	"ndd/engine/storage/object"
-	"ndd/engine/storage/store"
 )
 
 func newFingerprint(g *cli.Globals) *cobra.Command {
@@ -100,56 +95,15 @@ func fingerprintFile(g *cli.Globals, cmd *cobra.Command, inputs []string, c inge
 	if out == "-" {
 		return cli.Usagef("-o -: a fingerprint file cannot be written to standard output; without -o, lines of text are")
 	}
-	if object.Is(out) {
-		return fingerprintObject(g, cmd, inputs, c, out)
-	}
-	at, stream, err := cli.Destination(out)
-	if err != nil {
+	if err := g.CheckPrintOutput(out); err != nil {
 		return err
 	}
-	if stream {
-		return fmt.Errorf("%s: a fingerprint file cannot be written to a pipe or a device", out)
-	}
-	if err := g.CheckOutput(out); err != nil {
-		return err
-	}
-	w, err := ndf.Create(at, c.Recipe, store.Options{Disk: g.Disk})
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	err = g.Ingest(cmd.Context(), inputs, c, func(r ingest.Record) error {
-		if !r.OK {
-			return w.AppendUnmarked(r.ID)
-		}
-		return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, Second: r.Second, TextBytes: r.TextBytes})
+	return g.WritePrints(out, c.Recipe, func(w *ndf.Writer) error {
+		return g.Ingest(cmd.Context(), inputs, c, func(r ingest.Record) error {
+			if !r.OK {
+				return w.AppendUnmarked(r.ID)
+			}
+			return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, Second: r.Second, TextBytes: r.TextBytes})
+		})
 	})
-	if err != nil && err != cli.ErrPartly {
-		return err
-	}
-	if e := w.Commit(); e != nil {
-		return e
-	}
-	return err
-}
-
-// fingerprintObject makes the file on disk first: its header is written last.
-func fingerprintObject(g *cli.Globals, cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
-	if err := g.CheckOutput(out); err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "ndd-upload-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "prints.ndf")
-	partly := fingerprintFile(g, cmd, inputs, c, file)
-	if partly != nil && partly != cli.ErrPartly {
-		return partly
-	}
-	if err := g.UploadFile(file, out); err != nil {
-		return err
-	}
-	return partly
 }

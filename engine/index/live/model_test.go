@@ -326,6 +326,7 @@ func (w *modelled) check(after string) {
 			w.t.Fatalf("after %s: %v: %d hits without documents, %d with: %v", after, f, len(bare), len(hits), err)
 		}
 	}
+	w.list(after)
 	if !w.ids {
 		return
 	}

@@ -1,0 +1,236 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
+)
+
+// list holds what an index lists, a few rows of a segment at a time or many, against the model: each document once, in order, as it came.
+func (w *modelled) list(after string) {
+	w.t.Helper()
+	v, err := w.x.View()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer v.Release()
+	next, listed, expiring := DocID(0), 0, uint64(0)
+	for doc := range w.m.expires {
+		if _, ok := w.m.docs[doc]; ok { // and not deleted
+			expiring++
+		}
+	}
+	got, err := v.documents(w.t.Context(), 2+2*w.rng.Uint64N(1000), func(doc DocID, d Doc) error {
+		want, ok := w.m.docs[doc]
+		want.TTL = 0
+		if !ok || doc < next || d != want {
+			return fmt.Errorf("document %d is %+v (listed behind number %d), want %+v, %t", doc, d, next, want, ok)
+		}
+		next = doc + 1
+		listed++
+		return nil
+	})
+	if err != nil || listed != len(w.m.docs) {
+		w.t.Fatalf("after %s: %d of %d documents listed: %v", after, listed, len(w.m.docs), err)
+	}
+	if got.Documents != uint64(listed) || got.Expiring != expiring {
+		w.t.Fatalf("after %s: %+v, want %d documents, of which %d expire", after, got, listed, expiring)
+	}
+}
+
+// TestListedBuildsTheSame lists built indexes into fingerprint files: what is built of these is the same file.
+func TestListedBuildsTheSame(t *testing.T) {
+	for _, prints := range []int{1, 2} {
+		for _, keep := range []BuildOptions{{}, {Lengths: true}, {NoIDs: true}} {
+			t.Run(fmt.Sprintf("prints=%d/lengths=%t/noIDs=%t", prints, keep.Lengths, keep.NoIDs), func(t *testing.T) {
+				recipe := simhash.Minwise()
+				if prints > 1 {
+					recipe.Prints = prints
+				}
+				docs := someDocs(5000, 9)
+				for i := range docs {
+					docs[i].TextBytes = uint32(i * 3)
+					if prints > 1 {
+						docs[i].Second = docs[len(docs)-1-i].Fingerprint
+					}
+				}
+				base := t.TempDir()
+				write := func(name string) (*ndf.Writer, string) {
+					path := filepath.Join(base, name+".ndf")
+					w, err := ndf.Create(path, recipe, store.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return w, path
+				}
+				w, path := write("first")
+				for _, d := range docs {
+					if err := w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Second: d.Second, TextBytes: int(d.TextBytes)}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				first := builtOf(t, w, path, keep)
+				x, err := Open(t.Context(), filepath.Dir(first), OpenOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer x.Close()
+				v, err := x.View()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer v.Release()
+				w, path = write("again")
+				got, err := v.Documents(t.Context(), func(_ DocID, d Doc) error {
+					return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Second: d.Second, TextBytes: int(d.TextBytes)})
+				})
+				if want := (Listed{Documents: uint64(len(docs))}); err != nil || got != want {
+					t.Fatalf("%+v, %v; want %+v", got, err, want)
+				}
+				a, b := fileBytes(t, first), fileBytes(t, builtOf(t, w, path, keep))
+				if !bytes.Equal(a, b) {
+					t.Errorf("another segment is built of what was listed: %d bytes and %d", len(a), len(b))
+				}
+			})
+		}
+	}
+}
+
+// builtOf builds an index beside a fingerprint file that is complete, and returns the path of its segment.
+func builtOf(t *testing.T, w *ndf.Writer, path string, o BuildOptions) string {
+	t.Helper()
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := ndf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	o.Design, o.Table, o.Random = halves(t), table.Options{Layout: table.LayoutHuffman}, bytes.NewReader(make([]byte, 1<<10))
+	if err := Build(t.Context(), path+".index", []*ndf.File{f}, o); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(path+".index", "00000001.segment")
+}
+
+func fileBytes(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestListedErrors: a listing ends with the error of who takes it, with that of its context, where memory is short, and where no
+// documents are kept; it holds no memory then.
+func TestListedErrors(t *testing.T) {
+	enough := errors.New("enough")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		noDocs bool
+		most   uint64
+		bytes  uint64 // of memory
+		want   error
+	}{
+		"taker":        {t.Context(), false, 100, 1 << 30, enough},
+		"context":      {ended, false, 100, 1 << 30, context.Canceled},
+		"memory":       {t.Context(), false, 1000, 1000*listedBytes - 1, memory.ErrTooLarge},
+		"no documents": {t.Context(), true, 100, 1 << 30, ErrNoDocs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "index")
+			o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}, NoDocs: c.noDocs}}
+			if err := Build(t.Context(), dir, []*ndf.File{printsFile(t, someDocs(1000, 3))}, o); err != nil {
+				t.Fatal(err)
+			}
+			budget := memory.NewBudget(memory.Set(c.bytes))
+			x, err := Open(t.Context(), dir, OpenOptions{Budget: budget})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			v, err := x.View()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer v.Release()
+			left := budget.Left()
+			got, err := v.documents(c.ctx, c.most, func(doc DocID, _ Doc) error {
+				if doc == 150 {
+					return enough
+				}
+				return nil
+			})
+			if !errors.Is(err, c.want) {
+				t.Errorf("%+v, %v; want %v", got, err, c.want)
+			}
+			if budget.Left() != left {
+				t.Errorf("%d bytes are reserved still", left-budget.Left())
+			}
+			if got.Documents > 151 || c.want != enough && got.Documents > 0 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// TestListedView: a view lists what the index had when it began, whatever is inserted, replaced and deleted meanwhile.
+func TestListedView(t *testing.T) {
+	x, err := New(Config{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}, IDs: true, Budget: memory.NewBudget(memory.Set(math.MaxInt64))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	docs := someDocs(50, 4)
+	if _, err := x.Insert(t.Context(), docs[:40]); err != nil {
+		t.Fatal(err)
+	}
+	v, err := x.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Release()
+	again := docs[3]
+	again.Fingerprint++
+	if _, err := x.Insert(t.Context(), append([]Doc{again}, docs[40:]...)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := x.Delete(t.Context(), docs[5].ID); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	now, err := x.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer now.Release()
+	for _, c := range []struct {
+		view View
+		want Listed
+	}{{v, Listed{Documents: 40}}, {now, Listed{Documents: 49, Deleted: 2}}} {
+		got, err := c.view.Documents(t.Context(), func(doc DocID, d Doc) error {
+			if c.view == v && d != docs[doc] {
+				return fmt.Errorf("document %d: %+v, want %+v", doc, d, docs[doc])
+			}
+			return nil
+		})
+		if err != nil || got != c.want {
+			t.Errorf("%+v, %v; want %+v", got, err, c.want)
+		}
+	}
+}
