@@ -2,6 +2,7 @@ package table
 
 import (
 	"math/bits"
+	"slices"
 
 	"ndd/asm"
 	"ndd/engine/parallel"
@@ -14,6 +15,7 @@ type planarScratch struct {
 	hits    [hitsMax]asm.PlanarHit
 	pieces  [rangeMax]asm.PlanarExtent // of a long extent
 	lines   [rangeMax]uint64           // of rest, to prefetch
+	made    []asm.PlanarProbe          // of a query that is 0, by some flips
 	ranges  []probeRange
 	long    []longExtent
 	shared  *sharedSearch
@@ -130,17 +132,11 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 			continue
 		}
 		for flips := c.flips.first(s.Flips); len(flips) > 0; flips = c.flips.next() {
-			for query, q := range s.Queries {
-				for _, flip := range flips {
-					limit := s.K - bits.OnesCount64(flip)
-					if limit < 0 {
-						continue
-					}
-					for bucket := range buckets {
-						probe := [...]asm.PlanarProbe{{Key: flip | bucket<<below, Limit: uint16(limit)}}
-						if n, err = r.add(n, probe[:], q&^more, i, query); err != nil {
-							return r.dst, err
-						}
+			for some := range slices.Chunk(flips, PreparedMost/int(buckets)) {
+				r.made = appendProbes(r.made[:0], some, s.K, below, buckets)
+				for query, q := range s.Queries {
+					if n, err = r.add(n, r.made, q&^more, i, query); err != nil {
+						return r.dst, err
 					}
 				}
 			}

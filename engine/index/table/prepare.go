@@ -3,6 +3,7 @@ package table
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"ndd/asm"
 )
@@ -70,14 +71,19 @@ func (t *planarTable) prepare(s *Search) (probes []asm.PlanarProbe) {
 	if n := uint64(s.Flips.Len()); n == 0 || n > PreparedMost/buckets {
 		return nil
 	}
-	for flip := range s.Flips.All() {
-		limit := s.K - bits.OnesCount64(flip)
+	return appendProbes(nil, slices.Collect(s.Flips.All()), s.K, below, buckets)
+}
+
+// appendProbes appends the probes of a query that is 0, by some flips, for distance K: each looks at so many buckets.
+func appendProbes(dst []asm.PlanarProbe, flips []uint64, K int, below uint, buckets uint64) []asm.PlanarProbe {
+	for _, flip := range flips {
+		limit := K - bits.OnesCount64(flip)
 		if limit < 0 {
 			continue
 		}
 		for bucket := range buckets {
-			probes = append(probes, asm.PlanarProbe{Key: flip | bucket<<below, Limit: uint16(limit)})
+			dst = append(dst, asm.PlanarProbe{Key: flip | bucket<<below, Limit: uint16(limit)})
 		}
 	}
-	return probes
+	return dst
 }
