@@ -82,16 +82,7 @@ func TestListedBuildsTheSame(t *testing.T) {
 					}
 				}
 				first := builtOf(t, w, path, keep)
-				x, err := Open(t.Context(), filepath.Dir(first), OpenOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer x.Close()
-				v, err := x.View()
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer v.Release()
+				v := viewOf(t, filepath.Dir(first), OpenOptions{})
 				w, path = write("again")
 				got, err := v.Documents(t.Context(), func(_ DocID, d Doc) error {
 					return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Second: d.Second, TextBytes: int(d.TextBytes)})
@@ -124,6 +115,22 @@ func builtOf(t *testing.T, w *ndf.Writer, path string, o BuildOptions) string {
 		t.Fatal(err)
 	}
 	return filepath.Join(path+".index", "00000001.segment")
+}
+
+// viewOf returns a view of an index on disk, for as long as the test runs.
+func viewOf(t *testing.T, dir string, o OpenOptions) View {
+	t.Helper()
+	x, err := Open(t.Context(), dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	v, err := x.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Release)
+	return v
 }
 
 func fileBytes(t *testing.T, path string) []byte {
@@ -160,16 +167,7 @@ func TestListedErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			budget := memory.NewBudget(memory.Set(c.bytes))
-			x, err := Open(t.Context(), dir, OpenOptions{Budget: budget})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer x.Close()
-			v, err := x.View()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer v.Release()
+			v := viewOf(t, dir, OpenOptions{Budget: budget})
 			left := budget.Left()
 			got, err := v.documents(c.ctx, c.most, func(doc DocID, _ Doc) error {
 				if doc == 150 {
@@ -187,6 +185,39 @@ func TestListedErrors(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// TestListedIsInterrupted: a listing ends soon after its context, among the documents of a segment and of a memtable.
+func TestListedIsInterrupted(t *testing.T) {
+	docs := someDocs(20_000, 5)
+	dir := filepath.Join(t.TempDir(), "index")
+	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}}
+	if err := Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:10_000])}, o); err != nil {
+		t.Fatal(err)
+	}
+	v := viewOf(t, dir, OpenOptions{})
+	if _, err := v.index.Insert(t.Context(), docs[10_000:]); err != nil {
+		t.Fatal(err)
+	}
+	w, err := v.index.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Release()
+	for _, at := range []uint64{1, 10_001} {
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		listed := uint64(0)
+		_, err := w.Documents(ctx, func(DocID, Doc) error {
+			if listed++; listed == at {
+				end()
+			}
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) || listed > at+5000 {
+			t.Errorf("ended with document %d: %d were listed, %v", at, listed, err)
+		}
 	}
 }
 
