@@ -6,6 +6,8 @@
 //	               all are at work: its requests are those of a spare one, for health and administration only (Conn.Spare)
 //	               the spare ones are used up, too: closed at once, and not left in silence
 //
+// The body of a request that is refused is dropped in the kernel where that can be ([Conn.Drop]), so that the connection stays and costs no copies.
+//
 // A connection is idle before the first request, between requests and while a header comes slowly: whenever
 // no handler runs. All is safe for concurrent use; accepting costs a mutex more than a plain listener.
 package conns
