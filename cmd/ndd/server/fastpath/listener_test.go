@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -127,10 +128,10 @@ func waitReadable(t *testing.T, c net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := true
-	if err := raw.Read(func(uintptr) bool { // a second call comes when there is something
-		defer func() { first = false }()
-		return !first
+	var one [1]byte
+	if err := raw.Read(func(fd uintptr) bool { // is called again when more may have come
+		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK)
+		return n > 0 || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
 	}); err != nil {
 		t.Fatal(err)
 	}
